@@ -14,8 +14,7 @@ import shutil
 import signal
 import stat
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -264,15 +263,3 @@ def _make_archive(suite: str, archive: Path) -> Path:
     finally:
         shutil.rmtree(root, ignore_errors=True)
     return archive
-
-
-def wait_until(holds: Callable[[], bool], what: str, patience_s: float = 30.0) -> None:
-    """Waits until something holds.
-
-    Raises:
-        AssertionError: if it does not in time.
-    """
-    end = time.monotonic() + patience_s
-    while not holds():
-        assert time.monotonic() < end, f"{what}: not after {patience_s:g} s"
-        time.sleep(0.1)

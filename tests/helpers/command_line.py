@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ import pytest
 
 if TYPE_CHECKING:
     from typer.testing import Result
+
+    from subflow_store import Store
 
 SCENARIO = """\
 format = 1
@@ -71,6 +73,17 @@ class Answer:
     def document(self) -> Any:
         return json.loads(self.out)
 
+    def check(self) -> Answer:
+        """The answer of a command that did what it was asked for."""
+        assert self.code == 0, self.err
+        return self
+
+    def check_refusal(self, *problems: str, code: int = 2) -> None:
+        """Checks that the command did nothing but tell these problems."""
+        assert (self.code, self.out) == (code, ""), self.err
+        for problem in problems:
+            assert problem in self.err
+
 
 Subflow = Callable[..., Answer]
 
@@ -85,6 +98,15 @@ def scenario(tmp_path: Path) -> Path:
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
+
+
+@pytest.fixture
+def store(database: Path) -> Iterator[Store]:
+    """The database, open for writing."""
+    from subflow_store import open_store
+
+    with open_store(database) as opened:
+        yield opened
 
 
 @functools.cache

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from subflow_agents import AgentInfo, registry
+from subflow_agents import AgentInfo, TrainingConfig, registry
 from subflow_agents.options import integer, number
 from subflow_app.features.training.core import training_worker
 
@@ -35,6 +37,20 @@ FAKE = AgentInfo(
     controller_options=lambda config: {},
     min_paths=2,
 )
+
+
+def fake_config(folder: Path, *, steps: int = 100_000, resume: bool = False, **options: Any) -> TrainingConfig:
+    """A training by `fake_training` in this folder."""
+    return TrainingConfig(
+        agent="fake",
+        scenario="format = 1",
+        scenario_name="Two paths",
+        steps=steps,
+        seed=7,
+        folder=str(folder),
+        resume=resume,
+        options=options,
+    )
 
 
 def register_fake_agent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.action_bar import ActionSpec
     from subflow_app.toolkit.feature import Feature
 
+OpenWindow = Callable[..., "MainWindow"]
+
 # Said by the offscreen platform about every resize, and about lists of completions.
 HARMLESS = (
     "This plugin does not support propagateSizeHints",
@@ -241,6 +243,29 @@ def window(
     made.bar.trigger("run.speed_express")
     yield made
     close_window(qtbot, made, before)
+
+
+@pytest.fixture
+def open_window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[OpenWindow]:
+    """Opens a window that a test has for itself, with its files in a folder, and closes it after the test."""
+    from tests.helpers.window import make_window
+    from tests.helpers.worn_window import active_timers, close_window
+
+    before = active_timers()
+    windows: list[MainWindow] = []
+
+    def open_one(folder: Path = tmp_path, *, loads: bool = False, **options: Any) -> MainWindow:
+        made = make_window(qapp, folder, **options)
+        windows.append(made)
+        made.show()
+        if loads:
+            made.load()
+            qtbot.waitUntil(lambda: not made.database.is_opening)
+        return made
+
+    yield open_one
+    for made in windows:
+        close_window(qtbot, made, before)
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.helpers.bare_system import USER, USER_ID, BareSystem, NoBareSystem, base_archive, wait_until
+from tests.helpers.bare_system import USER, USER_ID, BareSystem, NoBareSystem, base_archive
+from tests.helpers.waiting import wait_until
 from tests.packaging.conftest import OUTPUT
 
 from virtual_screen import VirtualScreen

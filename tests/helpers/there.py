@@ -1,0 +1,24 @@
+"""Values and parts that a test knows to be there; one that is missing fails the test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
+T = TypeVar("T")
+Part = TypeVar("Part", bound="QObject")
+
+
+def there(value: T | None) -> T:
+    """The value, which is not None."""
+    assert value is not None
+    return value
+
+
+def child(parent: QObject, kind: type[Part], name: str = "") -> Part:
+    """The part of a window with this name, or the first of its kind."""
+    found = parent.findChild(kind, name) if name else parent.findChild(kind)
+    assert isinstance(found, kind), f"no {kind.__name__} {name}"
+    return found
