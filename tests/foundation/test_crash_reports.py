@@ -7,6 +7,8 @@ import logging
 from pathlib import Path
 
 import pytest
+from tests.helpers.raising import raising
+from tests.helpers.there import there
 
 from subflow_app.foundation import crash_reports as module
 from subflow_app.foundation.crash_reports import (
@@ -79,10 +81,7 @@ def test_home_and_name_are_not_in_a_report(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_nobody_named_is_no_hindrance(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown() -> str:
-        raise KeyError("uid 4711")
-
-    monkeypatch.setattr(getpass, "getuser", unknown)
+    monkeypatch.setattr(getpass, "getuser", raising(KeyError("uid 4711")))
 
     assert without_private("/srv/x") == "/srv/x"
 
@@ -92,17 +91,15 @@ def test_what_was_typed_is_not_in_a_report(monkeypatch: pytest.MonkeyPatch) -> N
 
     report = report_error(bug(), "subflow run")
 
-    assert report is not None
-    assert "diary" not in report.text()
+    assert "diary" not in there(report).text()
 
 
 def test_a_scenario_comes_in_by_hand_alone() -> None:
     report = write_report("bug", "the window", "", ())
 
-    assert report is not None
-    text = with_scenario(report.text(), 'name = "mine"')
+    text = with_scenario(there(report).text(), 'name = "mine"')
 
-    assert "mine" not in report.text()
+    assert "mine" not in there(report).text()
     assert text.endswith('Scenario, added by hand:\nname = "mine"')
 
 

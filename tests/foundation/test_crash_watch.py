@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.helpers.there import there
 
 from subflow_app.foundation.crash_reports import collect_crashes, crash_reports, end_watch, watch_process
 from subflow_app.foundation.paths import crash_directory, log_path
@@ -31,8 +32,7 @@ def start() -> Callable[[str], subprocess.Popen[str]]:
         process = subprocess.Popen(
             [sys.executable, "-c", WATCHED.format(end=end)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "watched\n"
+        assert there(process.stdout).readline() == "watched\n"
         return process
 
     return start_process

@@ -20,9 +20,7 @@ def test_every_file_of_the_folder_is_a_scenario_by_its_name() -> None:
         assert find_scenario(name) == folder / f"{name}.toml"
 
 
-def test_a_file_comes_before_a_shipped_scenario_of_the_same_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_comes_before_a_shipped_scenario_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / DEMO_SCENARIO).write_text("")
 
@@ -44,9 +42,7 @@ def test_missing_resource_is_a_damaged_installation() -> None:
         (".", "is a folder"),
     ],
 )
-def test_what_is_not_there_is_said_with_what_may_be_meant(
-    typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_files_are_named(typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(InputError, match=message):

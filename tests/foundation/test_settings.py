@@ -7,10 +7,16 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.helpers.raising import raising
 
 from subflow_app.foundation.errors import SettingsError
 from subflow_app.foundation.paths import settings_path
 from subflow_app.foundation.settings import RECENT_FILES_KEPT, Settings, load_settings, save_settings
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "settings.json"
 
 
 def test_saved_settings_come_back() -> None:
@@ -31,10 +37,9 @@ def test_without_a_file_the_defaults_hold() -> None:
 
 
 @pytest.mark.parametrize("content", [b"{ not json", b"\xff\xfe\x00", b"[1, 2]", b""])
-def test_damaged_file_is_kept_aside_and_defaults_are_used(
-    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+def test_damaged_file_is_kept_aside(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture, path: Path
 ) -> None:
-    path = tmp_path / "settings.json"
     path.write_bytes(content)
 
     assert load_settings(path) == Settings()
@@ -43,8 +48,7 @@ def test_damaged_file_is_kept_aside_and_defaults_are_used(
     assert "damaged" in caplog.text
 
 
-def test_one_bad_value_does_not_cost_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = tmp_path / "settings.json"
+def test_one_bad_value_does_not_cost_the_others(caplog: pytest.LogCaptureFixture, path: Path) -> None:
     path.write_text(
         json.dumps({"theme": "pink", "sample_interval_s": True, "record_decisions": "yes", "recent_files": ["/a.toml"]})
     )
@@ -53,8 +57,7 @@ def test_one_bad_value_does_not_cost_the_others(tmp_path: Path, caplog: pytest.L
     assert "'pink'" in caplog.text
 
 
-def test_entries_of_a_newer_version_survive_saving(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
+def test_entries_of_a_newer_version_survive_saving(path: Path) -> None:
     path.write_text(json.dumps({"theme": "light", "from_the_future": {"x": 1}}))
 
     save_settings(load_settings(path), path)
@@ -70,14 +73,11 @@ def test_unreadable_settings_mean_defaults(tmp_path: Path, caplog: pytest.LogCap
     assert "cannot be read" in caplog.text
 
 
-def test_failed_save_says_where_and_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "settings.json"
+def test_failed_save_says_where_and_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
     save_settings(Settings(theme="dark"), path)
-
-    def full_disk(_handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", raising(OSError(28, "No space left on device")))
     with pytest.raises(SettingsError, match=r"settings\.json: No space left"):
         save_settings(Settings(theme="light"), path)
 
@@ -96,21 +96,18 @@ def test_recent_files_are_unique_and_few() -> None:
     assert "/s/5.toml" not in settings.without_recent_file("/s/5.toml").recent_files
 
 
-def test_a_budget_that_no_computer_has_is_not_used(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
+def test_a_budget_that_no_computer_has_is_not_used(path: Path) -> None:
     for value, expected in ((512, 512), (0, 256), (1 << 30, 256), (True, 256), ("much", 256)):
         path.write_text(json.dumps({"replay_budget_mb": value}))
         assert load_settings(path).replay_budget_mb == expected
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"theme": ' * 100, '{"recent_files": ["\\ud800"]}', "x" * 2_000_000])
-def test_settings_that_no_parser_survives_do_not_keep_the_window_from_starting(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "settings.json"
+def test_settings_that_no_parser_survives_do_not_keep_the_window_from_starting(text: str, path: Path) -> None:
     path.write_text(text)
     assert load_settings(path) == Settings()
 
 
-def test_settings_that_are_a_pipe_are_not_waited_for(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
+def test_settings_that_are_a_pipe_are_not_waited_for(path: Path) -> None:
     os.mkfifo(path)
     assert load_settings(path) == Settings()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_store import ColumnSpec, EvaluationFigure, EventTable, RunStart, Store, TrainingStart
+from subflow_store import ColumnSpec, EvaluationFigure, EventTable, RunStart, RunWriter, Store, TrainingStart
 from subflow_store.arena import ArenaOutcome
 from subflow_store.codec import codec
 from subflow_store.database import Database
@@ -59,6 +59,13 @@ def start(name: str = "First", **changes: Any) -> RunStart:
 def ramp(n_samples: int, n_columns: int = len(COLUMNS)) -> NDArray[np.float32]:
     """float32 [n_samples, n_columns]: sample k of column c is k + c / 4, so each value is known and exact."""
     return (np.arange(n_samples)[:, np.newaxis] + np.arange(n_columns) / 4).astype(np.float32)
+
+
+def begun(store: Store, block: NDArray[np.float32]) -> RunWriter:
+    """A run under way with these samples."""
+    run = store.start_run(start(), COLUMNS)
+    run.append(0, block)
+    return run
 
 
 def record(store: Store, block: NDArray[np.float32] | None = None, name: str = "First", **changes: Any) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.there import there
 from tests.store.examples import COLUMNS, SUMMARY, decisions, ramp, start, values_of
 
 from subflow_store import RunFork, Store, StoreReadOnly, SweepStart, TrainingStart, open_store
@@ -60,8 +61,7 @@ def test_everything_that_belongs_to_it_is_taken(source: Store, store: Store) -> 
     np.testing.assert_array_equal(values_of(store, 3), values_of(source, 2))
     assert len(store.decisions(3)) == 30
     assert store.values("flows.download.1.goodput_bps")[3] == 3e6
-    fork = store.forks.origin_of(3)
-    assert fork is not None
+    fork = there(store.forks.origin_of(3))
     assert fork.parent_id == 2
     assert [(row.seed, row.run_id) for row in store.sweeps.runs(1)] == [(1, 2), (2, 3)]
     assert store.sweeps.get(1).plan == "plan"
@@ -113,9 +113,7 @@ def test_what_is_changed_on_the_way_is_changed_there_alone(source: Store, store:
     assert store.sweeps.link_finished(second, needs_traces=False) == 1
 
 
-def test_time_series_of_few_values_are_packed_smaller_and_say_the_same(
-    file_store: Store, path: Path, tmp_path: Path
-) -> None:
+def test_time_series_of_few_values_are_packed_smaller(file_store: Store, path: Path, tmp_path: Path) -> None:
     source = open_store(tmp_path / "few.db")
     run = source.start_run(start("Few values"), COLUMNS)
     noise = np.random.default_rng(1).normal(size=(9000, len(COLUMNS))).astype(np.float32)

@@ -27,16 +27,7 @@ from tests.store.examples import (
     values_of,
 )
 
-from subflow_store import (
-    RunFork,
-    Store,
-    StoreCorrupt,
-    StoreError,
-    StoreFull,
-    StoreMissing,
-    SweepStart,
-    open_store,
-)
+from subflow_store import RunFork, Store, StoreCorrupt, StoreError, StoreFull, StoreMissing, SweepStart, open_store
 from subflow_store.salvage import check, salvage
 from subflow_store.values import SweepRunPlace
 
@@ -156,7 +147,9 @@ def test_a_sound_database_is_sound_and_comes_over_whole(filled: Path, tmp_path: 
     assert check(tmp_path / "new.db").damage == ()
 
 
-def test_a_damaged_row_costs_the_list_that_row_alone(damaged: Callable[[bytes, bytes], Path]) -> None:
+def test_a_damaged_row_costs_the_list_that_row_and_its_name_comes_back(
+    damaged: Callable[[bytes, bytes], Path], tmp_path: Path
+) -> None:
     path = damaged(b"Small 3", b"\xffmall 3")
     with open_store(path, read_only=True) as store:
         assert [row.id for row in store.runs(limit=2)] == [8, 7]
@@ -167,9 +160,6 @@ def test_a_damaged_row_costs_the_list_that_row_alone(damaged: Callable[[bytes, b
         with pytest.raises(StoreCorrupt, match=r"Small|decode.*subflow check .*subflow salvage"):
             store.run(6)
 
-
-def test_a_damaged_name_comes_back_from_the_search(damaged: Callable[[bytes, bytes], Path], tmp_path: Path) -> None:
-    path = damaged(b"Small 3", b"\xffmall 3")
     (damage,) = salvage(path, tmp_path / "new.db").damage
     assert (damage.table, damage.owner) == ("run", "run 6")
     with open_store(tmp_path / "new.db") as store:

@@ -52,14 +52,6 @@ def test_a_deleted_fork_is_not_listed_and_goes_with_its_note(path: Path) -> None
         assert store.run(origin).name == "First"
 
 
-def test_a_fork_of_a_run_that_is_not_stored_keeps_its_name(path: Path) -> None:
-    with open_store(path) as store:
-        fork = record(store, name="Fork", fork=fork_of(None))
-        origin = store.forks.origin_of(fork)
-        assert origin is not None
-        assert (origin.parent_id, origin.parent_name, origin.changes) == (None, "First", CHANGES)
-
-
 def test_the_list_tells_forks_and_finds_them(path: Path) -> None:
     with open_store(path) as store:
         origin = record(store)

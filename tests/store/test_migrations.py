@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
+from tests.helpers.there import there
 from tests.store.examples import (
     FOLLOWS_A_RECORDING,
     OUTCOME,
@@ -64,8 +65,7 @@ def check_content(store: Store, made_by: int) -> None:
     assert list(store.marks(first.id).rows()) == [MarkRow(7, "download/1", "loss", 1.5)]
     assert [run.name for run in store.runs(search="paper")] == ["Finished"]
     assert store.run(first.id).scenario_text == (FOLLOWS_A_RECORDING if made_by >= 9 else start().scenario_text)
-    summary = store.run(first.id).summary
-    assert summary is not None
+    summary = there(store.run(first.id).summary)
     assert summary["packets"] == 123
     assert store.values("fairness.jain") == {first.id: 0.8}
     assert store.values("flows.download.2.mean_rtt_s") == {first.id: 0.3}
@@ -140,8 +140,7 @@ def test_an_upgraded_file_has_the_schema_of_a_new_one(old_file: Path, tmp_path: 
 
 
 def test_the_list_of_migrations_is_the_folder() -> None:
-    assert migrations.__file__ is not None
-    files = sorted(path.stem for path in Path(migrations.__file__).parent.glob("m[0-9]*.py"))
+    files = sorted(path.stem for path in Path(there(migrations.__file__)).parent.glob("m[0-9]*.py"))
     listed = [step.__module__.rpartition(".")[2] for step in migrations.MIGRATIONS]
     assert listed == files
     assert [int(name[1:5]) for name in listed] == list(range(1, len(listed) + 1))
@@ -152,10 +151,6 @@ def test_the_list_of_migrations_is_the_folder() -> None:
 
 def add_colour(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE run ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'")
-
-
-def drop_colour(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE run DROP COLUMN colour")
 
 
 def rebuild_and_fail(connection: sqlite3.Connection) -> None:
@@ -172,79 +167,67 @@ def add_version(monkeypatch: pytest.MonkeyPatch, *steps: migrations.Migration) -
     monkeypatch.setattr(upgrade, "MIGRATIONS", (*migrations.MIGRATIONS, *steps))
 
 
-def newest_file(path: Path) -> None:
+@pytest.fixture
+def newest(path: Path) -> Path:
     """A database of the newest version there is."""
     packed = (VERSIONS / f"v{upgrade.head()}.db.zst").read_bytes()
     path.write_bytes(zstandard.ZstdDecompressor().decompress(packed))
+    return path
 
 
-def test_a_new_step_is_run_once_and_the_old_file_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    newest_file(path)
-    before = version_of(path)
+def test_a_new_step_is_run_once_and_the_old_file_is_kept(newest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = version_of(newest)
     add_version(monkeypatch, add_colour)
     for _ in range(2):
-        with open_store(path) as store:
+        with open_store(newest) as store:
             check_content(store, before)
-    assert version_of(path) == before + 1
-    assert any("colour" in sql for sql in schema_of(path))
-    backup = path.with_name(f"runs.v{before}.db")
-    assert sorted(entry.name for entry in path.parent.iterdir()) == sorted([path.name, backup.name])
+    assert version_of(newest) == before + 1
+    assert any("colour" in sql for sql in schema_of(newest))
+    backup = newest.with_name(f"runs.v{before}.db")
+    assert sorted(entry.name for entry in newest.parent.iterdir()) == sorted([newest.name, backup.name])
     monkeypatch.undo()
     with open_store(backup) as store:
         check_content(store, before)
 
 
-def test_steps_follow_one_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    newest_file(path)
-    before = version_of(path)
-    add_version(monkeypatch, add_colour, drop_colour)
-    open_store(path).close()
-    assert version_of(path) == before + 2
-    assert not any("colour" in sql for sql in schema_of(path))
-
-
-def test_an_earlier_copy_is_not_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    newest_file(path)
-    earlier = path.with_name(f"runs.v{version_of(path)}.db")
+def test_an_earlier_copy_is_not_overwritten(newest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier = newest.with_name(f"runs.v{version_of(newest)}.db")
     earlier.write_text("precious")
     add_version(monkeypatch, add_colour)
-    open_store(path).close()
+    open_store(newest).close()
     assert earlier.read_text() == "precious"
-    assert path.with_name(f"{earlier.stem}-2.db").exists()
+    assert newest.with_name(f"{earlier.stem}-2.db").exists()
 
 
 @pytest.mark.parametrize(("step", "error"), [(rebuild_and_fail, RuntimeError), (leave_dangling, AssertionError)])
 def test_a_failing_step_leaves_the_file_as_it_was(
-    path: Path, monkeypatch: pytest.MonkeyPatch, step: migrations.Migration, error: type[Exception]
+    newest: Path, monkeypatch: pytest.MonkeyPatch, step: migrations.Migration, error: type[Exception]
 ) -> None:
-    newest_file(path)
-    version, statements = version_of(path), schema_of(path)
+    version, statements = version_of(newest), schema_of(newest)
     add_version(monkeypatch, add_colour, step)
     with pytest.raises(error):
-        open_store(path)
-    assert (version_of(path), schema_of(path)) == (version, statements)
-    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+        open_store(newest)
+    assert (version_of(newest), schema_of(newest)) == (version, statements)
+    assert [entry.name for entry in newest.parent.iterdir()] == [newest.name]
     monkeypatch.undo()
-    with open_store(path) as store:
+    with open_store(newest) as store:
         check_content(store, version)
 
 
-def test_nothing_is_upgraded_for_reading_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    newest_file(path)
-    before = path.read_bytes()
+def test_nothing_is_upgraded_for_reading_alone(newest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = newest.read_bytes()
     add_version(monkeypatch, add_colour)
     with pytest.raises(StoreReadOnly, match=r"has to be upgraded first .*`subflow upgrade .*runs\.db` does it"):
-        open_store(path, read_only=True)
-    assert path.read_bytes() == before
+        open_store(newest, read_only=True)
+    assert newest.read_bytes() == before
 
 
-def test_an_upgrade_that_another_process_has_done_meanwhile_is_not_repeated(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_upgrade_that_another_process_has_done_is_not_repeated(
+    newest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newest_file(path)
-    version = version_of(path)
+    version = version_of(newest)
     add_version(monkeypatch, add_colour)
-    open_store(path).close()
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        upgrade.upgrade(connection, path, version)  # the version it saw before the other one came
-    assert version_of(path) == version + 1
+    open_store(newest).close()
+    with closing(sqlite3.connect(newest, isolation_level=None)) as connection:
+        upgrade.upgrade(connection, newest, version)  # the version it saw before the other one came
+    assert version_of(newest) == version + 1

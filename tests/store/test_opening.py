@@ -13,7 +13,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
-from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of, writer_of
+from tests.helpers.there import there
+from tests.store.examples import (
+    COLUMNS,
+    SUMMARY,
+    begun,
+    database_of,
+    ramp,
+    record,
+    start,
+    training,
+    values_of,
+    writer_of,
+)
 
 from subflow_store import (
     RunClosed,
@@ -37,6 +49,12 @@ def make_file(path: Path) -> int:
     """A database with one run; returns its id."""
     with open_store(path) as store:
         return record(store, ramp(5000))
+
+
+@pytest.fixture
+def made(path: Path) -> int:
+    """The run of a database in the file `path`."""
+    return make_file(path)
 
 
 @contextmanager
@@ -65,13 +83,6 @@ def test_a_new_file_is_made_with_its_folder_and_marked_as_ours(tmp_path: Path) -
         "auto_vacuum": 2,  # incremental
         "page_size": 4096,
     }
-
-
-def test_runs_last_beyond_the_store(path: Path) -> None:
-    run_id = make_file(path)
-    assert [entry.name for entry in path.parent.iterdir()] == ["runs.db"]
-    with open_store(path) as store:
-        assert np.array_equal(values_of(store, run_id), ramp(5000))
 
 
 def test_an_empty_file_becomes_a_database(path: Path) -> None:
@@ -119,10 +130,9 @@ _ENDLESS = "CREATE VIEW run_tag AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SE
         (("PRAGMA user_version = 3",), "is not that of schema version 3"),
     ],
 )
-def test_a_database_that_is_not_as_we_make_them_is_refused_at_once(
-    path: Path, read_only: bool, statements: tuple[str, ...], why: str
+def test_a_foreign_schema_is_refused(
+    path: Path, read_only: bool, statements: tuple[str, ...], why: str, made: int
 ) -> None:
-    make_file(path)
     with plain(path) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -133,17 +143,15 @@ def test_a_database_that_is_not_as_we_make_them_is_refused_at_once(
     assert path.read_bytes() == before
 
 
-def test_statistics_of_sqlite_are_no_foreign_tables(path: Path) -> None:
-    make_file(path)
+def test_statistics_of_sqlite_are_no_foreign_tables(path: Path, made: int) -> None:
     with plain(path) as connection:
         connection.execute("ANALYZE")
     with open_store(path) as store:
         assert len(store.runs()) == 1
 
 
-def test_signals_are_heard_during_a_long_statement(path: Path) -> None:
+def test_signals_are_heard_during_a_long_statement(path: Path, made: int) -> None:
     """A statement of SQLite would keep Python from them until it is over."""
-    make_file(path)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000000) SELECT max(i) FROM n"
     with open_store(path) as store, closing(database_of(store)._connect(path.as_uri())) as connection:
         before = signal.signal(signal.SIGALRM, lambda *_: connection.interrupt())
@@ -174,8 +182,7 @@ def test_an_empty_database_that_another_program_has_marked_is_refused(path: Path
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_newer_database_is_refused_politely(path: Path, read_only: bool) -> None:
-    make_file(path)
+def test_a_newer_database_is_refused_politely(path: Path, read_only: bool, made: int) -> None:
     with plain(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreNewer, match=r"version 99, the newest known is \d+\)\. Update Subflow"):
@@ -205,21 +212,11 @@ def test_a_missing_file_is_not_made_for_reading(path: Path) -> None:
 # Damage
 
 
-def test_a_file_cut_short_is_recognised(path: Path) -> None:
-    make_file(path)
+def test_a_file_cut_short_is_recognised(path: Path, made: int) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(StoreCorrupt, match=r"damaged .*subflow check .*subflow salvage"):
         open_store(path)
-
-
-def test_damaged_pages_are_recognised_when_read(path: Path) -> None:
-    run_id = make_file(path)
-    content = bytearray(path.read_bytes())
-    content[2 * 4096 :] = b"\xa5" * (len(content) - 2 * 4096)  # the header and the first page of the schema stay
-    path.write_bytes(content)
-    with pytest.raises(StoreCorrupt), open_store(path) as store:
-        values_of(store, run_id)
 
 
 def test_a_damaged_block_is_an_error_instead_of_a_wrong_curve(store: Store) -> None:
@@ -231,17 +228,8 @@ def test_a_damaged_block_is_an_error_instead_of_a_wrong_curve(store: Store) -> N
         values_of(store, run_id)
 
 
-def test_damaged_texts_are_recognised(path: Path) -> None:
-    run_id = make_file(path)
-    with plain(path) as connection:
-        connection.execute("UPDATE run SET note = CAST(x'fffe41' AS TEXT)")
-    with open_store(path) as store, pytest.raises(StoreCorrupt, match="Could not decode"):
-        store.run(run_id)
-
-
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_damaged_schema_is_recognised(path: Path, read_only: bool) -> None:
-    make_file(path)
+def test_a_damaged_schema_is_recognised(path: Path, read_only: bool, made: int) -> None:
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE run_tag", b"CREATE T\xffBLE run_tag"))
     with pytest.raises(StoreCorrupt, match=r"damaged .*subflow check"), open_store(path, read_only=read_only) as store:
         store.runs()
@@ -250,8 +238,7 @@ def test_a_damaged_schema_is_recognised(path: Path, read_only: bool) -> None:
 # Locks
 
 
-def test_a_file_locked_at_opening_is_explained(path: Path) -> None:
-    make_file(path)
+def test_a_file_locked_at_opening_is_explained(path: Path, made: int) -> None:
     with plain(path) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
@@ -261,24 +248,22 @@ def test_a_file_locked_at_opening_is_explained(path: Path) -> None:
     open_store(path, busy_timeout_s=0.01).close()
 
 
-def test_a_lock_stops_changes_but_not_reading(path: Path) -> None:
-    run_id = make_file(path)
+def test_a_lock_stops_changes_but_not_reading(path: Path, made: int) -> None:
     with open_store(path, busy_timeout_s=0.01) as store, plain(path) as connection:
         connection.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreLocked):
-            store.rename(run_id, "x")
+            store.rename(made, "x")
         with pytest.raises(StoreLocked):
             store.start_run(start(), COLUMNS)
-        assert np.array_equal(values_of(store, run_id), ramp(5000))
+        assert np.array_equal(values_of(store, made), ramp(5000))
         connection.execute("ROLLBACK")
-        store.rename(run_id, "x")
-        assert store.run(run_id).name == "x"
+        store.rename(made, "x")
+        assert store.run(made).name == "x"
 
 
 def test_finishing_can_be_tried_again_after_a_lock(path: Path) -> None:
     with open_store(path, busy_timeout_s=0.01) as store, plain(path) as connection:
-        run = store.start_run(start(), COLUMNS)
-        run.append(0, ramp(10))
+        run = begun(store, ramp(10))
         run.flush()
         connection.execute("BEGIN IMMEDIATE")
         run.append(10, ramp(5000)[10:])
@@ -295,8 +280,7 @@ def test_finishing_can_be_tried_again_after_a_lock(path: Path) -> None:
 
 def test_a_run_that_cannot_be_finished_can_be_abandoned(path: Path) -> None:
     with open_store(path, busy_timeout_s=0.01) as store, plain(path) as connection:
-        run = store.start_run(start(), COLUMNS)
-        run.append(0, ramp(10))
+        run = begun(store, ramp(10))
         connection.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreLocked):
             run.finish("finished", SUMMARY)
@@ -308,8 +292,7 @@ def test_a_run_that_cannot_be_finished_can_be_abandoned(path: Path) -> None:
 
 def force_commit(store: Store) -> None:
     """What the writing thread does when a run's data is due."""
-    writer = writer_of(store)
-    assert writer is not None
+    writer = there(writer_of(store))
 
     def commit() -> None:
         for stream in writer._streams:
@@ -333,8 +316,7 @@ def noise(n_samples: int) -> np.ndarray:
 
 
 def test_a_full_disk_ends_the_storing_and_the_run_can_be_saved_elsewhere(store: Store, tmp_path: Path) -> None:
-    run = store.start_run(start(), COLUMNS)
-    run.append(0, noise(50_000)[:100])
+    run = begun(store, noise(50_000)[:100])
     run.flush()
     limit_size(store, 3)
     run.append(100, noise(50_000)[100:])
@@ -356,8 +338,7 @@ def test_a_full_disk_ends_the_storing_and_the_run_can_be_saved_elsewhere(store: 
 
 
 def test_finishing_can_be_tried_again_when_space_has_been_made(store: Store) -> None:
-    run = store.start_run(start(), COLUMNS)
-    run.append(0, noise(50_000))
+    run = begun(store, noise(50_000))
     limit_size(store, 3)
     with pytest.raises(StoreFull):
         run.finish("finished", SUMMARY)
@@ -377,24 +358,24 @@ def test_a_disk_that_is_full_from_the_start_is_explained(store: Store) -> None:
 # Read-only
 
 
-def test_a_store_opened_for_reading_refuses_every_change(path: Path) -> None:
-    run_id = make_file(path)
+def test_a_store_opened_for_reading_refuses_every_change(path: Path, made: int) -> None:
     before = path.read_bytes()
     with open_store(path, read_only=True) as store:
         assert store.is_read_only
         for change in (
             lambda: store.start_run(start(), COLUMNS),
-            lambda: store.rename(run_id, "x"),
-            lambda: store.set_note(run_id, "x"),
-            lambda: store.add_tag(run_id, "x"),
-            lambda: store.remove_tag(run_id, "x"),
-            lambda: store.delete([run_id]),
-            lambda: store.undelete([run_id]),
+            lambda: store.rename(made, "x"),
+            lambda: store.set_note(made, "x"),
+            lambda: store.add_tag(made, "x"),
+            lambda: store.remove_tag(made, "x"),
+            lambda: store.delete([made]),
+            lambda: store.undelete([made]),
             lambda: store.purge_deleted(),
+            lambda: store.trainings.add(training()),
         ):
             with pytest.raises(StoreReadOnly, match="opened for reading only"):
                 change()
-        assert np.array_equal(values_of(store, run_id), ramp(5000))
+        assert np.array_equal(values_of(store, made), ramp(5000))
         assert [run.name for run in store.runs(search="fir")] == ["First"]
         store.save_copy(path.with_name("copy.db"))
     assert path.read_bytes() == before
@@ -405,29 +386,28 @@ def keep_sqlite_from_sharing(path: Path) -> None:
     path.with_name(f"{path.name}-shm").symlink_to(path.parent / "nowhere" / "shm")
 
 
-def test_a_file_where_nothing_can_be_written_can_be_read(path: Path) -> None:
-    run_id = make_file(path)
+def test_a_file_where_nothing_can_be_written_can_be_read(path: Path, made: int) -> None:
     keep_sqlite_from_sharing(path)
     with open_store(path, read_only=True) as store:
-        assert np.array_equal(values_of(store, run_id), ramp(5000))
+        assert np.array_equal(values_of(store, made), ramp(5000))
 
 
-def test_a_crashed_file_where_nothing_can_be_written_says_what_to_copy(path: Path) -> None:
-    make_file(path)
+def test_a_crashed_file_where_nothing_can_be_written_says_what_to_copy(path: Path, made: int) -> None:
     keep_sqlite_from_sharing(path)
     path.with_name("runs.db-wal").write_bytes(b"changes")
     with pytest.raises(StoreReadOnly, match=r"Copy it together with runs\.db-wal"):
         open_store(path, read_only=True)
 
 
-def test_a_write_connection_that_turns_out_read_only_is_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = make_file(path)
+def test_a_write_connection_that_turns_out_read_only_is_explained(
+    path: Path, monkeypatch: pytest.MonkeyPatch, made: int
+) -> None:
     connect = Database._connect
     monkeypatch.setattr(Database, "_connect", lambda self, uri: connect(self, uri.replace("mode=rw", "mode=ro")))
     with open_store(path) as store:
         with pytest.raises(StoreReadOnly, match=r"cannot be written\. Choose another file with --db"):
-            store.rename(run_id, "x")
-        assert store.run(run_id).name == "First"
+            store.rename(made, "x")
+        assert store.run(made).name == "First"
 
 
 @pytest.fixture
@@ -460,10 +440,9 @@ def test_no_file_can_be_made_where_nothing_can_be_written(unwritable: Path, name
         store.save_copy(target)
 
 
-def test_permissions_are_asked_before_sqlite_opens_the_file_for_reading(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+def test_permissions_are_asked_before_sqlite_opens_the_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch, made: int
 ) -> None:
-    make_file(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(StoreReadOnly, match="cannot be written"):
         open_store(path)
@@ -526,8 +505,7 @@ def test_a_closed_store_says_so(store: Store) -> None:
 
 def test_closing_keeps_what_an_open_run_has_appended(path: Path) -> None:
     with open_store(path) as store:
-        run = store.start_run(start(), COLUMNS)
-        run.append(0, ramp(5000))
+        run = begun(store, ramp(5000))
         run.add_marks([(1, "a", "loss", 0.0)])
     with open_store(path) as store:
         assert store.run(run.run_id).status == "interrupted"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zstandard
 from tests.helpers.changed_rows import changing_rows
+from tests.helpers.there import there
 from tests.store.examples import COLUMNS, FOLLOWS_A_RECORDING, RECORDING, SUMMARY, record, start, training
 
 from subflow_sim.delivery_trace import parse_trace
@@ -69,8 +70,7 @@ def test_a_recording_goes_with_the_last_that_needs_it(path: Path) -> None:
         swept = store.sweeps.add(SweepStart("Swept", plan, "0.1.0", [], []))
         assert store.trainings.get(learned).scenario_text == FOLLOWS_A_RECORDING
         assert store.sweeps.get(swept).plan == plan
-        found = store.sweeps.of_plan(plan)
-        assert found is not None
+        found = there(store.sweeps.of_plan(plan))
         assert found.id == swept
         store.delete([first])
         store.purge_deleted()
@@ -112,9 +112,7 @@ def test_what_is_taken_over_brings_its_recording(path: Path, tmp_path: Path) -> 
     ],
     ids=["damaged", "another", "missing"],
 )
-def test_a_lost_recording_is_told_and_costs_nothing_else(
-    path: Path, tmp_path: Path, statement: str, value: bytes
-) -> None:
+def test_a_lost_recording_costs_nothing_else(path: Path, tmp_path: Path, statement: str, value: bytes) -> None:
     with open_store(path) as store:
         record(store, scenario_text=FOLLOWS_A_RECORDING)
     changed(path, statement, value)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
-from tests.store.examples import COLUMNS, SUMMARY, start
+from tests.store.examples import COLUMNS, start
 
 from subflow_sim.units import UNITS as SIMULATOR_UNITS
 from subflow_store import Condition, Store, open_store
@@ -206,12 +206,6 @@ def test_recorded_values_of_a_finished_run_stay_and_go_with_it(path: Path) -> No
 )
 def test_patterns_stand_for_keys(pattern: str, expected: list[str]) -> None:
     assert matching_keys(pattern, ["a.b", "a.c", "x.y.b", "e.d", "e/1.d"]) == expected
-
-
-def test_the_headline_of_the_examples_is_recorded(store: Store) -> None:
-    run = store.start_run(start(), COLUMNS)
-    run.finish("finished", SUMMARY, "0")
-    assert store.values("flows.download.1.goodput_bps") == {run.run_id: 3e6}
 
 
 def test_a_scenario_replaced_during_the_run_is_what_is_recorded(store: Store) -> None:

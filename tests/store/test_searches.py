@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.store.examples import OUTCOME
 
 from subflow_store import Store, StoreCorrupt, open_store
 from subflow_store.searches import Generation
@@ -28,7 +30,7 @@ def test_a_search_is_read_as_it_was_written(store: Store) -> None:
     assert store.searches.all() == [found]
 
 
-def test_a_search_of_the_same_key_is_gone_on_with(store: Store) -> None:
+def test_a_search_of_the_same_key_is_gone_on_with_until_it_is_forgotten(store: Store) -> None:
     first = store.searches.begin("key", "improve", "two-links", "olia", "1+2", DOCUMENT)
     store.searches.add(first.id, [GENERATION], 1.0)
     again = store.searches.begin("key", "another", "space", "lia", "1+2", {"vary": []})
@@ -39,11 +41,6 @@ def test_a_search_of_the_same_key_is_gone_on_with(store: Store) -> None:
     store.searches.put_found(first.id, [{"says": "new"}])
     assert store.searches.found(first.id) == [{"says": "new"}]
 
-
-def test_a_search_is_forgotten_with_all_of_it(store: Store) -> None:
-    first = store.searches.begin("key", "improve", "two-links", "olia", "1+2", DOCUMENT)
-    store.searches.add(first.id, [GENERATION], 1.0)
-    store.searches.put_found(first.id, [{"says": "old"}])
     store.searches.remove(first.id)
     assert store.searches.all() == []
     assert store.searches.of_key("key") is None
@@ -52,17 +49,19 @@ def test_a_search_is_forgotten_with_all_of_it(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "table"),
+    ("change", "read"),
     [
-        ("UPDATE search SET document = 'no JSON'", "search"),
-        ("UPDATE search_find SET document = '[1]'", "search_find"),
+        ("search SET document = 'no JSON'", lambda store: store.searches.all()),
+        ("search_find SET document = '[1]'", lambda store: store.searches.found(1)),
+        ("arena_outcome SET result = 'no JSON'", lambda store: store.arena.outcomes()),
     ],
 )
-def test_a_damaged_search_is_told(path: Path, change: str, table: str) -> None:
+def test_damaged_documents_are_told(path: Path, change: str, read: Callable[[Store], object]) -> None:
     with open_store(path) as store:
         begun = store.searches.begin("key", "improve", "two-links", "olia", "1+2", DOCUMENT)
         store.searches.put_found(begun.id, [{"says": "worst"}])
+        store.arena.add([OUTCOME])
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(change)
-    with open_store(path) as store, pytest.raises(StoreCorrupt, match=table):
-        store.searches.all() if table == "search" else store.searches.found(1)
+        connection.execute(f"UPDATE {change}")
+    with open_store(path) as store, pytest.raises(StoreCorrupt, match=change.split()[0]):
+        read(store)

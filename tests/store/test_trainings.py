@@ -10,20 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.there import there
 from tests.store.examples import figures, reports, training
 
-from subflow_store import (
-    BestPolicy,
-    EvaluationFigure,
-    RunNotFound,
-    Store,
-    StoreFull,
-    StoreReadOnly,
-    TrainingMoment,
-    open_store,
-)
+from subflow_store import BestPolicy, EvaluationFigure, RunNotFound, Store, StoreFull, TrainingMoment, open_store
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.trainings import METRIC_CHUNK
+
+
+@pytest.fixture
+def number(store: Store) -> int:
+    """The training of the examples."""
+    return store.trainings.add(training())
 
 
 def test_a_training_is_listed_with_what_was_asked_for(store: Store) -> None:
@@ -62,8 +60,7 @@ def test_a_training_runs_as_long_as_its_process(store: Store) -> None:
     row = store.trainings.get(number)
     assert (row.state, row.message, row.process_pid) == ("failed", "no memory", 0)
     assert row.ended_at is not None
-    assert child.stdin is not None
-    child.stdin.close()
+    there(child.stdin).close()
 
 
 @for_each("batches", [[5], [1] * 7, [METRIC_CHUNK], [METRIC_CHUNK - 1, 2], [3, 2 * METRIC_CHUNK, 5]])
@@ -80,8 +77,7 @@ def test_curves_do_not_depend_on_how_reports_came(store: Store, batches: list[in
     assert (row.steps, row.elapsed_s) == (10 * total, total / 2)
 
 
-def test_a_metric_may_come_late_and_be_missing_in_between(store: Store) -> None:
-    number = store.trainings.add(training())
+def test_a_metric_may_come_late_and_be_missing_in_between(store: Store, number: int) -> None:
     store.trainings.append(number, reports(METRIC_CHUNK + 3))
     store.trainings.append(number, [{"step": 20_000, "elapsed_s": 1e3, "jain": 0.9, "return_mean": None}])
     store.trainings.append(number, [{"step": 20_010, "elapsed_s": 1e3, "return_mean": math.nan}])
@@ -93,8 +89,7 @@ def test_a_metric_may_come_late_and_be_missing_in_between(store: Store) -> None:
     assert store.trainings.metrics(number) == ["jain", "return_mean"]
 
 
-def test_what_was_learned_again_after_a_crash_stands_once(store: Store) -> None:
-    number = store.trainings.add(training())
+def test_what_was_learned_again_after_a_crash_stands_once(store: Store, number: int) -> None:
     store.trainings.append(number, reports(100))
     again = [{"step": 500.0 + 10 * k, "elapsed_s": 25 + k / 2, "return_mean": 1000.0 + k} for k in range(10)]
     store.trainings.append(number, again)  # from the checkpoint at step 500 on; 510 ... 990 are no more
@@ -103,19 +98,7 @@ def test_what_was_learned_again_after_a_crash_stands_once(store: Store) -> None:
     np.testing.assert_array_equal(curve.values, [*(-np.arange(50.0)), *(1000 + np.arange(10.0))])
 
 
-def test_a_curve_of_a_hundred_thousand_points_is_read_whole(file_store: Store) -> None:
-    number = file_store.trainings.add(training())
-    noise = np.random.default_rng(1).normal(size=100_000)
-    file_store.trainings.append(
-        number, [{"step": k, "elapsed_s": k / 7, "q_mean": value} for k, value in enumerate(noise.tolist())]
-    )
-    curve = file_store.trainings.curve(number, "q_mean")
-    np.testing.assert_array_equal(curve.values, noise)
-    np.testing.assert_array_equal(curve.step, np.arange(100_000))
-
-
-def test_evaluations_are_kept_by_step_and_replaced_when_repeated(store: Store) -> None:
-    number = store.trainings.add(training())
+def test_evaluations_are_kept_by_step_and_replaced_when_repeated(store: Store, number: int) -> None:
     store.trainings.append(number, [], [*figures(1000, 5e6), *figures(2000)])
     store.trainings.append(number, [], figures(1000))
     assert store.trainings.evaluations(number) == [*figures(1000), *figures(2000)]
@@ -124,8 +107,7 @@ def test_evaluations_are_kept_by_step_and_replaced_when_repeated(store: Store) -
     assert store.trainings.evaluations(number)[-1] == unknown
 
 
-def test_the_best_policy_name_and_note_are_noted(store: Store) -> None:
-    number = store.trainings.add(training())
+def test_the_best_policy_name_and_note_are_noted(store: Store, number: int) -> None:
     store.trainings.append(number, [], best=BestPolicy(40, 1.5, 6e6, "ab"), moment=TrainingMoment("failed", "why"))
     store.trainings.rename(number, "Kept")
     store.trainings.set_note(number, "for the paper")
@@ -137,8 +119,7 @@ def test_the_best_policy_name_and_note_are_noted(store: Store) -> None:
 def test_a_folder_names_its_newest_training(store: Store) -> None:
     store.trainings.add(training())
     newer = store.trainings.add(training("Newer"))
-    found = store.trainings.of_folder("/trainings/first")
-    assert found is not None
+    found = there(store.trainings.of_folder("/trainings/first"))
     assert found.id == newer
     assert store.trainings.of_folder("/trainings/other") is None
 
@@ -153,8 +134,7 @@ def test_deleting_takes_curves_along_and_leaves_children(store: Store) -> None:
         store.trainings.curve(first, "return_mean")
 
 
-def test_wrong_values_are_refused_and_change_nothing(store: Store) -> None:
-    number = store.trainings.add(training())
+def test_wrong_values_are_refused_and_change_nothing(store: Store, number: int) -> None:
     with pytest.raises(ValueError, match="seed -1"):
         store.trainings.add(training(seed=-1))
     with pytest.raises(ValueError, match='"dreaming" is not one of waiting'):
@@ -169,15 +149,6 @@ def test_wrong_values_are_refused_and_change_nothing(store: Store) -> None:
         store.trainings.get(99)
     assert len(store.trainings.rows()) == 1
     assert store.trainings.metrics(number) == []
-
-
-def test_a_store_for_reading_shows_trainings_and_takes_none(path: Path) -> None:
-    with open_store(path) as store:
-        store.trainings.append(store.trainings.add(training()), reports(3))
-    with open_store(path, read_only=True) as store:
-        assert len(store.trainings.curve(1, "return_mean")) == 3
-        with pytest.raises(StoreReadOnly):
-            store.trainings.add(training())
 
 
 def test_reports_and_the_mark_of_how_far_they_were_read_are_committed_together(path: Path) -> None:

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start
+from tests.store.examples import SUMMARY, begun, ramp, record
 
-from subflow_store import Store, StoreCorrupt, StoreError, StoreLocked, StoreMissing, database, open_store
+from subflow_store import Store, StoreCorrupt, StoreError, StoreMissing, database, open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let go of an open file")
 
@@ -28,16 +28,6 @@ def test_a_deleted_file_is_noticed_by_reading_and_by_writing(file_store: Store, 
             use()
 
 
-def test_a_renamed_file_works_again_once_it_is_back(file_store: Store, path: Path) -> None:
-    run_id = record(file_store)
-    moved = path.rename(path.with_name("moved.db"))
-    with pytest.raises(StoreMissing, match="the file is gone"):
-        file_store.set_note(run_id, "not now")
-    moved.rename(path)
-    file_store.set_note(run_id, "now")
-    assert file_store.run(run_id).note == "now"
-
-
 def test_a_file_that_took_its_place_is_not_taken_for_it(file_store: Store, path: Path) -> None:
     record(file_store)
     other = path.with_name("other.db")
@@ -48,8 +38,7 @@ def test_a_file_that_took_its_place_is_not_taken_for_it(file_store: Store, path:
 
 
 def test_a_run_whose_file_goes_away_tells_so_and_does_not_write_into_nothing(file_store: Store, path: Path) -> None:
-    run = file_store.start_run(start(), COLUMNS)
-    run.append(0, ramp(10))
+    run = begun(file_store, ramp(10))
     path.unlink()
     with pytest.raises(StoreMissing):
         run.finish("finished", SUMMARY, "0")
@@ -66,26 +55,6 @@ def test_a_damaged_page_of_the_list_is_told_and_the_store_can_be_closed(path: Pa
     path.write_bytes(content)
     with pytest.raises(StoreCorrupt, match=r"damaged.*subflow check .*subflow salvage"):
         open_store(path).runs()
-
-
-def test_a_truncated_file_is_told(path: Path) -> None:
-    with open_store(path) as store:
-        for _ in range(50):
-            record(store, ramp(1, 1))
-    path.write_bytes(path.read_bytes()[: 4096 * 9])
-    with pytest.raises(StoreCorrupt):
-        open_store(path, read_only=True).value_keys()
-
-
-def test_reading_goes_on_while_another_process_writes_and_writing_says_what_is_in_the_way(path: Path) -> None:
-    with open_store(path, busy_timeout_s=0.01) as store, closing(sqlite3.connect(path)) as other:
-        run_id = record(store)
-        other.execute("BEGIN IMMEDIATE")
-        assert [run.id for run in store.runs()] == [run_id]
-        with pytest.raises(StoreLocked, match="another program has kept it locked"):
-            store.rename(run_id, "later")
-        other.rollback()
-        store.rename(run_id, "later")
 
 
 def test_a_folder_that_goes_away_is_noticed(tmp_path: Path) -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of, writer_of
+from tests.helpers.raising import raising
+from tests.helpers.there import there
+from tests.helpers.waiting import wait_until
+from tests.store.examples import COLUMNS, SUMMARY, begun, database_of, ramp, record, start, values_of, writer_of
 
-from subflow_store import RunClosed, Store, StoreClosed, StoreLocked, liveness, open_store, run_writer, writer
+from subflow_store import RunClosed, Store, StoreLocked, liveness, open_store, run_writer, writer
 from subflow_store.liveness import STALE_S, ProcessIdentity, this_process
 from subflow_store.run_writer import COMMIT_INTERVAL_S, RunStream
 
@@ -134,14 +137,9 @@ def test_a_bug_in_posted_work_does_not_end_the_thread(store: Store, caplog: pyte
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_failure_while_taking_data_up_is_raised_at_the_next_call(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise MemoryError("no memory for a block")
-
+def test_a_failure_in_taking_data_is_raised_at_the_next_call(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run = store.start_run(start(), COLUMNS)
-    monkeypatch.setattr("subflow_store.ingest.SampleIngest.append", fail)
+    monkeypatch.setattr("subflow_store.ingest.SampleIngest.append", raising(MemoryError("no memory for a block")))
     run.append(0, ramp(10))
     with pytest.raises(MemoryError, match="no memory for a block"):
         run.flush()
@@ -210,12 +208,9 @@ def test_a_locked_file_is_asked_again_only_after_a_while(clock: list[float]) -> 
 
 def test_the_thread_commits_by_itself(file_store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_writer, "COMMIT_INTERVAL_S", 0.0)
-    run = file_store.start_run(start(), COLUMNS)
-    run.append(0, ramp(10))
-    deadline = time.monotonic() + 30
+    run = begun(file_store, ramp(10))
     with open_store(path, read_only=True) as other:
-        while other.series(run.run_id)[0].n < 10:
-            assert time.monotonic() < deadline
+        wait_until(lambda: other.series(run.run_id)[0].n == 10)
         assert np.array_equal(values_of(other, run.run_id), ramp(10))
 
 
@@ -246,8 +241,7 @@ def other_process(path: Path, then: str = "") -> Iterator[tuple[subprocess.Popen
         cwd=Path(__file__).parents[2],
     ) as process:
         try:
-            assert process.stdout is not None
-            yield process, int(process.stdout.readline())
+            yield process, int(there(process.stdout).readline())
         finally:
             process.kill()
 
@@ -266,8 +260,7 @@ def test_a_killed_writer_leaves_an_interrupted_run(path: Path) -> None:
         run = store.run(run_id)
         assert (run.status, run.summary) == ("interrupted", {})
         assert run.simulated_s == pytest.approx(500.0)  # 5000 samples, one every 0.1 s
-        assert run.ended_at is not None
-        assert run.ended_at >= run.started_at
+        assert there(run.ended_at) >= run.started_at
         # 5000 = 4096 + 904: the partial chunk is there too, and so are figures, marks and pyramid.
         assert np.array_equal(values_of(store, run_id), ramp(5000))
         assert [series.vmax for series in store.series(run_id)] == [4999.0, 4999.25, 4999.5]
@@ -336,37 +329,25 @@ linux_only = pytest.mark.skipif(not this_process().boot, reason="/proc tells wha
 
 
 @linux_only
-def test_a_process_on_this_machine_is_judged_for_certain() -> None:
+def test_a_process_of_this_machine_is_judged_for_certain_and_of_an_earlier_boot_by_its_heartbeat() -> None:
     here = this_process()
-    assert not here.is_gone(heartbeat_age_s=1e9)
-    gone = ProcessIdentity(here.host, here.boot, ended_process(), here.started)
-    assert gone.is_gone(heartbeat_age_s=0.0)
-
-
-@linux_only
-def test_a_reused_pid_does_not_deceive() -> None:
-    here = this_process()
-    assert ProcessIdentity(here.host, here.boot, here.pid, "1").is_gone(heartbeat_age_s=0.0)
+    for changes, age_s, is_gone in (
+        ({}, 1e9, False),
+        ({"pid": ended_process()}, 0.0, True),
+        ({"started": "1"}, 0.0, True),  # another process has its number since
+        ({"boot": "another boot"}, 1.0, False),
+        ({"boot": "another boot"}, STALE_S + 1, True),
+    ):
+        assert replace(here, **changes).is_gone(heartbeat_age_s=age_s) == is_gone, changes
 
 
 @linux_only
 def test_a_process_that_waits_to_be_reaped_has_ended() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.read()  # ends when the process does
-    deadline = time.monotonic() + 30
-    while liveness._start_ticks(process.pid) and time.monotonic() < deadline:
-        pass
-    assert liveness._start_ticks(process.pid) == ""
-    process.stdout.close()
+    there(process.stdout).read()  # ends when the process does
+    wait_until(lambda: not liveness._start_ticks(process.pid))
+    there(process.stdout).close()
     process.wait()
-
-
-def test_after_a_reboot_the_heartbeat_decides() -> None:
-    here = this_process()
-    before = ProcessIdentity(here.host, "another boot", here.pid, here.started)
-    assert not before.is_gone(heartbeat_age_s=1.0)
-    assert before.is_gone(heartbeat_age_s=STALE_S + 1)
 
 
 def test_without_proc_an_unused_pid_is_proof_and_the_heartbeat_decides_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,9 +361,3 @@ def test_without_proc_an_unused_pid_is_proof_and_the_heartbeat_decides_else(monk
         assert ProcessIdentity(here.host, "", ended_process(), "").is_gone(heartbeat_age_s=0.0)
     finally:
         liveness._identity.cache_clear()
-
-
-def test_a_closing_store_takes_no_more_work(store: Store) -> None:
-    writer_of(store).close()
-    with pytest.raises(StoreClosed):
-        writer_of(store).post(lambda: None, 0)

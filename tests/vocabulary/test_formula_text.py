@@ -84,10 +84,7 @@ def test_blocks_of_a_text_are_its_indented_lines() -> None:
     ("block", "trees"),
     [
         # As the labs write them: words are names, a lone x is the sign of a product, squares are letters.
-        (
-            "BDP = rate x round-trip time / size of a packet",
-            ["BDP = rate × {round-trip time ÷ size of a packet}"],
-        ),
+        ("BDP = rate x round-trip time / size of a packet", ["BDP = rate × {round-trip time ÷ size of a packet}"]),
         ("W/2 rounds x 3W/4 packets = 3/8 W²", ["{W ÷ 2} rounds × {3W ÷ 4} packets = {3 ÷ 8} W^[2]"]),
         ("U = [ (1 - b)/2 + b² ]  /  [ b + b²/2 ]", ["U = {{1 − b ÷ 2} + b^[2] ÷ b + {b^[2] ÷ 2}}"]),
         (

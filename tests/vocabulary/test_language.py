@@ -76,9 +76,7 @@ def test_an_unknown_language_is_refused() -> None:
         (SYSTEM, [], "en"),
     ],
 )
-def test_the_system_s_language_is_the_first_preferred_one_that_there_is(
-    setting: str, preferred: list[str], code: str
-) -> None:
+def test_the_system_s_language_is_the_first_one_that_we_have(setting: str, preferred: list[str], code: str) -> None:
     assert language_for(setting, preferred) == code
 
 

@@ -25,7 +25,5 @@ from subflow_app.vocabulary.number_text import agreeing_decimals
         (1 / 3, [(1.0, 2 / 3), (2 / 3, 1 / 3)], 2),
     ],
 )
-def test_decimals_grow_until_differences_agree(
-    reference: float, others: list[tuple[float, float]], decimals: int
-) -> None:
+def test_decimals_grow_until_they_agree(reference: float, others: list[tuple[float, float]], decimals: int) -> None:
     assert agreeing_decimals(reference, others, 2) == decimals

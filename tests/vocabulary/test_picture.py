@@ -28,14 +28,7 @@ def test_an_interval_ends_at_zero_unless_its_quantity_may_be_negative() -> None:
 
 def test_a_panel_has_the_ends_of_both_axes() -> None:
     series = PanelSeries(
-        "lia",
-        ColourKey(0, 0),
-        0,
-        True,
-        np.array([13.0]),
-        np.array([18.1]),
-        x=np.array([2.0]),
-        x_halves=np.array([3.0]),
+        "lia", ColourKey(0, 0), 0, True, np.array([13.0]), np.array([18.1]), x=np.array([2.0]), x_halves=np.array([3.0])
     )
     panel = Panel("scatter", "", "", "", ("",), np.empty(0), (series,))
     assert [end.tolist() for end in (*panel.ends(series), *panel.x_ends(series))] == [[0.0], [31.1], [0.0], [5.0]]

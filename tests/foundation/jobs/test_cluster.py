@@ -12,6 +12,7 @@ import pytest
 from tests.features.sweeps.core.plans import LOSS, plan
 from tests.helpers.fake_cluster import FAKE_RAY, NOT_FOUND, WEB_SERVER, head
 from tests.helpers.members import for_each
+from tests.helpers.there import there
 
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_results import long_csv
@@ -74,9 +75,7 @@ def closed_port() -> str:
         (b"", "another program than Ray answers there"),
     ],
 )
-def test_an_address_where_no_cluster_answers(
-    monkeypatch: pytest.MonkeyPatch, answer: bytes | None, problem: str
-) -> None:
+def test_an_address_without_a_cluster(monkeypatch: pytest.MonkeyPatch, answer: bytes | None, problem: str) -> None:
     monkeypatch.setattr(cluster_address, "ANSWER_S", 0.2)
     with head(answer) as address, pytest.raises(ClusterError, match=f"at {address} cannot be reached: {problem}"):
         ClusterAddress.parse(address).check()
@@ -118,20 +117,13 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     assert set(active_children()) <= before, "the client of the cluster is still there"
 
 
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as opened:
-        yield opened
-
-
 def swept(store: Store, where: str | None) -> tuple[SweepJob, JobOutcome]:
     job = SweepJob(plan(axes={LOSS: ["0%", "1%", "2%"]}), store, cluster=where)
     return job, job.run()
 
 
 def table_of(job: SweepJob) -> str:
-    table = job.table()
-    assert table is not None
+    table = there(job.table())
     return long_csv(table)
 
 
@@ -163,15 +155,12 @@ def test_a_cluster_that_is_lost_ends_the_sweep_and_leaves_what_was_made(
     assert (result.state, result.progress.finished) == (JobState.FAILED, 2)
     with pytest.raises(ClusterError, match=rf"cluster at {address} was lost: {problem}; what has ended is kept"):
         result.check()
-    assert job.sweep_id is not None
-    resumed = SweepJob.resumed(store, job.sweep_id)
+    resumed = SweepJob.resumed(store, there(job.sweep_id))
     progress = resumed.run().progress
     assert (progress.finished, progress.reused) == (RUNS, 2)
 
 
-def test_a_lost_head_ends_the_work_also_while_workers_answer_all_the_time(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_head_ends_the_work_while_workers_still_answer(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULT", "headless:1")
     members = cluster.RayCluster(address)
     for number in range(3):
@@ -214,9 +203,7 @@ def test_a_cluster_that_cannot_be_joined(
 
 
 @pytest.mark.parametrize("fault", ["join-hangs", "silent:1"])
-def test_a_sweep_that_waits_for_its_cluster_can_be_stopped(
-    store: Store, address: str, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
+def test_waiting_sweep_can_be_stopped(store: Store, address: str, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     monkeypatch.setenv("FAULT", fault)
     monkeypatch.setattr(cluster, "LOAD_S", 100.0)
     monkeypatch.setattr(cluster, "JOIN_S", 100.0)
