@@ -83,9 +83,7 @@ def by_base(algorithm: Algorithm) -> dict[str, list[Param]]:
 
 
 @every_algorithm
-def test_set_reaches_the_options_of_each_copy_of_a_flow(
-    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm
-) -> None:
+def test_set_reaches_each_copy_of_a_flow(subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm) -> None:
     for base, options in by_base(algorithm).items():
         # All options at the same end at a time: some bound each other.
         for position in range(max(len(values_of(option)) for option in options)):
@@ -95,8 +93,7 @@ def test_set_reaches_the_options_of_each_copy_of_a_flow(
             # As a person writes them, with their units, and as bare SI numbers
             for texts in (written, bare):
                 words = settings(key, algorithm, {**({"base": base} if base else {}), **texts})
-                answer = subflow("run", scenario, "--no-store", "--json", *words)
-                assert answer.code == 0, answer.err
+                answer = subflow("run", scenario, "--no-store", "--json", *words).check()
                 assert [flow["name"] for flow in answer.document["flows"]] == ["down-load_1.1", "down-load_1.2"]
                 for flow in answer.document["flows"]:
                     assert flow[key] == algorithm.name
@@ -104,9 +101,7 @@ def test_set_reaches_the_options_of_each_copy_of_a_flow(
 
 
 @every_algorithm
-def test_values_out_of_range_are_refused_with_key_value_and_what_is_allowed(
-    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm
-) -> None:
+def test_values_out_of_range_are_refused(subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm) -> None:
     for base, options in by_base(algorithm).items():
         wrong: list[tuple[Param, float]] = []
         for option in options:
@@ -126,9 +121,7 @@ def test_values_out_of_range_are_refused_with_key_value_and_what_is_allowed(
 
 
 @every_algorithm
-def test_an_unknown_option_is_told_what_there_is(
-    subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm
-) -> None:
+def test_an_unknown_option_is_told_the_known(subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm) -> None:
     answer = subflow("run", scenario, "--no-store", *settings(key, algorithm, {"nonsense": "1"}))
 
     assert answer.code == 2
@@ -139,9 +132,7 @@ def test_an_unknown_option_is_told_what_there_is(
 
 
 @every_algorithm
-def test_what_is_told_of_the_options_is_what_they_are_declared_as(
-    subflow: Subflow, key: str, algorithm: Algorithm
-) -> None:
+def test_options_are_told_as_they_are_declared(subflow: Subflow, key: str, algorithm: Algorithm) -> None:
     document = subflow(f"{key}s", algorithm.name, "--json").document
     text = " ".join(subflow(f"{key}s", algorithm.name).out.split())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
+from tests.helpers.there import there
 
 from subflow_app.features.running.core.live_changes import LiveChange, with_change
 from subflow_app.features.running.core.runs import RunJob, RunResult
@@ -19,7 +20,6 @@ from subflow_sim.simulation import Simulation
 from subflow_store import Store
 
 DEADLINE_S = 30.0
-SCENARIO = parse_scenario(TWO_PATHS)
 
 
 class Running:
@@ -51,8 +51,12 @@ class Running:
         self.job.set_speed_limit(None)
         self.job.unpause()
         self._thread.join(DEADLINE_S)
-        assert self.result is not None
-        return self.result
+        return there(self.result)
+
+
+@pytest.fixture
+def running() -> Running:
+    return Running()
 
 
 def signature_of(text: str) -> str:
@@ -75,18 +79,15 @@ def test_the_stored_text_of_a_changed_run_gives_the_same_run(tmp_path: Path) -> 
         running.change(flow="download", subflow=1, open=False)
         result = running.finish()
         assert result.status is JobState.FINISHED
-        assert result.run_id is not None
-        text = store.run(result.run_id).scenario_text
+        text = store.run(there(result.run_id)).scenario_text
     assert text == running.job.scenario_text
-    assert text is not None
-    assert len(read_toml(text)["events"]) == 6
-    assert signature_of(text) == result.signature
+    assert len(read_toml(there(text))["events"]) == 6
+    assert signature_of(there(text)) == result.signature
     assert signature_of(TWO_PATHS) != result.signature
     assert [change.values.get("link") for change in running.job.live_changes].count("wifi") == 3
 
 
-def test_a_change_while_the_run_holds_comes_a_nanosecond_after_where_it_holds() -> None:
-    running = Running()
+def test_a_change_while_the_run_holds_comes_a_nanosecond_after_where_it_holds(running: Running) -> None:
     first = running.change(link="wifi", up=False)
     second = running.change(link="wifi", up=True)
     assert first.event.at_s == second.event.at_s == pytest.approx(1.000000001, abs=1e-12)
@@ -95,8 +96,7 @@ def test_a_change_while_the_run_holds_comes_a_nanosecond_after_where_it_holds() 
     assert signature_of(running.job.scenario_text) == running.finish().signature
 
 
-def test_a_change_that_the_format_forbids_is_refused_and_nothing_happens() -> None:
-    running = Running()
+def test_a_change_that_the_format_forbids_is_refused_and_nothing_happens(running: Running) -> None:
     with pytest.raises(ScenarioError, match='unknown link "wlan"'):
         running.change(link="wlan", up=False)
     with pytest.raises(ScenarioError, match="has 2 subflows"):
@@ -107,15 +107,13 @@ def test_a_change_that_the_format_forbids_is_refused_and_nothing_happens() -> No
     assert result.signature == signature_of(TWO_PATHS)
 
 
-def test_a_change_of_a_run_that_is_over_is_refused() -> None:
-    running = Running()
+def test_a_change_of_a_run_that_is_over_is_refused(running: Running) -> None:
     running.finish()
     with pytest.raises(SimulationError, match="the run is over"):
         running.change(link="wifi", up=False)
 
 
-def test_a_change_that_the_end_of_the_run_overtakes_gets_an_answer() -> None:
-    running = Running()
+def test_a_change_that_the_end_of_the_run_overtakes_gets_an_answer(running: Running) -> None:
     running.job.stop()
     answer = running.ask(link="wifi", up=False)
     running.finish()
@@ -139,8 +137,7 @@ def test_a_change_leaves_the_rest_of_the_text_and_its_line_ends_alone() -> None:
     assert changed.endswith('[[events]]\r\nat = "2000000000ns"\r\nlink = "lte"\r\nup = false\r\n')
 
 
-def test_a_run_holds_exactly_where_it_is_sent_and_stays_the_same_run() -> None:
-    running = Running()
+def test_a_run_holds_exactly_where_it_is_sent_and_stays_the_same_run(running: Running) -> None:
     held = []
     for at_s in (1.0, 1.0, 1.000000007, 2.5, 30.123456789):
         running.job.run_to(at_s)

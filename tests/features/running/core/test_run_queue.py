@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import pytest
+from tests.helpers.raising import raising
 from tests.helpers.scenario_texts import TWO_PATHS
+from tests.helpers.waiting import wait_until
 
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
@@ -28,25 +27,11 @@ from subflow_store.errors import StoreFull
 SHORT = TWO_PATHS.replace('"60s"', '"2s"')
 ENDLESS = TWO_PATHS.replace('"60s"', '"100000s"')
 LONG = QueuedRun(ScenarioSource(parse_scenario(ENDLESS), ENDLESS, Use.QUEUE), "long")
-DEADLINE_S = 30.0
 
 
 def grid(seeds: Sequence[int], controllers: Sequence[str] = ()) -> list[QueuedRun]:
     axes = (Axis(("flows.download.controller",), (controllers,)),) if controllers else ()
     return SweepPlan("", SHORT, axes, seeds).queued(Use.QUEUE)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.002)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "runs.db") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -60,12 +45,10 @@ def states(queue: RunQueue) -> list[str]:
     return [entry.state.value for entry in queue.entries()]
 
 
-def test_a_grid_is_each_controller_with_each_seed_and_every_run_is_kept_with_its_tag(
-    queue: RunQueue, store: Store
-) -> None:
+def test_a_grid_is_each_controller_with_each_seed_and_every_run_has_the_tag(queue: RunQueue, store: Store) -> None:
     runs = grid([1, 2, 3], ["lia", "olia"])
     queue.add(runs, "batch")
-    until(lambda: not queue.is_busy)
+    wait_until(lambda: not queue.is_busy)
     stored = {(run.controllers, run.seed): run for run in store.runs()}
     assert set(stored) == {(name, seed) for name in ("lia", "olia") for seed in (1, 2, 3)}
     assert {run.name for run in stored.values()} == {"Two paths, lia", "Two paths, olia"}
@@ -88,29 +71,29 @@ def test_a_grid_that_the_scenario_does_not_take_is_refused() -> None:
 
 def test_no_more_runs_go_on_than_asked_for_and_the_others_wait(queue: RunQueue) -> None:
     queue.add([LONG] * 4)
-    until(lambda: sum(entry.fraction > 0 for entry in queue.entries()) == 2)
+    wait_until(lambda: sum(entry.fraction > 0 for entry in queue.entries()) == 2)
     assert states(queue) == ["running", "running", "waiting", "waiting"]
     queue.set_parallel(3)
-    until(lambda: sum(entry.fraction > 0 for entry in queue.entries()) == 3)
+    wait_until(lambda: sum(entry.fraction > 0 for entry in queue.entries()) == 3)
     assert queue.progress().eta_s > 0
 
 
 def test_a_cancelled_run_is_kept_as_far_as_it_went_and_can_be_tried_again(queue: RunQueue, store: Store) -> None:
     first, second, third = queue.add([LONG] * 3)
-    until(lambda: queue.entries()[0].fraction > 0)
+    wait_until(lambda: queue.entries()[0].fraction > 0)
     queue.cancel([first, third])
-    until(lambda: states(queue)[0] == "cancelled")
+    wait_until(lambda: states(queue)[0] == "cancelled")
     assert states(queue)[1:] == ["running", "cancelled"]
     assert store.run(queue.entries()[0].run_id or 0).status == "stopped"
     queue.retry([third])
-    until(lambda: states(queue)[2] == "running")
+    wait_until(lambda: states(queue)[2] == "running")
     queue.remove([first, second])  # the second goes on, and stays
     assert [entry.number for entry in queue.entries()] == [second, third]
 
 
 def test_a_paused_queue_starts_nothing_and_holds_what_goes_on(queue: RunQueue) -> None:
     queue.add([LONG])
-    until(lambda: queue.entries()[0].fraction > 0)
+    wait_until(lambda: queue.entries()[0].fraction > 0)
     queue.pause()
     queue.add([LONG])
     assert states(queue) == ["running", "waiting"]
@@ -130,7 +113,7 @@ def test_the_time_of_a_queue_is_estimated_before_it_starts_and_corrected(queue: 
     # The estimate is of simulated time: what is cancelled takes none.
     assert queue.progress().eta_s < first_s / 1000
     queue.unpause()
-    until(lambda: not queue.is_busy)
+    wait_until(lambda: not queue.is_busy)
     assert queue.progress().eta_s == 0
     queue.pause()
     queue.add(grid([9]))
@@ -148,9 +131,7 @@ def test_runs_move_among_each_other(queue: RunQueue) -> None:
     assert [entry.number for entry in queue.entries()] == [numbers[i] for i in (2, 0, 3, 1)]
 
 
-def test_a_run_that_raises_and_one_that_is_too_large_stop_none_of_the_others(
-    queue: RunQueue, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_raises_or_is_too_large_stops_no_other(queue: RunQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     class Raising(RunJob):
         def run(self) -> RunResult:
             if self.seed == 2:
@@ -161,27 +142,22 @@ def test_a_run_that_raises_and_one_that_is_too_large_stop_none_of_the_others(
     fast = parse_scenario(SHORT.replace('"8Mbit/s"', '"900Gbit/s"').replace('"2s"', '"900s"'))
     queue.add([*grid([1, 2, 3]), QueuedRun(ScenarioSource(fast, SHORT, Use.QUEUE), "fast")])
     queue.add(grid([4]))
-    until(lambda: not queue.is_busy)
+    wait_until(lambda: not queue.is_busy)
     assert states(queue) == ["finished", "failed", "finished", "failed", "finished"]
     assert queue.entries()[1].note == "a plug-in raised this"
     assert queue.entries()[3].note
     monkeypatch.undo()
     queue.retry([queue.entries()[1].number])
-    until(lambda: states(queue)[1] == "finished")
+    wait_until(lambda: states(queue)[1] == "finished")
     queue.clear_finished()
     assert states(queue) == ["failed"]
 
 
-def test_a_store_that_fails_leaves_the_runs_in_memory_and_the_queue_going(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_arguments: object) -> None:
-        raise StoreFull("the disk is full", path="x.db", way_on="Free some.")
-
-    monkeypatch.setattr(store, "start_run", fail)
+def test_a_store_that_fails_leaves_runs_in_memory_and_the_queue(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "start_run", raising(StoreFull("the disk is full", path="x.db", way_on="Free some.")))
     queue = RunQueue(lambda: store, lambda: 0.1, parallel=1)
     queue.add(grid([1, 2]))
-    until(lambda: not queue.is_busy)
+    wait_until(lambda: not queue.is_busy)
     assert states(queue) == ["finished", "finished"]
     assert all("the disk is full" in entry.note for entry in queue.entries())
     ended = queue.take_ended()
@@ -192,7 +168,7 @@ def test_a_store_that_fails_leaves_the_runs_in_memory_and_the_queue_going(
 def test_closing_keeps_what_was_simulated(store: Store) -> None:
     queue = RunQueue(lambda: store, lambda: 0.1, parallel=1)
     queue.add([LONG, LONG])
-    until(lambda: queue.entries()[0].fraction > 0)
+    wait_until(lambda: queue.entries()[0].fraction > 0)
     queue.close()
     assert states(queue) == ["cancelled", "cancelled"]
     assert [run.status for run in store.runs()] == ["stopped"]

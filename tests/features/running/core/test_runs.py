@@ -15,6 +15,8 @@ from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 from tests.helpers.members import for_each
 from tests.helpers.networks import link, scenario, tcp
+from tests.helpers.raising import raising
+from tests.helpers.there import there
 
 from subflow_app.features.running.core import run_recorder, runs
 from subflow_app.features.running.core.runs import RunJob, RunResult, decision_limits
@@ -127,8 +129,7 @@ def test_store_is_told_what_the_run_is() -> None:
     store = RecordingStore()
     make_job(store, name="Mine", seed=5, sample_interval_s=0.5).run()
 
-    start = store.start
-    assert start is not None
+    start = there(store.start)
     assert (start.name, start.scenario_name, start.scenario_text) == ("Mine", "Fake", "format = 1\n")
     assert (start.seed, start.duration_s, start.warmup_s, start.sample_interval_s) == (5, 10.0, 2.0, 0.5)
     assert start.controllers == "lia"
@@ -150,43 +151,27 @@ def test_store_gets_every_sample_of_every_column_once_and_in_order() -> None:
     assert len(table) == 100  # 10 s at 0.1 s
 
 
-def test_marks_reach_store_and_live_traces() -> None:
-    store = RecordingStore()
-    job = make_job(store)
-    job.run()
-
-    assert [mark.time_s for mark in job.traces.marks()] == [float(second) for second in range(1, 11)]
-    assert store.marks[0] == (1_000_000_000, "download/1", "loss", 1.0)
-    assert len(store.marks) == 10
-
-
 def seconds(store: RecordingStore, stream: str) -> list[float]:
     """Times of the rows that the store got of a stream, each once."""
     times = [table["time_ns"] / 1e9 for name, table in store.events if name == stream]
     return sorted(set(np.concatenate(times).tolist())) if times else []
 
 
-def test_intervals_and_decisions_reach_store_and_live_traces() -> None:
+@for_each("decisions", [None, DecisionLimits()], ids=["not asked for", "asked for"])
+def test_events_reach_store_and_live_traces_and_decisions_if_asked_for(decisions: DecisionLimits | None) -> None:
     store = RecordingStore()
-    job = make_job(store, scenario=RICH, decisions=DecisionLimits())
+    job = make_job(store, scenario=RICH, decisions=decisions)
     job.run()
 
+    whole_seconds = [float(second) for second in range(1, 11)]
+    assert [mark.time_s for mark in job.traces.marks()] == whole_seconds
+    assert [mark[0] for mark in store.marks] == [10**9 * second for second in range(1, 11)]
     # The fake finishes an interval of each subflow every second, and decides then and half a second before.
-    assert seconds(store, "interval") == [float(second) for second in range(1, 11)]
-    assert seconds(store, "decision") == [0.5 * step for step in range(1, 21)]
-    for stream, count in (("interval", 20), ("decision", 30)):
+    assert seconds(store, "interval") == whole_seconds
+    assert seconds(store, "decision") == ([0.5 * step for step in range(1, 21)] if decisions else [])
+    for stream, count in (("interval", 20), ("decision", 30 if decisions else 0)):
         assert sum(len(table) for name, table in store.events if name == stream) == count
         assert len(job.traces.events(stream)) == count
-
-
-def test_decisions_are_recorded_only_when_asked_for() -> None:
-    store = RecordingStore()
-    job = make_job(store, scenario=RICH)
-    job.run()
-
-    assert seconds(store, "decision") == []
-    assert len(job.traces.events("decision")) == 0
-    assert len(job.traces.events("interval")) == 20
 
 
 @pytest.mark.parametrize(
@@ -316,11 +301,8 @@ def test_run_that_is_stopped_before_it_starts_ends_at_once() -> None:
 
 @pytest.mark.parametrize("error", [SimulationError("a queue has lost count"), ValueError("a bug")])
 def test_failed_run_is_kept_up_to_the_failure(error: Exception) -> None:
-    def raise_it() -> None:
-        raise error
-
     store = RecordingStore()
-    job = make_job(store, on_chunk=at(4.0, raise_it))
+    job = make_job(store, on_chunk=at(4.0, raising(error)))
     result = job.run()
 
     assert result.status is JobState.FAILED
@@ -332,10 +314,7 @@ def test_failed_run_is_kept_up_to_the_failure(error: Exception) -> None:
 
 
 def test_failure_without_even_a_summary_is_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_summary(_simulation: FakeSimulation) -> dict[str, Any]:
-        raise SimulationError("no summary either")
-
-    monkeypatch.setattr(FakeSimulation, "summary", no_summary)
+    monkeypatch.setattr(FakeSimulation, "summary", raising(SimulationError("no summary either")))
     store = RecordingStore()
     result = make_job(store, on_chunk=at(4.0, fail)).run()
 
@@ -511,17 +490,9 @@ def test_progress_tells_speed_and_time_to_go(monkeypatch: pytest.MonkeyPatch) ->
     assert job.progress.wall_s == pytest.approx(5.0)
 
 
-def test_name_is_the_scenarios_unless_given() -> None:
-    assert make_job().traces.title == "Fake"
-    assert make_job(name="Mine").traces.title == "Mine"
-
-
 def test_refused_scenario_is_raised_at_once() -> None:
-    def refuse(*_: object) -> Any:
-        raise SimulationError("traces beyond memory")
-
     with pytest.raises(SimulationError, match="beyond memory"):
-        RunJob(SCENARIO, "", simulation_maker=refuse)
+        RunJob(SCENARIO, "", simulation_maker=raising(SimulationError("traces beyond memory")))
 
 
 def test_controllers_of_a_run_are_listed_once() -> None:
@@ -554,8 +525,7 @@ def test_a_database_that_is_locked_when_the_run_begins_gets_it_when_it_ends() ->
     assert result.store_error is None
     assert result.run_id == result.summary["run_id"] == store.finished["summary"]["run_id"] == 7
     assert sum(len(block) for _, block in store.blocks) == 100
-    assert store.began_at is not None
-    assert began <= store.began_at < datetime.now(UTC)
+    assert began <= there(store.began_at) < datetime.now(UTC)
     assert job.traces.run_id == 7
 
 

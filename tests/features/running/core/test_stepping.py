@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS
+from tests.helpers.there import there
 
 from subflow_app.features.running.core.live_changes import LiveChange, live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import (
@@ -77,10 +78,9 @@ def test_a_link_is_what_the_scenario_its_events_and_live_changes_have_made_of_it
     back = live_link(PLANNED, changes, "wifi", "reverse", 10.0)
     assert before is not None
     assert after is not None
-    assert back is not None
     assert (before.side.rate_bps, before.side.loss, before.is_up) == (8e6, 0.02, True)
     assert (after.side.rate_bps, after.side.loss, after.side.queue.limit_pkts, after.is_up) == (2e6, 0.05, 9, True)
-    assert not back.is_up
+    assert not there(back).is_up
     assert live_link(PLANNED, [], "wlan", "forward", 1.0) is None
 
 
@@ -98,8 +98,7 @@ def test_the_controller_is_the_one_that_an_event_or_a_live_change_gave() -> None
     changes = [LiveChange(read_change(planned, {"at": "6s", **values}), values)]
 
     def at(time_s: float, made: Sequence[LiveChange] = (), name: str = "download") -> tuple[str, object]:
-        controller = live_controller(planned, made, name, time_s)
-        assert controller is not None
+        controller = there(live_controller(planned, made, name, time_s))
         return controller.name, controller.options.get("base")
 
     assert at(1.0) == ("lia", None)

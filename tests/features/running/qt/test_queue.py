@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.raising import raising
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
@@ -34,7 +35,7 @@ def states(desk: Desk) -> list[JobState]:
 
 
 def wait_for(qtbot: QtBot, desk: Desk, *wanted: JobState) -> None:
-    qtbot.waitUntil(lambda: states(desk) == list(wanted), timeout=20_000)
+    qtbot.waitUntil(lambda: states(desk) == list(wanted))
     desk.features[QueueSession].refresh()
 
 
@@ -49,7 +50,7 @@ def select(desk: Desk, *rows: int) -> None:
 def test_a_grid_of_runs_goes_on_beside_the_foreground_run(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs) -> None:
     dialogs.answer("EnqueueDialog", Enqueueing(range(1, 3), "download", ("lia", "olia"), "batch"))
     desk.bar.trigger("queue.add_several")
-    with qtbot.waitSignal(desk.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(desk.runs.ended):
         desk.bar.trigger("run.toggle")
     wait_for(qtbot, desk, *[JobState.FINISHED] * 4)
     runs = desk.history.runs()
@@ -70,7 +71,7 @@ def test_the_panel_shows_how_long_the_queue_takes_before_it_starts(qtbot: QtBot,
     session = desk.features[QueueSession]
     session.queue.pause()
     desk.bar.trigger("queue.add")
-    qtbot.waitUntil(lambda: "left" in session.panel._text.text(), timeout=20_000)
+    qtbot.waitUntil(lambda: "left" in session.panel._text.text())
     assert re.fullmatch(r"0 of 1 runs, paused, .+ left", session.panel._text.text())
     desk.bar.trigger("queue.toggle")
     wait_for(qtbot, desk, JobState.FINISHED)
@@ -113,14 +114,11 @@ def test_closing_asks_about_queued_runs_and_keeps_what_ran(qtbot: QtBot, desk: D
     assert [run.status for run in desk.store.runs()] == ["stopped"]
 
 
-def test_a_store_that_fails_leaves_a_banner_with_ways_on_and_the_queue_goes_on(
-    qtbot: QtBot, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_arguments: object) -> None:
-        raise StoreFull("the disk is full", path="x.db", way_on="Free some.")
-
+def test_a_store_that_fails_leaves_the_queue_going(qtbot: QtBot, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     assert desk.session is not None  # it tells of runs that no database has
-    monkeypatch.setattr(desk.database.store, "start_run", fail)
+    monkeypatch.setattr(
+        desk.database.store, "start_run", raising(StoreFull("the disk is full", path="x.db", way_on="Free some."))
+    )
     desk.bar.trigger("queue.add")
     desk.bar.trigger("queue.add")
     wait_for(qtbot, desk, JobState.FINISHED, JobState.FINISHED)

@@ -16,9 +16,7 @@ from subflow_sim.scenario_warnings import scenario_warnings
 @pytest.mark.parametrize(
     ("code", "told"), [("en", "its trials overload that"), ("de", "Seine Versuche überlasten ihn")]
 )
-def test_a_banner_has_the_warning_until_a_run_without_one_begins(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, code: str, told: str
-) -> None:
+def test_a_banner_has_the_warning_of_a_run(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, code: str, told: str) -> None:
     banners = Banners()
     qtbot.addWidget(banners)
     notices = Notices(banners)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,7 @@ def test_nothing_is_written_over(subflow: Subflow) -> None:
 
 @for_each("name", ["lia", "../mine", "mine.py", "", "a b"])
 def test_a_name_that_no_script_can_have_writes_nothing(subflow: Subflow, folder: Path, name: str) -> None:
-    answer = subflow("controllers", "new", name)
-    assert answer.code == 2
-    assert name in answer.err
+    subflow("controllers", "new", name).check_refusal(name)
     assert list(folder.iterdir()) == []
 
 
@@ -67,18 +66,13 @@ def test_all_that_is_wrong_is_told_as_compilers_do(subflow: Subflow) -> None:
     assert answer.code == 2
     assert [line.split(": ")[0] for line in answer.err.splitlines()] == ["a.py:1:5", "a.py:3:15", "subflow"]
     assert answer.out == "b.py: no problems (scheduler)\n"
-
-
-def test_programs_get_the_same_as_json(subflow: Subflow) -> None:
-    Path("a.py").write_text("x = nobody\ndef on_ack(w, ack):\n    w.cwnd += 1\n")
-    Path("b.py").write_text(CONTROLLER)
     answer = subflow("controllers", "check", "a.py", "b.py", "c.py", "--json")
     assert answer.code == 2
     first, second, third = answer.document
-    (problem,) = first["problems"]
+    problem = first["problems"][0]
     assert (first["file"], first["kind"], problem["line"], problem["column"]) == ("a.py", "controller", 1, 5)
     assert problem["end_column"] > problem["column"]
-    assert second == {"file": "b.py", "kind": "controller", "error": "", "problems": []}
+    assert second == {"file": "b.py", "kind": "scheduler", "error": "", "problems": []}
     assert "cannot be read" in third["error"]
 
 
@@ -98,10 +92,8 @@ def test_what_is_no_script_is_told(subflow: Subflow, content: bytes, told: str) 
     Path("scenario.toml").write_text("here")
     Path("bad.py").write_bytes(content)
     answer = subflow("controllers", "check", "bad.py")
-    assert answer.code == 2
-    assert told in answer.err
-    assert "Traceback" not in answer.err
-    assert "\x1b" not in answer.err
+    answer.check_refusal(told)
+    assert not re.search("Traceback|\x1b", answer.err)
     assert Path("scenario.toml").exists()
 
 
@@ -135,26 +127,19 @@ def test_a_sweep_compares_a_script_with_what_is_built_in(subflow: Subflow, folde
     assert forked.code == 0, forked.err
 
 
-def test_a_script_meets_others_in_the_arena(subflow: Subflow, folder: Path) -> None:
+def test_a_script_meets_others_in_the_arena_and_in_evaluations(subflow: Subflow, folder: Path) -> None:
     write_scenario(folder)
-    words = ("--family", "slow", "--numbers", "1", "--jobs", "1", "--no-store", "--json")
-    answer = subflow("arena", "--controllers", "lia,mine.py,mine.py:gain=3", *words)
-    assert answer.code == 0, answer.err
+    contest = ("--family", "slow", "--numbers", "1", "--jobs", "1", "--no-store", "--json")
+    answer = subflow("arena", "--controllers", "lia,mine.py,mine.py:gain=3", *contest).check()
     names = {each["controller"] for each in answer.document["standings"]}
     assert names == {"lia", "mine", "mine:gain=3"}
 
-
-def test_a_script_is_evaluated_beside_the_classics(subflow: Subflow, folder: Path) -> None:
-    write_scenario(folder)
     words = ("--scenario", "scenario.toml", "--set", "events=[]", "--seeds", "1-1", "--baselines", "lia", "--json")
-    answer = subflow("evaluate", "mine", *words)
-    assert answer.code == 0, answer.err
+    answer = subflow("evaluate", "mine", *words).check()
     assert {each["controller"] for each in answer.document["controllers"]} == {"lia", "mine"}
 
 
-def test_what_a_script_stands_is_told_and_decides_on_the_exit_code(
-    subflow: Subflow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_script_stands_decides_on_the_exit_code(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
     Path("newreno.py").write_text(CONTROLLER)  # called as something built in
     stands = subflow("controllers", "check", "newreno.py", "--conformance")

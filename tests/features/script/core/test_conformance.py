@@ -8,7 +8,7 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_app.features.arena.core import results
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.features.script.core import ARENA, CHECKS, HALF, ArenaTrial, ConformanceJob, Finding, checks_of
+from subflow_app.features.script.core import ARENA, HALF, ArenaTrial, ConformanceJob, Finding, checks_of
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.arena.utility import GATE
 from subflow_sim.errors import ScenarioError
@@ -113,8 +113,3 @@ def test_the_arena_of_a_script_can_be_stopped() -> None:
     trial.stop()
     assert trial.run().state is JobState.STOPPED
     assert trial.findings == ()
-
-
-def test_every_check_has_an_id_of_its_own_and_asks_a_question() -> None:
-    assert len({check.id for check in CHECKS}) == len(CHECKS)
-    assert all(check.question.endswith("?") for check in CHECKS)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
+from tests.helpers.there import child, there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.arena.core import results
@@ -28,6 +29,7 @@ from subflow_app.vocabulary.measures import MEASURES
 from subflow_store.liveness import this_process
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
+Begin = Callable[[str], ScriptDesk]
 FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / (loss.inflight - loss.inflight)")
 
 
@@ -54,7 +56,7 @@ def settle(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
 
 
 @pytest.fixture
-def begin(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> Callable[[str], ScriptDesk]:
+def begin(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> Begin:
     """Begins a controller or scheduler with a text, and waits until it has run."""
 
     def begun(text: str) -> ScriptDesk:
@@ -75,7 +77,7 @@ def save(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
     settle(qtbot, desk, feature)
 
 
-def test_a_new_controller_is_part_of_the_scenario_and_runs_at_once(
+def test_new_controller_runs_at_once(
     desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
 ) -> None:
     assert desk.docks.is_open("script")
@@ -83,8 +85,7 @@ def test_a_new_controller_is_part_of_the_scenario_and_runs_at_once(
     desk.bar.trigger("script.new_controller")
     settle(qtbot, desk, feature)
 
-    scenario = desk.documents.doc.scenario
-    assert scenario is not None
+    scenario = there(desk.documents.doc.scenario)
     assert scenario.flows["download"].controller.name == "mine"
     assert feature.session.panel.editor.text.startswith('"""mine: ')
     assert feature.session.panel.choice.currentText() == "mine"
@@ -98,7 +99,7 @@ def test_a_new_controller_is_part_of_the_scenario_and_runs_at_once(
 
 
 def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+    desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot
 ) -> None:
     begin(CONTROLLER)
     before = desk.history.runs()[0].id
@@ -113,8 +114,7 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
     # Coming back to the text finds it as it was left.
     feature.session.panel.editor.entered.emit()
     assert desk.banners.topics() == ()
-    strip = desk.findChild(ResultsStrip)
-    assert strip is not None
+    strip = child(desk, ResultsStrip)
     assert "\n" not in strip.text
     after = desk.history.runs()[0].id
     assert [desk.shown.id_of(run) for run in range(desk.shown.count)] == [after, before]
@@ -125,17 +125,14 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
     assert "w.cwnd / 4" in (store.run(after).scenario_text or "")
 
 
-def test_the_keyboard_alone_gets_everywhere(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
-) -> None:
+def test_the_keyboard_gets_everywhere(desk: Desk, feature: ScriptFeature, begin: Begin) -> None:
     begin(CONTROLLER)
     editor = feature.session.panel.editor
     editor.setFocus()
     QTest.keyClick(editor, Qt.Key.Key_Escape)
     seen = []
     for _ in range(20):
-        focused = QApplication.focusWidget()
-        assert focused is not None
+        focused = there(QApplication.focusWidget())
         seen.append(focused)
         if focused is feature.session.panel.versions.table:
             break
@@ -150,9 +147,7 @@ def test_the_keyboard_alone_gets_everywhere(
     assert QApplication.focusWidget() is editor
 
 
-def test_with_problems_it_is_saved_and_nothing_runs(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
-) -> None:
+def test_with_problems_nothing_runs(desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot) -> None:
     begin(CONTROLLER)
     count = len(desk.history.runs())
     feature.session.panel.editor.put_text(CONTROLLER.replace("gain * left", "gone * left"))
@@ -172,9 +167,7 @@ def test_with_problems_it_is_saved_and_nothing_runs(
     assert feature.session.panel.editor.textCursor().blockNumber() == 6
 
 
-def test_a_run_that_fails_leads_to_its_line(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
-) -> None:
+def test_a_failing_run_leads_to_its_line(desk: Desk, feature: ScriptFeature, begin: Begin) -> None:
     begin(FAILS)
     model = feature.session.panel.problems.model
     told = model.index(0, 0).data()
@@ -187,9 +180,7 @@ def test_a_run_that_fails_leads_to_its_line(
     assert feature.session.panel.editor.textCursor().blockNumber() == 10
 
 
-def test_versions_are_compared_and_brought_back(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
-) -> None:
+def test_versions_are_compared(desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot) -> None:
     begin(CONTROLLER)
     other = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4")
     feature.session.panel.editor.put_text(other)
@@ -218,9 +209,7 @@ def test_versions_are_compared_and_brought_back(
     qtbot.waitUntil(lambda: desk.shown.ids == {versions.versions[1].run.id})
 
 
-def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
-) -> None:
+def test_each_chip_opens_its_run(desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot) -> None:
     begin(CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)"))
     strip = feature.session.panel.conformance
     assert strip.text_of("loss").startswith("Loss ")
@@ -228,7 +217,7 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
     chip = strip.chip("newreno")
     assert "no: a NewReno beside it keeps" in chip.toolTip()
     assert chip.toolTip().startswith("Is it fair to NewReno?")
-    with qtbot.waitSignal(desk.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(desk.runs.ended):
         QTest.mouseClick(chip, Qt.MouseButton.LeftButton)
     settle(qtbot, desk, feature)
     assert desk.history.runs()[0].name == "mine: is it fair to NewReno?"
@@ -244,7 +233,7 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
 def test_what_was_not_saved_can_be_tried_in_the_arena_too(
     desk: Desk,
     feature: ScriptFeature,
-    begin: Callable[[str], ScriptDesk],
+    begin: Begin,
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -277,10 +266,9 @@ def test_what_was_not_saved_can_be_tried_in_the_arena_too(
     assert strip.text_of("arena").startswith("Arena -")
 
 
-def test_a_scheduler_has_its_own_checks(desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]) -> None:
+def test_a_scheduler_has_its_own_checks(desk: Desk, feature: ScriptFeature, begin: Begin) -> None:
     begin(SCHEDULER)
-    scenario = desk.documents.doc.scenario
-    assert scenario is not None
+    scenario = there(desk.documents.doc.scenario)
     assert scenario.flows["download"].scheduler.name == "mine"
     assert feature.session.panel.conformance.findChild(QToolButton, "conformance_newreno") is None
     assert feature.session.panel.conformance.text_of("outage").endswith("%")
@@ -337,11 +325,7 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
 
 
 def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
-    desk: Desk,
-    feature: ScriptFeature,
-    begin: Callable[[str], ScriptDesk],
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
+    desk: Desk, feature: ScriptFeature, begin: Begin, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     begin(CONTROLLER)
     feature.session.panel.editor.put_text(CONTROLLER + "# more\n")
@@ -352,11 +336,7 @@ def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
 
 
 def test_saved_elsewhere_it_is_the_file_of_the_script_or_a_copy(
-    desk: Desk,
-    feature: ScriptFeature,
-    begin: Callable[[str], ScriptDesk],
-    dialogs: ScriptedDialogs,
-    tmp_path: Path,
+    desk: Desk, feature: ScriptFeature, begin: Begin, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     script = begin(CONTROLLER)
     dialogs.answer("save_path", tmp_path / "copy.py")
@@ -373,9 +353,7 @@ def test_saved_elsewhere_it_is_the_file_of_the_script_or_a_copy(
     assert desk.documents.doc.is_valid
 
 
-def test_unsaved_changes_survive_the_death_of_the_program(
-    desk: Desk, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
-) -> None:
+def test_unsaved_changes_survive_the_program(desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot) -> None:
     script = begin(CONTROLLER)
     feature.session.panel.editor.put_text(CONTROLLER + "# typed\n")
     script._keep()
@@ -433,12 +411,7 @@ LEAST_LOADED = (
     ("kind", "lines"), [("controller", SCALABLE), ("scheduler", LEAST_LOADED)], ids=["Scalable TCP", "least loaded"]
 )
 def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
-    desk: Desk,
-    feature: ScriptFeature,
-    dialogs: ScriptedDialogs,
-    qtbot: QtBot,
-    kind: str,
-    lines: tuple[str, ...],
+    desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot, kind: str, lines: tuple[str, ...]
 ) -> None:
     dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
     desk.bar.trigger(f"script.new_{kind}")
@@ -462,8 +435,7 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     assert feature.session.panel.problems.isHidden()
     latest, first = feature.session.panel.versions.versions
     assert latest.text == editor.text
-    goodput_bps = latest.figure(MEASURES["goodput_bps"])
-    assert goodput_bps is not None
+    goodput_bps = there(latest.figure(MEASURES["goodput_bps"]))
     assert goodput_bps > 1e6
     if kind == "controller":  # a scheduler has little to choose while every window is full
         assert latest.run.signature != first.run.signature

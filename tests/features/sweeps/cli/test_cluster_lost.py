@@ -6,22 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from tests.features.sweeps.core.plans import LOSS, SCENARIO
+from tests.features.sweeps.core.plans import LOSS
 from tests.helpers.command_line import Subflow
 from tests.helpers.fake_cluster import FAKE_RAY, head
+from tests.helpers.waiting import wait_until
 
 from subflow_app.foundation.jobs import cluster_address
-
-
-@pytest.fixture
-def short(tmp_path: Path) -> Path:
-    path = tmp_path / "short.toml"
-    path.write_text(SCENARIO, encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -63,9 +56,7 @@ def is_there(group: int) -> bool:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_signals_end_a_sweep_whose_cluster_hangs(
-    short: Path, tmp_path: Path, modules: Path, number: signal.Signals, code: int
-) -> None:
+def test_signals_end_what_hangs(short: Path, tmp_path: Path, modules: Path, number: signal.Signals, code: int) -> None:
     words = ["--axis", f"{LOSS}=0%,1%", "--db", str(tmp_path / "runs.db")]
     joining = tmp_path / "joining"
     (modules / "ray.py").write_text(f"open({str(joining)!r}, 'w').close()\n{FAKE_RAY}", encoding="utf-8")
@@ -79,9 +70,7 @@ def test_signals_end_a_sweep_whose_cluster_hangs(
             start_new_session=True,
         )
         try:
-            while not joining.exists():
-                assert process.poll() is None, process.stderr
-                time.sleep(0.05)
+            wait_until(lambda: joining.exists() or process.poll() is not None)
             process.send_signal(number)
             _, told = process.communicate(timeout=30)
         finally:
@@ -89,13 +78,10 @@ def test_signals_end_a_sweep_whose_cluster_hangs(
     assert process.returncode == code, told
     assert told == "stopped; `subflow sweeps resume 1` makes the runs that are missing\n"
     # No process of its session remains: the client has ended with it, and Python's own helper does so at once.
-    deadline = time.monotonic() + 10
-    while is_there(process.pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: not is_there(process.pid), "no process remains", 10)
 
 
-def test_a_head_that_is_lost_is_told_with_the_way_on(
+def test_a_lost_head_is_told(
     subflow: Subflow, short: Path, tmp_path: Path, modules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(modules)

@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
-from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO
+from tests.features.sweeps.core.plans import CONTROLLER, LOSS
 from tests.helpers.command_line import Answer, Subflow
 from tests.helpers.members import for_each
+from tests.helpers.waiting import wait_until
 
 from subflow_app.foundation.resources import scenario_names, sweep_names
 from subflow_store import open_store
@@ -25,16 +25,8 @@ AXES = ("--axis", f"{LOSS}=0%,2%", "--axis", f"{CONTROLLER}=lia,olia", "--seeds"
 
 
 @pytest.fixture
-def short(tmp_path: Path) -> Path:
-    path = tmp_path / "short.toml"
-    path.write_text(SCENARIO, encoding="utf-8")
-    return path
-
-
-@pytest.fixture
 def swept(subflow: Subflow, short: Path, database: Path) -> Answer:
-    answer = subflow("sweep", short, *AXES, "--db", database, "--jobs", 1, "--json")
-    assert answer.code == 0, answer.err
+    answer = subflow("sweep", short, *AXES, "--db", database, "--jobs", 1, "--json").check()
     return answer
 
 
@@ -55,12 +47,9 @@ def test_a_sweep_prints_one_document(swept: Answer) -> None:
     assert swept.err == ""
 
 
-def test_people_get_means_with_intervals_and_nothing_is_made_twice(
-    subflow: Subflow, swept: Answer, short: Path, database: Path, tmp_path: Path
-) -> None:
+def test_no_run_is_made_twice(subflow: Subflow, swept: Answer, short: Path, database: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
-    answer = subflow("sweep", short, *AXES, "--db", database, "--jobs", 1, "--out", out, "--name", "Again")
-    assert answer.code == 0
+    answer = subflow("sweep", short, *AXES, "--db", database, "--jobs", 1, "--out", out, "--name", "Again").check()
     assert "±" in answer.out
     assert "sweep 2, 8 of 8 runs, 8 of them existed already" in answer.out
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
@@ -112,9 +101,7 @@ def test_sweeps_are_listed_shown_and_deleted(subflow: Subflow, swept: Answer, da
 @for_each(
     ("words", "problem"),
     [
-        (["--axis", f"{LOSS}=1%..5%"], "lacks its number of values"),
         (["--axis", f"{LOSS}=150%"], "axis links.wifi.loss, value 150%: too large"),
-        (["--axis", "links.wlan.loss=1%"], 'unknown link "wlan"'),
         (["--axis", LOSS], "not of the form KEY=VALUES"),
         ([], "nothing to sweep over"),
         ([*AXES, "--seeds", "5..1"], "are not seeds"),
@@ -122,16 +109,10 @@ def test_sweeps_are_listed_shown_and_deleted(subflow: Subflow, swept: Answer, da
         ([*AXES, "--out", "x.txt"], "must end in .csv or .json"),
         ([*AXES, "--out", "nowhere/x.csv"], "its folder does not exist"),
         ([*AXES, "--max-runs", "3"], "8 runs (4 points x 2 seeds), more than the limit of 3"),
-        ([*AXES, "--max-runs", "few"], "the limit of runs of a sweep"),
-        (["--axis", f"{LOSS}=0%..50%/1000000", "--seeds", "1..1000"], "1 000 000 000 runs"),
     ],
 )
-def test_bad_input_is_told_before_anything_is_run(
-    subflow: Subflow, short: Path, database: Path, words: list[str], problem: str
-) -> None:
-    answer = subflow("sweep", short, *words, "--db", database)
-    assert (answer.code, answer.out) == (2, "")
-    assert problem in answer.err
+def test_bad_input_is_told(subflow: Subflow, short: Path, database: Path, words: list[str], problem: str) -> None:
+    subflow("sweep", short, *words, "--db", database).check_refusal(problem)
     assert not database.exists() or subflow("sweeps", "--db", database, "--json").document == []
 
 
@@ -142,14 +123,11 @@ def test_bad_numbers_and_figures_of_sweeps(subflow: Subflow, swept: Answer, data
         (["show", "1", "--figure", "speed"], 'no figure "speed"; allowed: goodput_bps'),
         (["show", "1", "--csv", "--json"], "exclude one another"),
     ):
-        answer = subflow("sweeps", *words, "--db", database)
-        assert answer.code == 2
-        assert problem in answer.err
+        subflow("sweeps", *words, "--db", database).check_refusal(problem)
 
 
 def test_an_estimate_runs_nothing(subflow: Subflow, short: Path, database: Path) -> None:
-    answer = subflow("sweep", short, *AXES, "--estimate", "--jobs", 2, "--db", database)
-    assert answer.code == 0
+    answer = subflow("sweep", short, *AXES, "--estimate", "--jobs", 2, "--db", database).check()
     assert answer.out.startswith("8 runs: 4 points x 2 seeds.\n")
     assert subflow("sweep", short, *AXES, "--estimate", "--json").document["runs"] == 8
     assert not database.exists()
@@ -161,13 +139,11 @@ def test_without_a_store_there_is_a_result_and_nothing_else(subflow: Subflow, sh
     assert subflow("sweeps", "--json").document == []
 
 
-def test_a_cluster_without_ray_says_how_to_get_it(
-    subflow: Subflow, short: Path, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_needs_ray(subflow: Subflow, short: Path, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    answer = subflow("sweep", short, *AXES, "--cluster", "10.0.0.1:6379", "--db", database)
-    assert answer.code == 1
-    assert 'a cluster needs Ray, which is not installed: pip install "subflow-workbench[cluster]"' in answer.err
+    subflow("sweep", short, *AXES, "--cluster", "10.0.0.1:6379", "--db", database).check_refusal(
+        'a cluster needs Ray, which is not installed: pip install "subflow-workbench[cluster]"', code=1
+    )
 
 
 # Ended from outside
@@ -205,7 +181,7 @@ def is_there(pid: int) -> bool:
         return False
 
 
-def test_a_sweep_that_was_killed_goes_on_and_ends_as_if_it_had_not_been(
+def test_a_killed_sweep_ends_as_if_it_had_not_been(
     subflow: Subflow, short: Path, database: Path, tmp_path: Path
 ) -> None:
     script = tmp_path / "killed.py"
@@ -217,9 +193,7 @@ def test_a_sweep_that_was_killed_goes_on_and_ends_as_if_it_had_not_been(
     # Its processes see that nobody is there for them any more.
     children = [int(pid) for pid in (tmp_path / "children").read_text().split()]
     assert len(children) == 2
-    deadline = time.monotonic() + TIMEOUT_S
-    while any(map(is_there, children)):
-        assert time.monotonic() < deadline
+    wait_until(lambda: not any(map(is_there, children)), "its processes have ended", TIMEOUT_S)
 
     (listed,) = subflow("sweeps", "--db", database, "--json").document
     assert (listed["state"], listed["finished"], listed["runs"]) == ("interrupted", 4, 8)
@@ -247,10 +221,8 @@ def test_ctrl_c_keeps_what_has_ended(short: Path, database: Path, subflow: Subfl
     command += ["--set", "links.lte.rate=100kbit/s"]
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        deadline = time.monotonic() + TIMEOUT_S
-        while not database.exists() or not has_finished_a_run(database):
-            assert time.monotonic() < deadline
-            assert process.poll() is None
+        wait_until(lambda: database.exists() and has_finished_a_run(database), "a run has ended", TIMEOUT_S)
+        assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
     finally:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO, plan
+from tests.helpers.there import there
 
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
 from subflow_app.features.sweeps.core import sweep_job
 from subflow_app.features.sweeps.core.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
-from subflow_app.features.sweeps.core.sweep_plan import MOST_PROBLEMS, PointReader, check_points
+from subflow_app.features.sweeps.core.sweep_plan import MOST_PROBLEMS, PointReader, SweepPlan, check_points
 from subflow_app.features.sweeps.core.sweep_results import wide_csv
 from subflow_app.foundation.errors import ClusterError, SweepError
 from subflow_app.foundation.jobs import executors
@@ -27,12 +28,6 @@ from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store import Store, open_store
 from subflow_store.liveness import this_process
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "sweeps.db") as opened:
-        yield opened
 
 
 class Watched(Threads):
@@ -75,22 +70,26 @@ class Losing(Threads):
         return super().wait(timeout_s)
 
 
+def swept(store: Store, wanted: SweepPlan) -> SweepJob:
+    """A sweep that is over."""
+    job = SweepJob(wanted, store)
+    job.run()
+    return job
+
+
 def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     job = SweepJob(plan(), store)
     assert job.progress.state is JobState.WAITING
     result = job.run()
     assert (result.state, result.problems, result.error) == (JobState.FINISHED, (), None)
     assert (job.progress.finished, job.progress.fraction, job.progress.failed) == (12, 1.0, 0)
-    assert job.sweep_id is not None
-    rows = store.sweeps.runs(job.sweep_id)
+    rows = store.sweeps.runs(there(job.sweep_id))
     assert len(rows) == 12
     row = rows[9]  # the fifth point with its second seed: 2 %, lia
-    assert row.run_id is not None
-    run = store.run(row.run_id)
-    assert run.scenario_text is not None
-    again = parse_scenario(run.scenario_text)
+    run = store.run(there(row.run_id))
+    again = parse_scenario(there(run.scenario_text))
     assert (again.links["wifi"].forward.loss, again.flows["download"].controller.name, again.seed) == (0.02, "lia", 2)
-    assert "# so that it takes milliseconds" in run.scenario_text
+    assert "# so that it takes milliseconds" in there(run.scenario_text)
     simulation = Simulation(again)
     simulation.run_until(again.duration_s)
     assert (run.signature, run.status, run.seed) == (simulation.signature(), "finished", 2)
@@ -101,31 +100,24 @@ def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     for index in (0, len(series) - 1):
         assert store.read(series[index].id).values.tobytes() == simulation.values(index).tobytes()
     assert len(store.marks(run.id)) == len(simulation.take_marks())
-    table = job.table()
-    assert table is not None
+    table = there(job.table())
     assert table.rows[4].cells["goodput_bps"].values[1] == simulation.summary()["flows"][0]["goodput_bps"]
 
 
 def test_without_traces_figures_are_kept_alone(store: Store) -> None:
-    with_contents = SweepJob(plan(axes={LOSS: ["1%"]}), store)
-    with_contents.run()
-    job = SweepJob(plan(traces=False), store)
-    job.run()
-    table, full = job.table(), with_contents.table()
-    assert table is not None
-    assert full is not None
+    with_contents = swept(store, plan(axes={LOSS: ["1%"]}))
+    job = swept(store, plan(traces=False))
+    table, full = there(job.table()), there(with_contents.table())
     # What another sweep has kept with traces is taken over.
     assert job.progress.reused == 2
-    run_id = table.rows[0].run_ids[0]
-    assert run_id is not None
+    run_id = there(table.rows[0].run_ids[0])
     run = store.run(run_id)
     assert store.series(run_id) == []
     assert run.simulated_s == pytest.approx(1.0)
     assert run.status == "finished"
     assert table.rows[2].cells["goodput_bps"] == full.rows[0].cells["goodput_bps"]
     # Traces that are wanted now have to be made.
-    again = SweepJob(plan(), store)
-    again.run()
+    again = swept(store, plan())
     assert again.progress.reused == 2
 
 
@@ -146,8 +138,7 @@ def test_points_that_are_the_same_share_their_runs(store: Store) -> None:
     job = SweepJob(twice, store, executor=lambda: watched)
     job.run()
     assert (watched.made, job.progress.finished, job.progress.fraction) == (2, 6, 1.0)
-    table = job.table()
-    assert table is not None
+    table = there(job.table())
     assert len({row.run_ids for row in table.rows}) == 1
 
 
@@ -157,17 +148,14 @@ def test_a_stopped_sweep_is_kept_and_goes_on_where_it_was(store: Store) -> None:
     job = SweepJob(plan(), store, executor=lambda: Watched(lambda made: job.stop() if made == 5 else None))
     result = job.run()
     assert (result.state, job.progress.finished) == (JobState.STOPPED, 5)
-    assert job.sweep_id is not None
-    assert store.sweeps.get(job.sweep_id).state == "stopped"
+    assert store.sweeps.get(there(job.sweep_id)).state == "stopped"
     watched = Watched()
-    again = SweepJob.resumed(store, job.sweep_id, executor=lambda: watched)
+    again = SweepJob.resumed(store, there(job.sweep_id), executor=lambda: watched)
     assert again.run().state is JobState.FINISHED
     assert watched.made == 12 - 5
     assert [row.state for row in store.sweeps.rows()] == ["finished"]
     table, expected = again.table(), whole.table()
-    assert table is not None
-    assert expected is not None
-    assert wide_csv(table) == wide_csv(expected)
+    assert wide_csv(there(table)) == wide_csv(there(expected))
 
 
 def test_a_paused_sweep_begins_nothing_until_it_is_resumed(store: Store) -> None:
@@ -208,12 +196,11 @@ def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) 
     assert len(lost) == ATTEMPTS == 3
     told = "point 2 (links.wifi.loss = 2%), seed 2: tried 3 times, and each time its process was ended by SIGKILL"
     assert result.problems == (told,)
-    assert job.sweep_id is not None
-    record = store.sweeps.get(job.sweep_id)
+    record = store.sweeps.get(there(job.sweep_id))
     assert (record.state, record.failed, record.message) == ("failed", 1, told)
     # Once it works, only that one is made.
     watched = Watched()
-    again = SweepJob.resumed(store, job.sweep_id, executor=lambda: watched)
+    again = SweepJob.resumed(store, there(job.sweep_id), executor=lambda: watched)
     assert (again.run().state, watched.made) == (JobState.FINISHED, 1)
 
 
@@ -244,24 +231,20 @@ def test_workers_of_another_version_are_refused(store: Store, monkeypatch: pytes
 
 
 def test_a_sweep_that_somebody_is_at_is_refused(store: Store) -> None:
-    job = SweepJob(plan(), store)
-    job.run()
-    assert job.sweep_id is not None
-    store.sweeps.set_state(job.sweep_id, "running", process=this_process())
+    job = swept(store, plan())
+    store.sweeps.set_state(there(job.sweep_id), "running", process=this_process())
     with pytest.raises(SweepError, match=r"is running in process \d+: stop it there first"):
-        SweepJob.resumed(store, job.sweep_id)
+        SweepJob.resumed(store, there(job.sweep_id))
 
 
 def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = SweepJob(plan(axes={LOSS: ["1%"]}), store)
-    job.run()
-    assert job.sweep_id is not None
+    job = swept(store, plan(axes={LOSS: ["1%"]}))
     for module in ("traces.core.scenario_hash", "sweeps.core.sweep_job", "running.core.run_task"):
         monkeypatch.setattr(f"subflow_app.features.{module}.simulator_version", lambda: "0.2.0+other")
     watched = Watched()
-    SweepJob.resumed(store, job.sweep_id, executor=lambda: watched).run()
+    SweepJob.resumed(store, there(job.sweep_id), executor=lambda: watched).run()
     assert watched.made == 2
-    assert store.sweeps.get(job.sweep_id).version == "0.2.0+other"
+    assert store.sweeps.get(there(job.sweep_id)).version == "0.2.0+other"
 
 
 # Before anything is run

@@ -24,7 +24,6 @@ from subflow_app.features.sweeps.core.sweep_results import (
     wide_csv,
 )
 from subflow_app.foundation.json_document import json_text
-from subflow_app.vocabulary.measures import measure
 
 RECORDED = {
     "flows.download.1.goodput_bps": 3e6,
@@ -136,11 +135,7 @@ def test_steps_of_a_key_are_in_order() -> None:
     assert [value.text for value in made.steps("links.wifi.delay")] == ["2ms", "10ms", ""]
 
 
-def test_units_of_figures() -> None:
-    assert measure("flows.f.goodput_bps").si_unit == "bit/s"
-    assert measure("mean_rtt_s").si_unit == "s"
-    assert measure("links.wifi/forward.mean_queue_pkts").si_unit == "pkt"
-    assert measure("fairness.jain").si_unit == measure("loss_ratio").si_unit == ""
+def test_figures_are_told_from_parameters() -> None:
     assert is_figure("flows.a.b.goodput_bps")
     assert not is_figure("flows.f.recv_buffer")
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -29,11 +30,10 @@ def dialog(qtbot: QtBot) -> Iterator[NewSweepDialog]:
     owner = QObject()
     workers = Workers(owner)
     doc = ScenarioDoc(TWO_PATHS, algorithms=app_catalog())
-    assert doc.scenario is not None
     subject = SweepSubject(
         "Two paths",
         sweep_parameters(doc),
-        controller_choices(doc.data or {}, doc.scenario),
+        controller_choices(doc.data or {}, there(doc.scenario)),
         2,
         0.1,
         lambda draft: estimate_draft(draft, TWO_PATHS, None, None),
@@ -49,7 +49,7 @@ def dialog(qtbot: QtBot) -> Iterator[NewSweepDialog]:
 def estimated(qtbot: QtBot, dialog: NewSweepDialog) -> None:
     """Waits until the dialog has an answer to what its fields say now."""
     dialog.estimate_now()
-    qtbot.waitUntil(lambda: dialog._estimated == dialog.draft, timeout=20_000)
+    qtbot.waitUntil(lambda: dialog._estimated == dialog.draft)
 
 
 def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot: QtBot):
@@ -63,15 +63,12 @@ def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot:
     assert dialog.estimate_text.text().startswith("10 runs, about ")
 
 
-def test_the_choice_of_the_scenario_and_the_same_controller_with_its_defaults_are_two_entries(
-    dialog: NewSweepDialog, qtbot: QtBot
-) -> None:
+def test_the_choice_of_the_scenario_and_its_controller_by_itself_are_two(dialog: NewSweepDialog, qtbot: QtBot) -> None:
     text = TWO_PATHS.replace('"lia"', '{ name = "mpcc-loss", beta = 20 }')
     doc = ScenarioDoc(text, algorithms=app_catalog())
-    assert doc.scenario is not None
     subject = replace(
         dialog._subject,
-        controllers=controller_choices(doc.data or {}, doc.scenario),
+        controllers=controller_choices(doc.data or {}, there(doc.scenario)),
         estimate=lambda draft: estimate_draft(draft, text, None, None),
     )
     made = NewSweepDialog(subject, dialog._workers)
@@ -84,8 +81,7 @@ def test_the_choice_of_the_scenario_and_the_same_controller_with_its_defaults_ar
     told = "flows.download.controller = mpcc-loss: the options set for mpcc-loss (beta"
     assert made.replaced.text().startswith(told)
     estimated(qtbot, made)
-    assert made.answer is not None
-    points = [point.values for point in made.answer.plan.points()]
+    points = [point.values for point in there(made.answer).plan.points()]
     assert points == [({"name": "mpcc-loss", "beta": 20},), ({"name": "mpcc-loss"},)]
     made.controllers.choose(["mpcc-loss"])  # none has that value
     assert made.controllers.chosen == []
@@ -123,11 +119,10 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     row.values.setText("1%..3%/3")
     assert row.count.text() == "3 values"
     estimated(qtbot, dialog)
-    assert dialog.answer is not None
-    assert dialog.answer.plan.n_runs == 3 * 2 * 5
+    assert there(dialog.answer).plan.n_runs == 3 * 2 * 5
     row.removed.click()
     estimated(qtbot, dialog)
-    assert dialog.answer.plan.keys == (CONTROLLER,)
+    assert there(dialog.answer).plan.keys == (CONTROLLER,)
     # Without a row there is a word about how to get one.
     assert dialog.hint.isVisible()
     assert LOSS in dialog.hint.text()
@@ -177,14 +172,11 @@ def test_random_points_are_drawn_as_often_as_asked(dialog: NewSweepDialog, qtbot
     dialog.draws.setValue(7)
     dialog.add_parameter(LOSS, "1%..5%")
     estimated(qtbot, dialog)
-    assert dialog.answer is not None
-    assert (dialog.answer.plan.kind, dialog.answer.plan.n_runs) == ("random", 35)
+    assert (there(dialog.answer).plan.kind, there(dialog.answer).plan.n_runs) == ("random", 35)
 
 
-def test_a_row_shows_values_of_its_parameter_and_completes_bare_numbers(dialog: NewSweepDialog, qtbot: QtBot) -> None:
+def test_a_row_completes_bare_numbers(dialog: NewSweepDialog, qtbot: QtBot) -> None:
     rate = dialog.add_parameter("links.wifi.rate")  # 8Mbit/s
-    assert rate.values.placeholderText() == "4Mbit/s, 8Mbit/s, 16Mbit/s   or   4Mbit/s..16Mbit/s/5"
-
     qtbot.keyClicks(rate.values, "10, 30")
     assert dict(dialog.draft.axes)["links.wifi.rate"] == "10Mbit/s, 30Mbit/s"
     QTest.keyClick(rate.values, Qt.Key.Key_Return)

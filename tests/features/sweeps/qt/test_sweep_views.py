@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+from tests.helpers.there import there
 from tests.helpers.window import at_rest
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan
@@ -129,15 +130,6 @@ def test_better_corner_is_at_the_top_right(page: StudyPage):
     assert chart.titles()[0] == "Goodput (Mbit/s)"
 
 
-def test_boxes_have_every_single_run(page: StudyPage):
-    told = texts(page, "boxes")
-    assert len(told) == 3 + 6
-    assert "median 5.000 Mbit/s, half of the runs between 4.500 Mbit/s and 5.500 Mbit/s" in told[0]
-    assert told[1].endswith("seed 1 | 4.000 Mbit/s")
-    chart = page.chart("boxes")
-    assert chart.hits()[1].run_ids == (1,)
-
-
 def test_lines_have_units_and_say_what_is_averaged(page: StudyPage):
     page.show_study(large_study(2))
     page.set_view("lines")
@@ -161,14 +153,6 @@ def test_table_shows_a_figure_in_a_narrow_panel(page: StudyPage):
     assert table.columnViewportPosition(2) + table.columnWidth(2) <= table.viewport().width()
     # What is copied has whole keys.
     assert table.text().splitlines()[0].startswith(f"{CONTROLLER}\t{LOSS}\t")
-
-
-def test_a_choice_of_a_view_that_left_opens_as_the_table(page: StudyPage):
-    page.choose(view="parallel")
-    assert page.shown is not None
-    assert page.shown.choice.view == "table"
-    assert page.pages.currentWidget() is page.table
-    assert page.tabs.tabText(page.tabs.currentIndex()) == "Table"
 
 
 def test_table_is_sorted_by_its_columns(page: StudyPage):
@@ -217,8 +201,7 @@ def test_tabs_give_way_to_a_combo_box_where_there_is_no_room(page: StudyPage, qt
     qtbot.waitUntil(lambda: not page.tabs.isVisible())
     page.views.setCurrentIndex(3)
     page.views.activated.emit(3)
-    assert page.shown is not None
-    assert page.shown.choice.view == "boxes"
+    assert there(page.shown).choice.view == "boxes"
     page.resize(900, 400)
     qtbot.waitUntil(page.tabs.isVisible)
     assert page.tabs.currentIndex() == 3

@@ -64,12 +64,7 @@ def test_flow_shows_its_subflows_below_and_a_single_subflow_in_its_own_row() -> 
 
 
 def test_what_several_subflows_cost_has_a_table_of_its_own() -> None:
-    figures = {
-        "reinjections": 12,
-        "duplicates": 3,
-        "mean_hol_blocking_s": 0.0215,
-        "max_reorder_queue_bytes": 123456,
-    }
+    figures = {"reinjections": 12, "duplicates": 3, "mean_hol_blocking_s": 0.0215, "max_reorder_queue_bytes": 123456}
     download = SUMMARY["flows"][0] | figures
     download["subflows"] = [
         each | {"schedule_share": share} for each, share in zip(download["subflows"], (0.724, None), strict=True)

@@ -34,10 +34,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *_args, **_options: folder.parent)
     write_random_policy(
-        folder / "mine.safetensors",
-        Plan("drl-cc", "lstm", "target", "action"),
-        card=CARD,
-        options={"epoch_time": 0.2},
+        folder / "mine.safetensors", Plan("drl-cc", "lstm", "target", "action"), card=CARD, options={"epoch_time": 0.2}
     )
     (folder / "broken.safetensors").write_bytes(b"PK\x03\x04 from elsewhere")
     return folder
@@ -76,9 +73,7 @@ def test_a_policy_shows_its_card(subflow: Subflow, library: Path) -> None:
 )
 @pytest.mark.usefixtures("library")
 def test_a_policy_that_cannot_be_shown_says_why(subflow: Subflow, name: str, reason: str) -> None:
-    answer = subflow("agents", "show", name)
-    assert answer.code == 2
-    assert reason in answer.err
+    subflow("agents", "show", name).check_refusal(reason)
 
 
 @pytest.mark.usefixtures("library")
@@ -89,10 +84,9 @@ def test_a_run_takes_a_policy_of_the_library_and_keeps_its_hash(subflow: Subflow
     (flow,) = [flow for flow in document["flows"] if flow["name"] == "download"]
     assert flow["policy"] == {"name": "mine", "content_hash": listed["content_hash"]}
     assert flow["controller_options"]["epoch_time"] == 0.2
-    answer = subflow("run", scenario, "--no-store", *chosen[:-1], "flows.download.controller.policy=yours")
-    assert answer.code == 2
-    assert "no policy of that name" in answer.err
-    assert '"mine"' in answer.err
+    subflow("run", scenario, "--no-store", *chosen[:-1], "flows.download.controller.policy=yours").check_refusal(
+        "no policy of that name", '"mine"'
+    )
 
 
 def test_no_policies_are_none(subflow: Subflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory, policy: str) -> Path:
     folder = tmp_path_factory.mktemp(policy)
     scenario, database = folder / "learned.toml", folder / "runs.db"
     scenario.write_text(text, encoding="utf-8")
-    answer = call_subflow("run", scenario, "--db", database, "--set", "duration=4s", "--decisions")
-    assert answer.code == 0, answer.err
+    call_subflow("run", scenario, "--db", database, "--set", "duration=4s", "--decisions").check()
     return database
 
 
@@ -78,8 +77,7 @@ def test_show_lists_agents_with_what_they_earned(subflow: Subflow, learned: Path
 
 
 def test_export_writes_what_agents_saw(subflow: Subflow, learned: Path, tmp_path: Path) -> None:
-    answer = subflow("export", 1, "--db", learned, "--out", tmp_path / "all")
-    assert answer.code == 0, answer.err
+    subflow("export", 1, "--db", learned, "--out", tmp_path / "all").check()
     with (tmp_path / "all" / "agent_steps.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     agents = json.loads((tmp_path / "all" / "agents.json").read_text())
@@ -111,6 +109,4 @@ def test_figures_show_the_number_that_is_named(subflow: Subflow, learned: Path, 
         ("cwnd:rtt", "must be one of throughput"),
         ("agent_action:", "must be one of throughput"),
     ):
-        answer = subflow("export", 1, "--db", learned, "--out", tmp_path / "x", "--figure", figure)
-        assert answer.code == 2
-        assert part in answer.err
+        subflow("export", 1, "--db", learned, "--out", tmp_path / "x", "--figure", figure).check_refusal(part)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.policies import make_plan, plan_document, random_tensors
 
 from subflow_agents import TrainingConfig
 from subflow_app.features.training.core.training_folder import write_config
 from subflow_app.features.training.core.training_record import list_training
 from subflow_app.foundation.paths import policy_folder
 from subflow_sim.policy import Policy, write_policy
-from subflow_sim.vec_env import agent_spec
 from subflow_store import open_store
 
 
@@ -28,28 +28,9 @@ def make_policy() -> Callable[..., Path]:
     """Writes a policy that always does the same; the number says what."""
 
     def make(path: Path, bias: float, **card: object) -> Path:
-        spec = agent_spec("drl-cc")
-        assert spec is not None
-        document = {
-            "format": 1,
-            "controller": "drl-cc",
-            "name": "trained",
-            "observation": {"features": [feature.name for feature in spec.features], "history": 1},
-            "action": {"names": [action.name for action in spec.actions], "choices": []},
-            "options": {},
-            "actor": {
-                "encoder": {"type": "none"},
-                "input": "slot",
-                "slots": 1,
-                "layers": [{"type": "linear", "in": spec.width, "out": 1}, {"type": "tanh"}],
-            },
-            "critic": None,
-            "card": {"seed": 7, **card},
-        }
-        weights = {
-            "actor.layers.0.weight": np.zeros((1, spec.width), np.float32),
-            "actor.layers.0.bias": np.full(1, bias, np.float32),
-        }
+        document = plan_document(make_plan("drl-cc", slots=1)) | {"name": "trained", "card": {"seed": 7, **card}}
+        weights = {name: np.zeros_like(tensor) for name, tensor in random_tensors(document, seed=1).items()}
+        weights["actor.layers.2.bias"][:] = bias
         write_policy(path, document, weights)
         return path
 
@@ -77,12 +58,9 @@ def bias_of(path: Path) -> float:
 
 
 @pytest.mark.parametrize("what", ["1", "last", "FOLDER"])
-def test_the_best_policy_of_a_training_gets_a_name(
-    subflow: Subflow, database: Path, training: Path, library: Path, what: str
-) -> None:
+def test_best_policy_gets_a_name(subflow: Subflow, database: Path, training: Path, library: Path, what: str) -> None:
     words = ("--name", "mine", "--note", "for the paper", "--db", database)
-    answer = subflow("agents", "promote", training if what == "FOLDER" else what, *words)
-    assert answer.code == 0, answer.err
+    answer = subflow("agents", "promote", training if what == "FOLDER" else what, *words).check()
     path = library / "mine.safetensors"
     assert f"wrote {path}" in answer.out
     assert 'controller = { name = "drl-cc", policy = "mine" }' in answer.out
@@ -92,29 +70,21 @@ def test_the_best_policy_of_a_training_gets_a_name(
     assert bias_of(path) == pytest.approx(0.2, abs=1e-5)
 
 
-def test_without_a_name_it_is_called_like_its_training(
-    subflow: Subflow, database: Path, training: Path, library: Path
-) -> None:
+def test_a_policy_is_called_like_its_training(subflow: Subflow, database: Path, training: Path, library: Path) -> None:
     (training / "best.safetensors").unlink()
     assert subflow("agents", "promote", 1, "--db", database).code == 0
     assert bias_of(library / "my-drl.safetensors") == pytest.approx(0.1, abs=1e-5)  # the latest: none was evaluated
 
 
-def test_a_policy_file_of_somebody_else_may_be_kept_too(
-    subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]
-) -> None:
+def test_other_file_is_kept(subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]) -> None:
     given = make_policy(tmp_path / "theirs.safetensors", 0.3)
     assert subflow("agents", "promote", given).code == 0
     assert bias_of(library / "theirs.safetensors") == pytest.approx(0.3, abs=1e-5)
 
 
-def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
-    subflow: Subflow, database: Path, training: Path, library: Path, tmp_path: Path
-) -> None:
+def test_no_other_file_is_kept(subflow: Subflow, database: Path, training: Path, library: Path, tmp_path: Path) -> None:
     def refused(problem: str, *words: object) -> None:
-        answer = subflow("agents", "promote", *words, "--db", database)
-        assert answer.code == 2
-        assert problem in answer.err
+        subflow("agents", "promote", *words, "--db", database).check_refusal(problem)
 
     refused("is not a name for a policy", 1, "--name", "a/b")
     refused("unknown training 99", 99)
@@ -128,18 +98,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
     assert not library.exists() or not list(library.iterdir())
 
 
-def test_a_name_that_is_taken_stays_with_its_policy(
-    subflow: Subflow, database: Path, training: Path, library: Path
-) -> None:
-    assert subflow("agents", "promote", 1, "--name", "mine", "--db", database).code == 0
-    before = (library / "mine.safetensors").read_bytes()
-    answer = subflow("agents", "promote", 1, "--name", "mine", "--db", database)
-    assert answer.code == 2
-    assert "mine" in answer.err
-    assert (library / "mine.safetensors").read_bytes() == before
-
-
-def test_of_several_seeds_the_best_is_kept_and_its_card_tells_of_all(
+def test_of_several_seeds_the_best_is_kept(
     subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]
 ) -> None:
     scores = {1: -0.9, 2: -0.4, 3: -1.2}
@@ -159,14 +118,12 @@ def test_of_several_seeds_the_best_is_kept_and_its_card_tells_of_all(
     assert "Median -0.900, worst -1.200" in shown
 
 
-def test_trainings_that_cannot_be_compared_are_told(
+def test_unlike_ones_are_told(
     subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]
 ) -> None:
     def refused(problem: str, *cards: dict[str, object]) -> None:
         files = [make_policy(tmp_path / f"{place}.safetensors", 0.1, **card) for place, card in enumerate(cards)]
-        answer = subflow("agents", "promote", *files, "--name", "best")
-        assert answer.code == 2
-        assert problem in answer.err
+        subflow("agents", "promote", *files, "--name", "best").check_refusal(problem)
 
     told = {"seed": 1, "evaluation": {"score": -1.0}}
     refused("1.safetensors has no evaluation score", told, {"seed": 2})

@@ -15,6 +15,7 @@ import pytest
 from tests.helpers.command_line import Answer, Subflow
 from tests.helpers.fake_agent import register_fake_agent
 from tests.helpers.members import for_each
+from tests.helpers.there import there
 
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_folder import living_process
@@ -44,8 +45,8 @@ def test_each_report_is_a_line_of_json_and_the_last_one_the_result(
     subflow: Subflow, scenario: Path, database: Path, out: Path
 ) -> None:
     words = ("--scenario", scenario, "--steps", 60, "--seed", 5, "--out", out, "--db", database, "--name", "Mine")
-    answer = subflow("train", "fake", *words, "--set", "links.wifi.loss=1%", "--set", "options.gamma=0.5")
-    assert (answer.code, answer.err) == (0, "")
+    answer = subflow("train", "fake", *words, "--set", "links.wifi.loss=1%", "--set", "options.gamma=0.5").check()
+    assert answer.err == ""
     told = reports(answer)
     assert [r["values"]["step"] for r in told if r["kind"] == "metrics"] == list(range(1, 61))
     result = told[-1]
@@ -64,17 +65,14 @@ def test_each_report_is_a_line_of_json_and_the_last_one_the_result(
 
 
 def test_without_a_folder_it_goes_to_the_data_directory(subflow: Subflow, scenario: Path, tmp_path: Path) -> None:
-    answer = subflow("train", "fake", "--scenario", scenario, "--steps", 5, "--no-store")
-    assert answer.code == 0
+    answer = subflow("train", "fake", "--scenario", scenario, "--steps", 5, "--no-store").check()
     values = reports(answer)[-1]["values"]
     assert Path(values["folder"]).parent == tmp_path / "trainings"
     assert Path(values["folder"]).name.startswith("fake-")
     assert values["training_id"] is None
 
 
-def test_a_recipe_is_trained_and_the_command_line_comes_before_it(
-    subflow: Subflow, scenario: Path, tmp_path: Path, out: Path
-) -> None:
+def test_the_command_line_comes_before_the_recipe(subflow: Subflow, scenario: Path, tmp_path: Path, out: Path) -> None:
     recipe = tmp_path / "mine.toml"
     recipe.write_text(
         f'format = 1\nagent = "fake"\nscenario = "{scenario.name}"\nminutes = 5\nseed = 3\n'
@@ -91,9 +89,7 @@ def test_a_recipe_is_trained_and_the_command_line_comes_before_it(
     assert (answer.code, answer.err) == (2, "subflow: the recipe mine is for fake, not for other\n")
 
 
-def test_a_training_that_diverges_says_so_and_how_to_go_on(
-    subflow: Subflow, scenario: Path, database: Path, out: Path
-) -> None:
+def test_a_training_that_diverges_can_go_on(subflow: Subflow, scenario: Path, database: Path, out: Path) -> None:
     words = ("--scenario", scenario, "--steps", 100, "--out", out, "--db", database, "--set", "options.fail_at=60")
     answer = subflow("train", "fake", *words)
     assert answer.code == 1
@@ -106,8 +102,7 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
     start = ("--scenario", scenario, "--out", out, "--db", database)
     assert subflow("train", "fake", *start, "--steps", 60).code == 0
     for begun, words in ((60, ["--resume", out]), (70, ["--resume", "--out", out]), (80, ["--resume"])):
-        answer = subflow("train", "--db", database, "--steps", begun + 10, *words)
-        assert answer.code == 0, answer.err
+        answer = subflow("train", "--db", database, "--steps", begun + 10, *words).check()
         told = [r["values"]["step"] for r in reports(answer) if r["kind"] == "metrics"]
         assert told == list(range(begun + 1, begun + 11)), words
         with open_store(database, read_only=True) as store:
@@ -148,33 +143,24 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
 def test_bad_input_is_refused_before_anything_is_made(
     subflow: Subflow, scenario: Path, database: Path, tmp_path: Path, words: list[str], problem: str
 ) -> None:
-    answer = subflow("train", *(str(scenario) if word == "FILE" else word for word in words), "--db", database)
-    assert answer.code == 2
-    assert problem in answer.err
-    assert answer.out == ""
+    subflow("train", *(str(scenario) if word == "FILE" else word for word in words), "--db", database).check_refusal(
+        problem
+    )
     assert not (tmp_path / "trainings").exists()
 
 
-def test_a_scenario_without_the_paths_that_the_agent_needs_is_refused(
-    subflow: Subflow, scenario: Path, out: Path
-) -> None:
+def test_a_scenario_without_the_paths_of_the_agent_is_refused(subflow: Subflow, scenario: Path, out: Path) -> None:
     single = scenario.with_name("single.toml")
     single.write_text(scenario.read_text().replace('paths = [["wifi"], ["lte"]]', 'paths = [["wifi"]]'))
     words = ("--steps", 5, "--out", out, "--no-store")
-    answer = subflow("train", "fake", "--scenario", single, *words)
-    assert answer.code == 2
-    assert "flow 'download' has 1 path, and Fake needs 2" in answer.err
+    subflow("train", "fake", "--scenario", single, *words).check_refusal("flow 'download' has 1 path, and Fake needs 2")
     no_mptcp = scenario.with_name("tcp.toml")
     no_mptcp.write_text(single.read_text().replace('kind = "mptcp"', 'kind = "tcp"').replace('"lia"', '"cubic"'))
-    answer = subflow("train", "fake", "--scenario", no_mptcp, *words)
-    assert answer.code == 2
-    assert "mptcp" in answer.err
+    subflow("train", "fake", "--scenario", no_mptcp, *words).check_refusal("mptcp")
     assert not out.exists()
 
 
-def test_without_pytorch_it_says_how_to_get_it(
-    subflow: Subflow, scenario: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pytorch_it_stops(subflow: Subflow, scenario: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
     answer = subflow("train", "fake", "--scenario", scenario, "--steps", 5, "--out", out, "--no-store")
     assert answer.code == 1
@@ -182,14 +168,6 @@ def test_without_pytorch_it_says_how_to_get_it(
         'training needs torch and safetensors, which are not installed: pip install "subflow-workbench[train]"'
         in answer.err
     )
-
-
-def test_another_training_in_the_folder_is_not_overwritten(subflow: Subflow, scenario: Path, out: Path) -> None:
-    words = ("train", "fake", "--scenario", scenario, "--steps", 60, "--out", out, "--no-store")
-    assert subflow(*words).code == 0
-    answer = subflow(*words)
-    assert answer.code == 2
-    assert f"`subflow train --resume {out}`" in answer.err
 
 
 # Signals
@@ -211,20 +189,16 @@ sys.exit(main())
         pytest.param(signal.SIGTERM, 143, marks=pytest.mark.full("another signal, the same way out")),
     ],
 )
-def test_a_signal_stops_it_with_a_checkpoint_and_says_how_to_go_on(
-    scenario: Path, database: Path, out: Path, number: signal.Signals, code: int
-) -> None:
+def test_signal_leaves_checkpoint(scenario: Path, database: Path, out: Path, number: signal.Signals, code: int) -> None:
     words = ["train", "fake", "--scenario", scenario, "--steps", 10**6, "--out", out, "--db", database]
     program = [sys.executable, "-c", PROGRAM, *map(str, words)]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         lines = []
-        for line in process.stdout:
+        for line in there(process.stdout):
             lines.append(line)
             if len(lines) == 20:
                 process.send_signal(number)
-        assert process.stderr is not None
-        errors = process.stderr.read()
+        errors = there(process.stderr).read()
         assert process.wait() == code, errors
     result = json.loads(lines[-1])["values"]
     assert result["state"] == "stopped"
@@ -233,9 +207,7 @@ def test_a_signal_stops_it_with_a_checkpoint_and_says_how_to_go_on(
     assert living_process(out) is None
 
 
-def test_resuming_what_another_program_trains_shows_it_and_leaves_it_alone(
-    subflow: Subflow, scenario: Path, database: Path, out: Path
-) -> None:
+def test_resuming_training_of_others_is_watching(subflow: Subflow, scenario: Path, database: Path, out: Path) -> None:
     from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
 
     config = prepare(TrainingRequest("fake", str(scenario), settings={"steps": 10**6}), out)
@@ -246,8 +218,7 @@ def test_resuming_what_another_program_trains_shows_it_and_leaves_it_alone(
         before = {thread.name for thread in threading.enumerate()}
         program = [sys.executable, "-c", PROGRAM, "train", "--resume", str(out), "--db", str(database)]
         with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as viewer:
-            assert viewer.stdout is not None
-            assert json.loads(viewer.stdout.readline())["kind"] == "state"
+            assert json.loads(there(viewer.stdout).readline())["kind"] == "state"
             viewer.send_signal(signal.SIGINT)
             _, errors = viewer.communicate()
         assert viewer.returncode == 0
@@ -266,8 +237,7 @@ def test_a_real_agent_is_trained_and_what_it_learned_runs_in_any_scenario(
     monkeypatch.undo()
     words = ("--scenario", scenario, "--out", out, "--db", database, "--num-envs", 2, "--eval-every", 40)
     budget = ("--steps", 60, "--eval-seeds", "1000000", "--baselines", "lia", "--set", "duration=5s")
-    answer = subflow("train", "drl-cc", *words, *budget)
-    assert answer.code == 0, answer.err
+    answer = subflow("train", "drl-cc", *words, *budget).check()
     result = reports(answer)[-1]["values"]
     assert (result["state"], result["step"] >= 60) == ("finished", True)
     assert {each["label"] for each in result["evaluation"]["controllers"]} == {"drl-cc", "lia"}

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
-from tests.helpers.fake_agent import TRAINER
+from tests.helpers.fake_agent import TRAINER, fake_config
 from tests.helpers.members import for_each
 
-from subflow_agents import TrainingConfig
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_record import list_training
 from subflow_app.foundation.jobs.progress import JobState
@@ -19,16 +18,10 @@ from subflow_store import open_store
 PATIENCE_S = 30.0
 
 
-def config(folder: Path, steps: int) -> TrainingConfig:
-    return TrainingConfig(
-        agent="fake", scenario="format = 1", scenario_name="Two paths", steps=steps, seed=7, folder=str(folder)
-    )
-
-
 @pytest.fixture
 def job(tmp_path: Path, database: Path) -> Iterator[TrainingJob]:
     """Training 1, which runs; nobody watches it."""
-    made = TrainingJob(config(tmp_path / "run", 10**6), trainer=TRAINER)
+    made = TrainingJob(fake_config(tmp_path / "run", steps=10**6), trainer=TRAINER)
     with open_store(database) as store:
         list_training(store, made.config, name="Runs")
     made.start()
@@ -41,7 +34,7 @@ def job(tmp_path: Path, database: Path) -> Iterator[TrainingJob]:
 @pytest.fixture
 def over(tmp_path: Path, database: Path) -> TrainingJob:
     """Training 1, which is over, and of which the store knows nothing yet."""
-    made = TrainingJob(config(tmp_path / "over", 60), trainer=TRAINER)
+    made = TrainingJob(fake_config(tmp_path / "over", steps=60), trainer=TRAINER)
     with open_store(database) as store:
         list_training(store, made.config, name="Over")
     made.start()
@@ -50,8 +43,7 @@ def over(tmp_path: Path, database: Path) -> TrainingJob:
 
 
 def test_the_list_is_up_to_date_with_what_nobody_watched(subflow: Subflow, database: Path, over: TrainingJob) -> None:
-    answer = subflow("trainings", "--db", database)
-    assert answer.code == 0
+    answer = subflow("trainings", "--db", database).check()
     assert "Over" in answer.out
     assert "finished" in answer.out
     document = subflow("trainings", "--db", database, "--json").document
@@ -60,8 +52,7 @@ def test_the_list_is_up_to_date_with_what_nobody_watched(subflow: Subflow, datab
 
 
 def test_one_training_is_shown_with_its_latest_figures(subflow: Subflow, database: Path, over: TrainingJob) -> None:
-    answer = subflow("trainings", "show", "last", "--db", database)
-    assert answer.code == 0
+    answer = subflow("trainings", "show", "last", "--db", database).check()
     assert "training 1: Over" in answer.out
     assert "fake on Two paths, seed 7" in answer.out
     assert str(over.folder) in answer.out
@@ -73,8 +64,7 @@ def test_one_training_is_shown_with_its_latest_figures(subflow: Subflow, databas
 
 def test_a_running_one_obeys_from_another_terminal(subflow: Subflow, database: Path, job: TrainingJob) -> None:
     def tell(command: str) -> None:
-        answer = subflow("trainings", command, 1, "--db", database)
-        assert answer.code == 0, answer.err
+        subflow("trainings", command, 1, "--db", database).check()
 
     tell("pause")
     assert job.wait(PATIENCE_S, until=lambda: job.state is JobState.PAUSED)
@@ -90,9 +80,9 @@ def test_a_running_one_obeys_from_another_terminal(subflow: Subflow, database: P
     shown = subflow("trainings", "show", 1, "--db", database)
     assert "olia" in shown.out
     assert "best policy: step" in shown.out
-    answer = subflow("trainings", "pause", 1, "--db", database)
-    assert answer.code == 2
-    assert f"training 1 is not running; `subflow train --resume {job.folder}`" in answer.err
+    subflow("trainings", "pause", 1, "--db", database).check_refusal(
+        f"training 1 is not running; `subflow train --resume {job.folder}`"
+    )
 
 
 def test_names_notes_and_removal(subflow: Subflow, database: Path, over: TrainingJob) -> None:
@@ -104,17 +94,15 @@ def test_names_notes_and_removal(subflow: Subflow, database: Path, over: Trainin
     assert "no trainings yet" in subflow("trainings", "--db", database).out
 
 
-def test_a_running_one_is_not_removed_and_no_folder_of_something_else(
-    subflow: Subflow, database: Path, job: TrainingJob, tmp_path: Path
-) -> None:
-    answer = subflow("trainings", "delete", 1, "--db", database)
-    assert answer.code == 2
-    assert "training 1 is running: `subflow trainings stop 1` first" in answer.err
+def test_a_running_training_stays(subflow: Subflow, database: Path, job: TrainingJob, tmp_path: Path) -> None:
+    subflow("trainings", "delete", 1, "--db", database).check_refusal(
+        "training 1 is running: `subflow trainings stop 1` first"
+    )
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "thesis.txt").write_text("years of work")
     with open_store(database) as store:
-        number = list_training(store, config(precious, 5))
+        number = list_training(store, fake_config(precious, steps=5))
     assert subflow("trainings", "delete", number, "--files", "--db", database).code == 0
     assert (precious / "thesis.txt").exists()
 
@@ -131,6 +119,4 @@ def test_a_running_one_is_not_removed_and_no_folder_of_something_else(
 )
 def test_bad_input_is_refused(subflow: Subflow, database: Path, words: list[str], problem: str) -> None:
     open_store(database).close()
-    answer = subflow("trainings", *words, "--db", database)
-    assert answer.code == 2
-    assert problem in answer.err
+    subflow("trainings", *words, "--db", database).check_refusal(problem)

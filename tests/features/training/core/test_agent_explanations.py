@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import FakeSimulation
+from tests.helpers.there import there
 
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import StoredTraces
@@ -21,20 +20,13 @@ from subflow_app.features.training.core.agent_explanations import (
 )
 from subflow_app.foundation.errors import InputError
 from subflow_sim.whole_scenario import Scenario
-from subflow_store import Store, open_store
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as opened:
-        yield opened
+from subflow_store import Store
 
 
 def stored(store: Store, scenario: Scenario = LEARNING) -> int:
     """A run of 10 s; each agent decides at every full second."""
     result = RunJob(scenario, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store).run()
-    assert result.run_id is not None
-    return result.run_id
+    return there(result.run_id)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +38,7 @@ def stored(store: Store, scenario: Scenario = LEARNING) -> int:
         (10.0, 1, 3, ([10.0], [])),
     ],
 )
-def test_decisions_around_a_time(
+def test_decisions_by_time(
     store: Store, at_s: float, before: int, after: int, times: tuple[list[float], list[float]]
 ) -> None:
     found = agent_decisions_around(store, stored(store), "download", at_s, before=before, after=after)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
+from tests.helpers.there import there
 
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import SeriesKey
@@ -22,7 +21,19 @@ from subflow_app.features.training.core.agent_explanations import (
     windows_beside,
 )
 from subflow_sim.agent_steps import AgentDecision
-from subflow_store import Store, open_store
+from subflow_store import Store
+
+
+class Always:
+    """Does the same, whatever it sees."""
+
+    def __init__(self, choice: float) -> None:
+        self._choice = choice
+
+    def act_many(
+        self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return np.full_like(rows[:, :, :1], self._choice), np.zeros(len(rows), np.float32)
 
 
 class ByTheFirst:
@@ -34,17 +45,10 @@ class ByTheFirst:
         return 1 + (rows[:, :, :1] > 5).astype(np.float32), np.zeros(len(rows), np.float32)
 
 
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as opened:
-        yield opened
-
-
 def decision(store: Store, at_s: float) -> tuple[int, AgentDecision]:
     result = RunJob(LEARNING, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store).run()
-    assert result.run_id is not None
-    (told,), _ = agent_decisions_around(store, result.run_id, "probe/1", at_s)
-    return result.run_id, told
+    (told,), _ = agent_decisions_around(store, there(result.run_id), "probe/1", at_s)
+    return there(result.run_id), told
 
 
 def test_the_number_that_moved_the_action_is_told_with_what_its_median_would_have_led_to(store: Store) -> None:
@@ -65,18 +69,18 @@ def test_the_number_that_moved_the_action_is_told_with_what_its_median_would_hav
     assert reasons_document(found)["probe/1"][0]["feature"] == "goodput"
 
 
-def test_a_decision_that_no_number_moved_by_itself_says_so(store: Store) -> None:
+def test_a_decision_without_a_reason_says_so(store: Store) -> None:
     run_id, told = decision(store, 4.5)
-
-    class Keeps(ByTheFirst):
-        def act_many(
-            self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
-        ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            return np.ones_like(rows[:, :, :1]), np.zeros(len(rows), np.float32)
-
-    found = reasons(stored_agent_steps(store, run_id, "probe/1"), told, Keeps())
+    found = reasons(stored_agent_steps(store, run_id, "probe/1"), told, Always(1))
     assert found == {"probe/1": []}
     assert "no number by itself" in reason_lines(told, found)[0]
+
+    with pytest.raises(ValueError, match="explorer is not the one that decided"):
+        reasons(stored_agent_steps(store, run_id, "probe/1"), told, Always(2))
+    missing = stored_reasons(store, run_id, told)  # nobody has a policy "explorer"
+    assert isinstance(missing, str)
+    assert "no policy of that name" in reason_lines(told, missing)[0]
+    assert reasons_document(missing).keys() == {"not_known"}
 
 
 def test_the_window_is_told_beside_that_of_a_run_with_a_classic_controller(store: Store) -> None:
@@ -90,20 +94,3 @@ def test_the_window_is_told_beside_that_of_a_run_with_a_classic_controller(store
         f"probe/1: window {own.figures['cwnd_after_pkts']:.3g} pkt; newreno in Classic: {then:.3g} pkt"
     ]
     assert windows_beside(told, [finished_traces(LEARNING)]) == []
-
-
-def test_another_policy_of_that_name_or_none_is_no_reason(store: Store) -> None:
-    run_id, told = decision(store, 4.5)
-
-    class Raises(ByTheFirst):
-        def act_many(
-            self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
-        ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            return np.full_like(rows[:, :, :1], 2), np.zeros(len(rows), np.float32)
-
-    with pytest.raises(ValueError, match="explorer is not the one that decided"):
-        reasons(stored_agent_steps(store, run_id, "probe/1"), told, Raises())
-    found = stored_reasons(store, run_id, told)  # nobody has a policy "explorer"
-    assert isinstance(found, str)
-    assert "no policy of that name" in reason_lines(told, found)[0]
-    assert reasons_document(found).keys() == {"not_known"}

@@ -7,10 +7,16 @@ import math
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation
+from tests.helpers.there import there
 
 from subflow_app.features.traces.core.events import AGENT, agent_table
 from subflow_app.features.traces.core.traces import LiveTraces
 from subflow_app.features.training.core.agent_replay import AgentReplay, number_rows
+
+
+@pytest.fixture
+def replay() -> AgentReplay:
+    return AgentReplay(finished_traces(LEARNING))
 
 
 def growing() -> tuple[FakeSimulation, LiveTraces]:
@@ -26,34 +32,25 @@ def run_on(simulation: FakeSimulation, traces: LiveTraces, until_s: float) -> No
         traces.add_events(AGENT.name, steps)
 
 
-def test_the_first_decision_of_the_first_agent_is_looked_at_first() -> None:
-    replay = AgentReplay(finished_traces(LEARNING))
+def test_the_first_decision_of_the_first_agent_is_looked_at_first(replay: AgentReplay) -> None:
     assert [agent.name for agent in replay.agents] == ["download", "probe/1"]
     assert (replay.count, replay.position, replay.is_at_end) == (10, 0, False)
-    assert replay.decision is not None
-    assert (replay.decision.time_s, replay.decision.agent.name) == (1.0, "download")
+    assert (there(replay.decision).time_s, there(replay.decision).agent.name) == (1.0, "download")
 
 
-@pytest.mark.parametrize(("position", "found"), [(-1, 0), (4, 4), (9, 9), (10, 9)])
-def test_stepping_ends_at_the_ends(position: int, found: int) -> None:
-    replay = AgentReplay(finished_traces(LEARNING))
-    replay.go_to(position)
-    assert replay.position == found
+def test_steps_end_at_the_ends_and_times_lead_to_the_nearest_decision(replay: AgentReplay) -> None:
+    for position, found in ((-1, 0), (4, 4), (9, 9), (10, 9)):
+        replay.go_to(position)
+        assert replay.position == found
+    for time_s, found in ((-5.0, 0), (4.4, 3), (4.6, 4), (99.0, 9)):
+        replay.go_to_time(time_s)
+        assert replay.position == found
 
 
-@pytest.mark.parametrize(("time_s", "position"), [(-5.0, 0), (4.4, 3), (4.6, 4), (99.0, 9)])
-def test_a_time_leads_to_the_nearest_decision(time_s: float, position: int) -> None:
-    replay = AgentReplay(finished_traces(LEARNING))
-    replay.go_to_time(time_s)
-    assert replay.position == position
-
-
-def test_another_agent_is_looked_at_where_the_first_was() -> None:
-    replay = AgentReplay(finished_traces(LEARNING))
+def test_another_agent_is_looked_at_where_the_first_was(replay: AgentReplay) -> None:
     replay.go_to_time(7.0)
     replay.choose("probe/1")
-    assert replay.decision is not None
-    assert (replay.decision.time_s, replay.decision.agent.name) == (7.0, "probe/1")
+    assert (there(replay.decision).time_s, there(replay.decision).agent.name) == (7.0, "probe/1")
     assert replay.numbers("observation") == ("goodput", "rtt")
     assert replay.numbers("action") == ("choice",)
     with pytest.raises(KeyError):
@@ -81,22 +78,18 @@ def test_a_run_without_agents_has_nothing_to_step_through() -> None:
     assert (replay.agents, replay.count, replay.position, replay.is_at_end) == ((), 0, 0, True)
 
 
-def test_numbers_of_a_decision_have_a_value_per_subflow() -> None:
-    replay = AgentReplay(finished_traces(LEARNING))
+def test_numbers_of_a_decision_have_a_value_per_subflow(replay: AgentReplay) -> None:
     replay.go_to_time(2.0)
-    assert replay.decision is not None
-    rows = {(row.part, row.name): row for row in number_rows(replay.decision)}
+    rows = {(row.part, row.name): row for row in number_rows(there(replay.decision))}
     assert rows["seen", "rtt"].values == (2.25, 2.25)
     assert rows["done", "window_change"].values == pytest.approx((math.sin(2.0), math.sin(2.0)))
     assert rows["done", "window_change"].help == "of half the window; -1 to 1"
     assert (rows["epoch", "goodput"].values, rows["epoch", "goodput"].unit) == ((2.0, 2.0), "bit/s")
 
 
-def test_choices_and_records_of_the_past_have_their_names() -> None:
-    replay = AgentReplay(finished_traces(LEARNING))
+def test_choices_and_records_of_the_past_have_their_names(replay: AgentReplay) -> None:
     replay.choose("probe/1")
     replay.go_to_time(2.0)
-    assert replay.decision is not None
-    rows = {row.name: row for row in number_rows(replay.decision)}
+    rows = {row.name: row for row in number_rows(there(replay.decision))}
     assert rows["choice"].texts == ("increase",)
     assert rows["rtt, 1 before"].values == (2.75,)

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers.fake_agent import TRAINER
+from tests.helpers.raising import raising
 
 from subflow_app.features.training.core import kept_trainings
 from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining, training_key
 from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
 from subflow_app.foundation.errors import TrainingError
 from subflow_store import Store
-
-TRAINER = "tests.helpers.fake_training"
 
 
 def wanted(label: str = "Reno's rival", **settings: object) -> WantedTraining:
@@ -85,11 +85,9 @@ def test_the_key_follows_what_is_trained_and_not_where(tmp_path: Path) -> None:
 
 def test_without_pytorch_what_is_there_is_still_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(tmp_path)
-
-    def missing() -> None:
-        raise TrainingError("training needs torch, which is not installed")
-
-    monkeypatch.setattr(kept_trainings, "check_torch", missing)
+    monkeypatch.setattr(
+        kept_trainings, "check_torch", raising(TrainingError("training needs torch, which is not installed"))
+    )
     assert kept(tmp_path)[0].was_there
     with pytest.raises(TrainingError, match="needs torch"):
         kept(tmp_path, wanted(seed=2))

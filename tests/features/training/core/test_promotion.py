@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.helpers.members import for_each
 from tests.helpers.policies import make_plan, write_random_policy
+from tests.helpers.raising import raising
 
 from subflow_app.features.training.core.promotion import policy_names, promote
 from subflow_app.foundation.errors import InputError, TrainingError
@@ -61,13 +62,8 @@ def test_what_is_no_policy_never_gets_into_the_library(tmp_path: Path) -> None:
     assert "mine" not in policy_names()
 
 
-def test_a_library_that_cannot_be_written_leaves_nothing_half_written(
-    source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_self: Path, _target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
+def test_a_full_disk_leaves_nothing_half_written(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "replace", raising(OSError(28, "No space left on device")))
     with pytest.raises(TrainingError, match="No space left"):
         promote(source, "mine", {})
     assert list(policy_folder().iterdir()) == []

@@ -45,14 +45,7 @@ CUBIC = AlgorithmChoice("cubic", "cubic")
 
 
 def race(text: str, controller: str = "drl-cc", rival: AlgorithmChoice = OLIA) -> tuple[str, str]:
-    return race_texts(
-        text,
-        controller=controller,
-        policy=POLICY,
-        rival=rival,
-        title="Two paths",
-        entrant="drl-cc 1",
-    )
+    return race_texts(text, controller=controller, policy=POLICY, rival=rival, title="Two paths", entrant="drl-cc 1")
 
 
 def test_both_entrants_use_the_same_flows() -> None:

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.fake_agent import TRAINER, fake_config
+from tests.helpers.there import there
 
-from subflow_agents import Command, ReportKind, TrainingConfig
+from subflow_agents import Command, ReportKind
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_folder import (
     PROCESS,
@@ -27,7 +29,6 @@ from subflow_app.features.training.core.training_folder import (
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 
-TRAINER = "tests.helpers.fake_training"
 PATIENCE_S = 30.0
 
 Start = Callable[..., TrainingJob]
@@ -38,19 +39,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "trained"
 
 
-def config(folder: Path, *, resume: bool = False, steps: int = 100_000, **options: Any) -> TrainingConfig:
-    return TrainingConfig(
-        agent="fake", scenario="format = 1", steps=steps, folder=str(folder), resume=resume, options=options
-    )
-
-
 @pytest.fixture
 def start(folder: Path) -> Iterator[Start]:
     """Starts a training in `folder`; whatever is left of it is ended afterwards."""
     jobs: list[TrainingJob] = []
 
     def start_one(*, detached: bool = False, wait: bool = True, **options: Any) -> TrainingJob:
-        job = TrainingJob(config(folder, **options), trainer=TRAINER, detached=detached)
+        job = TrainingJob(fake_config(folder, **options), trainer=TRAINER, detached=detached)
         jobs.append(job)
         job.start()
         if wait:
@@ -118,12 +113,6 @@ def test_a_checkpoint_is_there_within_200_ms_also_in_a_pause(start: Start) -> No
     assert statistics.median(took_s) < 0.2
 
 
-def test_it_evaluates_when_asked(start: Start) -> None:
-    job = start()
-    job.tell(Command.EVALUATE)
-    assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.EVALUATION) is not None)
-
-
 @pytest.mark.parametrize("paused", [False, True])
 def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, paused: bool) -> None:
     job = start(checkpoint_every=10**9)
@@ -134,8 +123,7 @@ def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, pa
     assert job.state in (JobState.STOPPING, JobState.STOPPED)
     assert job.wait(PATIENCE_S)
     assert (job.state, job.state.can_be_resumed, job.exit_code) == (JobState.STOPPED, True, 0)
-    checkpoint = job.last(ReportKind.CHECKPOINT)
-    assert checkpoint is not None
+    checkpoint = there(job.last(ReportKind.CHECKPOINT))
     assert checkpoint["step"] == steps(job)
     again = start(resume=True)
     first = next(report for report in again.take_reports() if report["kind"] == "metrics")
@@ -143,7 +131,7 @@ def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, pa
 
 
 def test_the_two_ends_of_a_training_that_has_not_started(folder: Path) -> None:
-    job = TrainingJob(config(folder), trainer=TRAINER)
+    job = TrainingJob(fake_config(folder), trainer=TRAINER)
     with pytest.raises(TrainingError, match="has not started"):
         job.tell(Command.PAUSE)
     job.stop()
@@ -157,9 +145,7 @@ _full = pytest.mark.full("a kill at any other moment")
 
 
 @pytest.mark.parametrize("after_s", [pytest.param(0.0, marks=_full), 0.15, pytest.param(0.4, marks=_full)])
-def test_killed_at_any_moment_it_says_so_and_goes_on_from_its_last_checkpoint(
-    start: Start, folder: Path, after_s: float
-) -> None:
+def test_killed_at_any_moment_it_goes_on_from_its_last_checkpoint(start: Start, folder: Path, after_s: float) -> None:
     job = start(wait=False, checkpoint_every=20)
     time.sleep(after_s)
     assert job.pid > 0  # 0 would be everybody here
@@ -223,8 +209,7 @@ def test_a_full_disk_costs_the_new_checkpoint_and_not_the_old_one_or_the_trainin
     assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.CHECKPOINT) is not None)
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.FINISHED
-    last = job.last(ReportKind.CHECKPOINT)
-    assert last is not None
+    last = there(job.last(ReportKind.CHECKPOINT))
     assert (last["step"], last["error"]) == (300, "No space left on device")
     kept = [json.loads(path.read_text())["step"] for path in folder.glob("checkpoint-*.json")]
     assert len(kept) == 1
@@ -243,16 +228,16 @@ def test_reports_reach_the_parent_when_the_disk_takes_none(folder: Path, start: 
 def test_a_second_training_in_a_folder_is_refused(start: Start, folder: Path) -> None:
     job = start()
     with pytest.raises(TrainingError, match=rf"process {job.pid} is training in .* already"):
-        TrainingJob(config(folder, resume=True), trainer=TRAINER).start()
+        TrainingJob(fake_config(folder, resume=True), trainer=TRAINER).start()
     job.stop()
     assert job.wait(PATIENCE_S)
     with pytest.raises(TrainingError, match=r"holds a training already: continue it with `subflow train --resume"):
-        TrainingJob(config(folder), trainer=TRAINER).start()
+        TrainingJob(fake_config(folder), trainer=TRAINER).start()
 
 
 def test_a_folder_that_cannot_be_made_is_told_and_nothing_is_started(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    job = TrainingJob(config(tmp_path / "file" / "inside"), trainer=TRAINER)
+    job = TrainingJob(fake_config(tmp_path / "file" / "inside"), trainer=TRAINER)
     with pytest.raises(TrainingError, match="cannot be used: Not a directory"):
         job.start()
     assert (job.state, job.pid) == (JobState.FAILED, 0)
@@ -283,8 +268,7 @@ def orphan(folder: Path) -> Iterator[Callable[[str], int]]:
 
     def leave(how: str) -> int:
         with subprocess.Popen([sys.executable, "-c", PARENT, str(folder), how], stdout=subprocess.PIPE) as parent:
-            assert parent.stdout is not None
-            made.append(int(parent.stdout.readline()))
+            made.append(int(there(parent.stdout).readline()))
             parent.kill()
         return made[0]
 
@@ -303,9 +287,7 @@ def test_a_training_whose_program_is_killed_stops_with_a_checkpoint(orphan: Call
 
 
 @pytest.mark.parametrize("how", ["detached", "detach"])
-def test_a_detached_training_outlives_its_program_and_obeys_others(
-    orphan: Callable[[str], int], folder: Path, how: str
-) -> None:
+def test_a_detached_training_outlives_its_program(orphan: Callable[[str], int], folder: Path, how: str) -> None:
     pid = orphan(how)
     job = TrainingJob.attach(folder)
     assert job.pid == pid

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.helpers.there import there
+
 from subflow_app.features.training.core.training_text import (
     budget_fraction,
     contender_label,
@@ -101,8 +103,7 @@ def test_the_last_evaluation_in_the_store_is_shown() -> None:
         EvaluationFigure(2000, "olia", "goodput_bps", 4e6, None, 3),
         EvaluationFigure(2000, "olia", "jain", 0.5, None, 3),
     ]
-    table = stored_evaluation_table(figures)
-    assert table is not None
+    table = there(stored_evaluation_table(figures))
     assert table.title == "Evaluated at step 2 000"
     assert table.rows == (("drl-cc", "6.120 ± 0.031", "–", "–", "–"), ("olia", "4.000", "–", "–", "0.500"))
     assert stored_evaluation_table([]) is None

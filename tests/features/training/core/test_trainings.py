@@ -6,13 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.helpers.fake_agent import TRAINER, register_fake_agent
 from tests.helpers.members import for_each
+from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS
 
 from subflow_agents import Command, OptionSpec
@@ -25,7 +25,7 @@ from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.paths import trainings_directory
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import Dimension
-from subflow_store import Store, open_store
+from subflow_store import Store
 
 PATIENCE_S = 60.0
 HERE = DocumentText("Two paths", TWO_PATHS)
@@ -34,12 +34,6 @@ HERE = DocumentText("Two paths", TWO_PATHS)
 @pytest.fixture(autouse=True)
 def _fake_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     register_fake_agent(monkeypatch)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "runs.db") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -90,8 +84,7 @@ def test_an_order_becomes_a_training_that_is_followed(desk: Trainings, store: St
     assert desk.trainings() == [training]
     assert (training.name, training.controller) == ("fake on Two paths, seed 3", "drl-cc")
     assert training.budget == "100 000 decisions"
-    assert training.folder is not None
-    assert training.folder.parent == trainings_directory()
+    assert there(training.folder).parent == trainings_directory()
 
     wait(desk, lambda: training.state is JobState.RUNNING and training.log.latest("step") > 10)
 
@@ -122,8 +115,7 @@ def test_an_evaluation_is_compared_with_the_classics(desk: Trainings) -> None:
     training = started(desk)
     desk.tell(training, Command.EVALUATE)
     wait(desk, lambda: training.comparison is not None)
-    comparison = training.comparison
-    assert comparison is not None
+    comparison = there(training.comparison)
     assert comparison.best_classic == "olia"
     assert comparison.goodput_bps.mean == comparison.step * 1e6
     assert comparison.goodput_bps.high - comparison.goodput_bps.mean == pytest.approx(1e5)

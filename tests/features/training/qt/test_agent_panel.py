@@ -14,6 +14,7 @@ from tests.features.training.core.test_agent_reasons import ByTheFirst
 from tests.features.training.core.test_agent_replay import growing, run_on
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
+from tests.helpers.there import child
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.plot_view import PlotView
@@ -43,15 +44,13 @@ def texts(panel: AgentPanel) -> dict[str, list[str]]:
 
 
 def about(panel: AgentPanel) -> str:
-    label = panel.findChild(QLabel, "agent_about")
-    assert isinstance(label, QLabel)
+    label = child(panel, QLabel, "agent_about")
     return label.text()
 
 
 def test_without_an_agent_it_says_how_to_get_one(panel: AgentPanel) -> None:
     panel.show_runs([finished_traces(RICH)])
-    title = panel.findChild(QLabel, "empty_title")
-    assert isinstance(title, QLabel)
+    title = child(panel, QLabel, "empty_title")
     assert title.isVisible()
     assert title.text() == "No learning agent"
     assert not panel.can_go_back
@@ -132,8 +131,7 @@ def test_agents_of_several_runs_are_told_apart(panel: AgentPanel) -> None:
 def test_a_run_under_way_is_followed(panel: AgentPanel) -> None:
     simulation, traces = growing()
     panel.show_runs([traces])
-    title = panel.findChild(QLabel, "empty_title")
-    assert isinstance(title, QLabel)
+    title = child(panel, QLabel, "empty_title")
     assert title.text() == "No decision yet"
     run_on(simulation, traces, 2.0)
     panel.refresh()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import MakeDesk
+from tests.helpers.there import there
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
@@ -24,16 +25,13 @@ PATIENCE_MS = 200_000
 
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
-def test_an_agent_learns_and_its_policy_gets_into_the_library(
-    qtbot: QtBot, make_desk: MakeDesk, tmp_path: Path, dialogs: ScriptedDialogs
-) -> None:
+def test_an_agent_learns_a_policy(qtbot: QtBot, make_desk: MakeDesk, tmp_path: Path, dialogs: ScriptedDialogs) -> None:
     was_there = "torch" in sys.modules
     desk = make_desk(TrainingSession)
     page = desk.features[TrainingSession].content
     desk.docks.set_open("train", True)
     qtbot.waitUntil(lambda: page.form is not None, timeout=PATIENCE_MS)
-    form = page.form
-    assert form is not None
+    form = there(page.form)
     for key, value in (
         ("agent", "drl-cc"),
         ("recipe", NO_RECIPE),
@@ -57,9 +55,7 @@ def test_an_agent_learns_and_its_policy_gets_into_the_library(
     view = page.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not desk.workers.is_busy, timeout=PATIENCE_MS)
-    assert view.picture is not None
-    assert view.picture.panel is not None
-    assert abs(np.stack(view.picture.panel.cells)).max() <= 1.0
+    assert abs(np.stack(there(there(view.picture).panel).cells)).max() <= 1.0
 
     dialogs.answer("PromoteDialog", Promotion("mine", "A first try"))
     desk.bar.trigger("train.promote")

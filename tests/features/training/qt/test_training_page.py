@@ -8,14 +8,15 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_trainings import FakeDesk
 from tests.helpers.policies import make_plan, write_random_policy
+from tests.helpers.there import child, there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.qt.inspector.editors import TextEditor
@@ -28,10 +29,8 @@ from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.actions.file import file_rows
 from subflow_app.shell.actions.run import run_rows
-from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.workers import Workers
-
-PATIENCE_MS = 30_000  # what takes a moment takes longer on a busy computer
+from subflow_app.vocabulary.picture import Panel
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def desk(make_desk: MakeDesk, qtbot: QtBot, trainings: FakeDesk) -> Desk:
     made = make_desk(TrainingSession, actions=chain(run_rows(), file_rows()))
     made.desk_maker = lambda _store: trainings
     made.docks.set_open("train", True)
-    qtbot.waitUntil(lambda: page_of(made).form is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page_of(made).form is not None)
     return made
 
 
@@ -94,6 +93,12 @@ def added(
     return training
 
 
+@pytest.fixture
+def training(desk: Desk, trainings: FakeDesk) -> Training:
+    """A training that runs, selected on the page of the desk."""
+    return added(desk, trainings)
+
+
 def cell(desk: Desk | LonePage, training: Training, title: str) -> str:
     row = next(row for row, each in enumerate(page_of(desk)._model.rows) if each.id == training.id)
     column = next(number for number, each in enumerate(COLUMNS) if each.title == title)
@@ -106,8 +111,7 @@ def enabled(desk: Desk) -> set[str]:
 
 
 def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(desk: Desk, trainings: FakeDesk) -> None:
-    form = page_of(desk).form
-    assert form is not None
+    form = there(page_of(desk).form)
     form.draft.set_value("training.scenario", DOCUMENT)
     form.draft.set_value("training.seed", 5)
     form.show_draft()
@@ -120,13 +124,6 @@ def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(desk: 
     assert [training.name for training in page_of(desk).selected()] == ["drl-cc on two-paths"]
 
 
-def test_several_trainings_go_on_at_once(desk: Desk, trainings: FakeDesk) -> None:
-    desk.bar.trigger("train.start")
-    desk.bar.trigger("train.start")
-    assert len(trainings.orders) == 2
-    assert page_of(desk).table.model().rowCount() == 2
-
-
 def test_a_training_that_cannot_start_says_why(desk: Desk, trainings: FakeDesk) -> None:
     trainings.refusal = TrainingError("drl-cc cannot learn on this: it needs a flow with 2 paths")
     desk.bar.trigger("train.start")
@@ -136,51 +133,21 @@ def test_a_training_that_cannot_start_says_why(desk: Desk, trainings: FakeDesk) 
     assert desk.banners.text("training") == ""
 
 
-def test_an_impossible_value_keeps_the_training_from_starting(desk: Desk, trainings: FakeDesk) -> None:
-    form = page_of(desk).form
-    assert form is not None
-    form.draft.set_value("options.gamma", 2.0)
-    form.show_draft()
-    row = form.form.row("options.gamma")
-    assert row is not None
-    assert row.message.isVisibleTo(form)
-
-    desk.bar.trigger("train.start")
-
-    assert trainings.orders == []
-    assert desk.banners.text("training") == ""  # said once, at the field
-
-
-def test_typing_counts_without_enter(qtbot: QtBot, desk: Desk, trainings: FakeDesk) -> None:
-    form = page_of(desk).form
-    assert form is not None
-    row = form.form.row("training.seed")
-    assert row is not None
-    row.editor.setFocus()
-    qtbot.keyClicks(row.editor, "42")
-    desk.bar.trigger("train.start")
-    assert trainings.orders[0][0].seed == 42
-
-
 def test_a_scenario_file_is_asked_for(desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs) -> None:
-    form = page_of(desk).form
-    assert form is not None
+    form = there(page_of(desk).form)
     dialogs.answer("open_path", None, Path("/nets/own.toml"))
-    row = form.form.row("training.scenario")
-    assert row is not None
+    row = there(form.form.row("training.scenario"))
 
     row.committed.emit("training.scenario", "file", 0)
     assert form.draft.scenario == "drlcc-sc1"
-    row = form.form.row("training.scenario")
-    assert row is not None
+    row = there(form.form.row("training.scenario"))
     row.committed.emit("training.scenario", "file", 0)
 
     assert form.draft.scenario == "/nets/own.toml"
 
 
 def test_a_distribution_in_the_window_is_said_in_the_form(desk: Desk) -> None:
-    form = page_of(desk).form
-    assert form is not None
+    form = there(page_of(desk).form)
     form.draft.set_value("training.scenario", DOCUMENT)
     form.changed.emit()
 
@@ -235,16 +202,6 @@ def test_actions_are_enabled_where_they_make_sense(desk: Desk, trainings: FakeDe
         assert desk.bar["train.toggle"].iconText() == word, state
 
 
-def test_without_a_policy_nothing_races_and_nothing_is_promoted(desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings, policy=False)
-    assert enabled(desk) == {"toggle", "stop", "checkpoint", "evaluate"}
-
-    trainings.write_policy(training)
-    settle(desk)
-
-    assert enabled(desk) == {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
-
-
 def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(page: LonePage, trainings: FakeDesk) -> None:
     rival = page.train.rival
     added(page, trainings)
@@ -276,72 +233,58 @@ def test_actions_reach_the_selected_trainings(desk: Desk, trainings: FakeDesk) -
     assert len(trainings.calls) == 12
 
 
-def test_a_training_without_a_checkpoint_says_that_it_cannot_go_on(desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings)
+def test_a_killed_training_is_told_and_needs_a_checkpoint_to_go_on(
+    desk: Desk, trainings: FakeDesk, training: Training
+) -> None:
+    trainings.set_state(training, JobState.INTERRUPTED, "its process was killed; continue from its last checkpoint")
+    settle(desk)
+    assert "its process was killed" in desk.banners.text("training")
+
     trainings.set_state(training, JobState.INTERRUPTED, "no checkpoint")
     settle(desk)
     desk.bar.trigger("train.toggle")
     assert "no checkpoint to continue from" in desk.banners.text("training")
 
 
-def test_a_training_that_is_killed_is_told(desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings)
-    trainings.set_state(training, JobState.INTERRUPTED, "its process was killed; continue from its last checkpoint")
-    settle(desk)
-    assert "its process was killed" in desk.banners.text("training")
-
-
 def test_curves_show_the_selected_trainings(page: LonePage, trainings: FakeDesk) -> None:
     first = added(page, trainings)
     trainings.learn(first, 20)
     settle(page)
-    assert page.train.curves.plots is not None
-    shown = [plot.spec.metric.key for plot in page.train.curves.plots.plots]
+    shown = [plot.spec.metric.key for plot in there(page.train.curves.plots).plots]
     assert shown == ["return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean"]
     page.train.curves.set_plot_wanted("q_mean", False)
-    assert "q_mean" not in [plot.spec.metric.key for plot in page.train.curves.plots.plots]
+    assert "q_mean" not in [plot.spec.metric.key for plot in there(page.train.curves.plots).plots]
     page.train.select([])
-    empty = page.train.curves.findChild(QLabel, "empty_title")
-    assert empty is not None
+    empty = child(page.train.curves, QLabel, "empty_title")
     assert empty.isVisible()
+
+
+def drawn(qtbot: QtBot, page: LonePage, before: Panel | None = None) -> Panel:
+    """The picture of the policy that comes after this one."""
+
+    def panel() -> Panel | None:
+        return page.train.policy.picture and page.train.policy.picture.panel
+
+    qtbot.waitUntil(lambda: panel() is not None and panel() is not before and not page.workers.is_busy)
+    return there(panel())
 
 
 def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: LonePage, trainings: FakeDesk) -> None:
     training = added(page, trainings)
     page.train.tabs.setCurrentIndex(1)
+    first = drawn(qtbot, page)
     view = page.train.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
-    assert view.picture is not None
-    first = view.picture.panel
-    assert first is not None
     assert [view.across.itemText(number) for number in range(view.across.count())] == ["sending rate", "RTT", "cwnd"]
     assert "Dots" in view.status.text()
 
     trainings.write_policy(training, slope=-1.0)
     settle(page)
-
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not first, timeout=PATIENCE_MS)
-    again = view.picture.panel
-    assert again is not None
+    again = drawn(qtbot, page, first)
     assert (again.cells[0][0] > 0) != (first.cells[0][0] > 0)
-    qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
-
-
-def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
-    qtbot: QtBot, page: LonePage, trainings: FakeDesk
-) -> None:
-    added(page, trainings)
-    page.train.tabs.setCurrentIndex(1)
-    view = page.train.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
-    assert view.picture is not None
-    before = view.picture.panel
 
     view.across.setCurrentIndex(2)
-
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not before, timeout=PATIENCE_MS)
-    assert trainings.observed == 1
-    qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
+    drawn(qtbot, page, again)
+    assert trainings.observed == 2  # another feature is drawn of what the policy saw
 
 
 def test_several_selected_trainings_have_no_picture(page: LonePage, trainings: FakeDesk) -> None:
@@ -350,15 +293,13 @@ def test_several_selected_trainings_have_no_picture(page: LonePage, trainings: F
     trainings.add()
     settle(page)
     page.train.table.selectAll()
-    empty = page.train.policy.findChild(QLabel, "empty_title")
-    assert empty is not None
+    empty = child(page.train.policy, QLabel, "empty_title")
     assert empty.text() == "No policy yet"
 
 
-def test_a_policy_is_promoted_under_the_name_that_was_answered(
-    desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs
+def test_a_policy_is_promoted_under_that_name(
+    desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs, training: Training
 ) -> None:
-    training = added(desk, trainings)
     dialogs.answer("PromoteDialog", None, Promotion("mine", "Good on lossy paths"))
     desk.bar.trigger("train.promote")
     assert trainings.promoted == []
@@ -384,9 +325,7 @@ def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: Qt
     assert dialog.promote.isEnabled()
 
 
-def test_closing_asks_about_trainings_and_leaves_them_running(
-    desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs
-) -> None:
+def test_closing_may_leave_trainings_running(desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs) -> None:
     added(desk, trainings)
     dialogs.answer("ask_trainings", "cancel", "background")
     assert not desk.features.may_close()
@@ -397,10 +336,9 @@ def test_closing_asks_about_trainings_and_leaves_them_running(
     assert trainings.is_closed
 
 
-def test_closing_waits_for_the_last_checkpoint(
-    qtbot: QtBot, desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs
+def test_closing_waits_for_checkpoints(
+    qtbot: QtBot, desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs, training: Training
 ) -> None:
-    training = added(desk, trainings)
     dialogs.answer("ask_trainings", "stop")
 
     def stop_later() -> None:
@@ -417,44 +355,22 @@ def test_closing_waits_for_the_last_checkpoint(
     assert len(dialogs.asked) == 1
 
 
-def test_the_database_cannot_be_changed_while_a_training_goes_on(desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings)
+def test_the_database_cannot_be_changed_while_a_training_goes_on(
+    desk: Desk, trainings: FakeDesk, training: Training
+) -> None:
     assert not desk.bar["file.open_database"].isEnabled()
     trainings.set_state(training, JobState.FINISHED)
     settle(desk)
     assert desk.bar["file.open_database"].isEnabled()
 
 
-def test_every_part_can_be_reached_by_keyboard_and_has_a_name(desk: Desk) -> None:
-    page = page_of(desk)
-    for widget in (page.table, page.rival, page.policy.across, page.policy.up, page.policy.output):
-        assert widget.accessibleName()
-        assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
-    for button in page.findChildren(QToolButton):
-        if button.isVisible() and button.objectName().startswith("training_"):
-            assert button.toolTip()
-
-
-def test_the_theme_reaches_all_of_the_page(qapp: QApplication, desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings)
-    trainings.learn(training, 20)
-    settle(desk)
-    plots = page_of(desk).curves.plots
-    assert plots is not None
-    before = plots.backgroundBrush().color().name()
-    Theme(qapp, "dark")
-    assert plots.backgroundBrush().color().name() != before
-
-
-def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings)
-    assert training.policy_path is not None
-    write_random_policy(training.policy_path, make_plan("drl-cc"))
+def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, training: Training) -> None:
+    write_random_policy(there(training.policy_path), make_plan("drl-cc"))
     page_of(desk).rival.setCurrentText("olia")
 
     desk.bar.trigger("train.race")
 
-    qtbot.waitUntil(lambda: len(desk.history.runs()) == 2 and not desk.runs.is_running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(desk.history.runs()) == 2 and not desk.runs.is_running)
     classic, learned = desk.history.runs()
     assert (learned.controllers, classic.controllers) == ("drl-cc", "olia")
     assert learned.seed == classic.seed
@@ -463,13 +379,11 @@ def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, trainin
     assert desk.documents.doc.text == TWO_PATHS
 
 
-def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, desk: Desk, trainings: FakeDesk) -> None:
-    training = added(desk, trainings)
-    assert training.policy_path is not None
-    write_random_policy(training.policy_path, make_plan("drl-cc"))
+def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, desk: Desk, training: Training) -> None:
+    write_random_policy(there(training.policy_path), make_plan("drl-cc"))
     desk.bar.trigger("run.speed_real_time")
     desk.bar.trigger("train.race")
-    with qtbot.waitSignal(desk.runs.ended, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(desk.runs.ended):
         desk.bar.trigger("run.stop")
     QApplication.processEvents()
     assert not desk.runs.is_running
@@ -485,12 +399,10 @@ def test_a_policy_that_does_not_fit_is_told(desk: Desk, trainings: FakeDesk) -> 
 
 def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, trainings: FakeDesk, qtbot: QtBot) -> None:
     page.train.load_choices()
-    qtbot.waitUntil(lambda: page.train.form is not None, timeout=PATIENCE_MS)
-    assert page.train.form is not None
+    qtbot.waitUntil(lambda: page.train.form is not None)
     refused: list[str] = []
     page.train.failed.connect(refused.append)
-    row = page.train.form.form.row("training.time")
-    assert row is not None
+    row = there(there(page.train.form).form.row("training.time"))
     assert isinstance(row.editor, TextEditor)
     row.editor.setFocus()
     QTest.keyClicks(row.editor, "soon")

@@ -46,7 +46,7 @@ def learned(desk: FakeDesk, **options: float) -> Training:
     return training
 
 
-def test_curves_are_in_the_unit_of_their_axis(plots: TrainingPlots, desk: FakeDesk) -> None:
+def test_curves_are_in_the_units_of_their_axes(plots: TrainingPlots, desk: FakeDesk) -> None:
     training = learned(desk)
 
     plots.show_trainings([(training, 0)])
@@ -56,11 +56,6 @@ def test_curves_are_in_the_unit_of_their_axis(plots: TrainingPlots, desk: FakeDe
     np.testing.assert_allclose(y, training.log.values("flow_goodput_bps") / 1e6)
     _x, y = plot_of(plots, "actor_saturation").curves[training.id].getOriginalDataset()
     np.testing.assert_allclose(y, training.log.values("actor_saturation") * 100)
-
-
-def test_over_time_the_axis_says_minutes(plots: TrainingPlots, desk: FakeDesk) -> None:
-    training = learned(desk)
-    plots.show_trainings([(training, 0)])
 
     plots.set_x("elapsed_s")
 
@@ -147,12 +142,14 @@ def test_a_training_keeps_its_colour_in_both_themes(plots: TrainingPlots, desk: 
     first, second = learned(desk), learned(desk, rng=2)
     plots.show_trainings([(first, 0), (second, 1)])
     curves = plot_of(plots, "return_mean").curves
+    ground = plots.backgroundBrush().color()
     light = [curves[each.id].opts["pen"].color().name() for each in (first, second)]
 
     set_current(DARK)
 
     dark = [curves[each.id].opts["pen"].color().name() for each in (first, second)]
     assert len({*light, *dark}) == 4
+    assert plots.backgroundBrush().color() != ground
 
 
 def test_a_training_without_reports_draws_nothing_and_breaks_nothing(plots: TrainingPlots, desk: FakeDesk) -> None:
@@ -193,7 +190,7 @@ def test_plots_that_come_later_share_the_whole_height(plots: TrainingPlots, desk
         assert 0.95 * plots.height() < bottom <= plots.height()
 
 
-def test_only_the_lowest_plots_have_numbers_along_the_bottom(plots: TrainingPlots, desk: FakeDesk) -> None:
+def test_numbers_are_below_the_lowest_plots_and_clear_of_each_other(plots: TrainingPlots, desk: FakeDesk) -> None:
     plots.show_trainings([(learned(desk), 0)])
     QApplication.processEvents()
     lowest = {round(plot.item.geometry().x()): plot for plot in plots.plots}
@@ -201,9 +198,6 @@ def test_only_the_lowest_plots_have_numbers_along_the_bottom(plots: TrainingPlot
         shown = plot.item.getAxis("bottom").style["showValues"]
         assert shown == (plot is lowest[round(plot.item.geometry().x())])
 
-
-def test_numbers_beside_low_plots_keep_clear_of_each_other(plots: TrainingPlots, desk: FakeDesk) -> None:
-    plots.show_trainings([(learned(desk), 0)])
     plots.resize(900, 420)
     QApplication.processEvents()
     for plot in plots.plots:
