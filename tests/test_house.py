@@ -33,7 +33,7 @@ DISTRIBUTION_OF = {
 MOST_WINDOWS = 30
 """Places of all tests that make a main window; a place with parameters makes several."""
 
-MOST_PRIVATE_NAMES = 124
+MOST_PRIVATE_NAMES = 112
 """Places of tests, but for those of the window of a feature, that name what its owner keeps to itself."""
 
 # Underlined, and public all the same: of named tuples, and of ending a process.
@@ -107,7 +107,7 @@ def test_what_is_imported_late_is_not_loaded_already() -> None:
 
 def test_few_tests_have_a_window_of_their_own() -> None:
     # To make one takes longer than most tests, which share that of the fixture `window`.
-    makes = re.compile(r"^@pytest\.mark\.own_window$|\bmake_window\(|\bMainWindow\(", re.MULTILINE)
+    makes = re.compile(r"^@pytest\.mark\.own_window$|\b(?:make|open)_window\(|\bMainWindow\(", re.MULTILINE)
     tests = [path for path in SOURCES if path.name.startswith("test_") and path != Path(__file__)]
     made = {_name(path): len(makes.findall(path.read_text(encoding="utf-8"))) for path in tests}
     assert sum(made.values()) <= MOST_WINDOWS, {name: count for name, count in made.items() if count}
@@ -116,7 +116,7 @@ def test_few_tests_have_a_window_of_their_own() -> None:
 def test_features_are_tested_without_the_window() -> None:
     # What needs all of it is tested in tests/shell; a desk has the parts that a feature uses.
     folder = ROOT / "tests" / "features"
-    uses = re.compile(r"\b(?:MainWindow|make_window|window: Any|run_once: Callable)\b")
+    uses = re.compile(r"\b(?:MainWindow|make_window|open_window|window: Any|run_once: Callable)\b")
     assert [_name(path) for path in folder.rglob("*.py") if uses.search(path.read_text(encoding="utf-8"))] == []
 
 

@@ -13,7 +13,6 @@ from tests.helpers.members import for_each
 from tests.helpers.window import make_window
 from tests.helpers.worn_window import close_window
 
-from subflow_app.shell.actions import ACTIONS
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.window_state import placed_on
 from subflow_app.toolkit.app_theme import Theme
@@ -22,12 +21,6 @@ from subflow_app.toolkit.theme import CONTRAST, DARK, ThemeMode, Tokens, contras
 
 SCREEN = QRect(0, 0, 1920, 1040)
 LEFT_SCREEN = QRect(-1280, 0, 1280, 1024)
-
-
-def test_every_action_has_text_tip_icon_and_name(window: MainWindow) -> None:
-    for spec in ACTIONS:
-        action = window.bar[spec.id]
-        assert all((action.text(), action.statusTip(), action.objectName(), spec.icon)), spec.id
 
 
 @pytest.mark.parametrize(("mode", "tokens"), [("dark", DARK), ("contrast", CONTRAST)])
@@ -73,9 +66,7 @@ def test_a_window_comes_back_where_it_can_be_used(was: QRect, goes: QRect) -> No
     assert placed_on(was, [SCREEN, LEFT_SCREEN]) == goes
 
 
-def test_a_geometry_of_a_screen_that_is_gone_brings_the_window_on_screen(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
-) -> None:
+def test_the_window_comes_back_from_a_screen_that_is_gone(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     elsewhere = QWidget()
     qtbot.addWidget(elsewhere)
     elsewhere.setGeometry(9000, 7000, 5000, 4000)

@@ -13,6 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.members import for_each
+from tests.helpers.raising import raising
+from tests.helpers.there import child, there
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.foundation.paths import crash_directory, log_path
@@ -25,39 +27,15 @@ from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
 # ecosystem conventions that a person brings along from other programs.
-CONVENTIONS = {
-    "file.new": "Ctrl+N",
-    "file.open": "Ctrl+O",
-    "file.save": "Ctrl+S",
-    "file.save_as": "Ctrl+Shift+S",
-    "file.export_figure": "Ctrl+E",
-    "file.export_data": "Ctrl+Shift+E",
-    "file.quit": "Ctrl+Q",
-    "edit.undo": "Ctrl+Z",
-    "edit.redo": "Ctrl+Shift+Z",
-    "edit.find_run": "Ctrl+F",
-    "run.toggle": "F5",
-    "run.stop": "Shift+F5",
-    "run.speed_fast": "F6",
-    "run.speed_express": "F7",
-    "view.legend": "L",
-    "view.crosshair": "X",
-    "view.log_y": "G",
-    "view.fit": "F",
-    "view.zoom_in": "Ctrl++",
-    "view.zoom_out": "Ctrl+-",
-    "view.zoom_reset": "Ctrl+0",
-    "history.rename": "F2",
-    "history.delete": "Del",
-    "topology.cut": "Ctrl+X",
-    "topology.copy": "Ctrl+C",
-    "topology.paste": "Ctrl+V",
-    "topology.duplicate": "Ctrl+D",
-    "topology.delete": "Del",
-    "topology.rename": "F2",
-    "topology.select_all": "Ctrl+A",
-    "help.shortcuts": "Ctrl+/",
-}
+CONVENTIONS = """
+file.new Ctrl+N | file.open Ctrl+O | file.save Ctrl+S | file.save_as Ctrl+Shift+S | file.export_figure Ctrl+E |
+file.export_data Ctrl+Shift+E | file.quit Ctrl+Q | edit.undo Ctrl+Z | edit.redo Ctrl+Shift+Z |
+edit.find_run Ctrl+F | run.toggle F5 | run.stop Shift+F5 | run.speed_fast F6 | run.speed_express F7 |
+view.legend L | view.crosshair X | view.log_y G | view.fit F | view.zoom_in Ctrl++ | view.zoom_out Ctrl+- |
+view.zoom_reset Ctrl+0 | history.rename F2 | history.delete Del | topology.cut Ctrl+X | topology.copy Ctrl+C |
+topology.paste Ctrl+V | topology.duplicate Ctrl+D | topology.delete Del | topology.rename F2 |
+topology.select_all Ctrl+A | help.shortcuts Ctrl+/
+"""
 
 
 @for_each("spec", ACTIONS, ids=lambda spec: spec.id)
@@ -88,7 +66,7 @@ def test_single_keys_work_only_where_nobody_types() -> None:
                 assert spec.scope is not Scope.WINDOW, spec.id
 
 
-@for_each(("action_id", "shortcut"), CONVENTIONS.items())
+@for_each(("action_id", "shortcut"), [pair.split() for pair in CONVENTIONS.split("|")])
 def test_shortcuts_follow_the_conventions(action_id: str, shortcut: str) -> None:
     assert next(spec for spec in ACTIONS if spec.id == action_id).shortcuts[0] == shortcut
 
@@ -259,16 +237,13 @@ def test_undo_says_what_it_takes_back(window: MainWindow) -> None:
     assert window.bar["edit.undo"].text() == "&Undo Change wifi rate"
 
 
-def test_letters_switch_the_plots_only_where_nobody_types(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
+def test_letters_switch_plots_where_nobody_types(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
     run_once()
     window.activateWindow()
     window.plots.setFocus()
     QTest.keyClick(window.plots.stack, Qt.Key.Key_L)
     assert not window.bar["view.legend"].isChecked()
-    assert window.plots._legend is not None
-    assert window.plots._legend.isHidden()
+    assert there(window.plots._legend).isHidden()
 
     window.bar.trigger("edit.find_run")
     QTest.keyClicks(window.history.search, "lgx")
@@ -311,8 +286,7 @@ def test_shortcut_list_has_every_action(window: MainWindow) -> None:
     from subflow_app.shell.help_dialogs import ShortcutsDialog
 
     window.bar.trigger("help.shortcuts")
-    dialog = window.findChild(ShortcutsDialog)
-    assert dialog is not None
+    dialog = child(window, ShortcutsDialog)
     text = dialog.list.toPlainText()
     with_keys = [spec for spec in ACTIONS if spec.shortcuts]
     missing = [spec.id for spec in with_keys if spec.text.replace("&", "").rstrip("…") not in text]
@@ -330,8 +304,7 @@ def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs
     from subflow_app.features.about.qt import AboutDialog
 
     window.bar.trigger("help.about")
-    dialog = window.findChild(AboutDialog)
-    assert dialog is not None
+    dialog = child(window, AboutDialog)
     text = " ".join(label.text() for label in dialog.findChildren(QLabel))
     for part in ("runs.db", "LGPL", str(log_path()), str(crash_directory()), "sends nothing anywhere"):
         assert part in text
@@ -341,10 +314,7 @@ def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs
 def test_failure_of_an_action_is_told_in_a_banner(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     from subflow_app.foundation.errors import InputError
 
-    def fail(_steps: int) -> None:
-        raise InputError("nothing to zoom into")
-
-    monkeypatch.setattr(window, "zoom", fail)
+    monkeypatch.setattr(window, "zoom", raising(InputError("nothing to zoom into")))
     window.bar.trigger("view.zoom_in")
 
     assert window.banners.text("action") == "nothing to zoom into"

@@ -15,6 +15,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
+from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
@@ -66,8 +67,7 @@ def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: sign
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "running\n"
+        assert there(process.stdout).readline() == "running\n"
 
         process.send_signal(number)
 
@@ -89,25 +89,15 @@ def test_window_starts_without_the_slow_libraries() -> None:
     never = {"torch", "matplotlib", "pandas", "networkx", "scipy", "qtawesome", "pydantic", "superqt", "gymnasium"}
     assert moments["listed"] & never == set()
     # What is opened or done later is imported then.
-    later = {
-        "typer",
-        "subflow_app.features.editor.core.graph_files",
-        "subflow_app.features.editor.core.graph_import",
-        "subflow_app.features.paper.core.report",
-        "subflow_app.features.training.core.agent_replay",
-        "subflow_app.features.training.core.evaluations",
-        "subflow_app.features.training.core.trainings",
-        "subflow_app.features.about.qt",
-        "subflow_app.features.training.qt.agent_panel",
-        "subflow_app.shell.command_palette",
-        "subflow_app.features.crashes.qt.crash_dialog",
-        "subflow_app.shell.help_dialogs",
-        "subflow_app.features.paper.qt.report_dialog",
-        "subflow_app.features.settings.qt",
-        "subflow_app.features.editor.qt.template_gallery",
-        "subflow_app.features.training.qt.page",
-        "subflow_sim.agent_steps",
-        "subflow_sim.vec_env",
+    later = {"typer", "subflow_sim.agent_steps", "subflow_sim.vec_env"} | {
+        f"subflow_app.{module}"
+        for module in (
+            *("features.editor.core.graph_files", "features.editor.core.graph_import", "features.paper.core.report"),
+            *(f"features.training.core.{name}" for name in ("agent_replay", "evaluations", "trainings")),
+            *("features.about.qt", "features.settings.qt", "features.crashes.qt.crash_dialog"),
+            *("features.training.qt.agent_panel", "features.training.qt.page", "features.paper.qt.report_dialog"),
+            *("features.editor.qt.template_gallery", "shell.command_palette", "shell.help_dialogs"),
+        )
     }
     assert moments["listed"] & later == set()
     assert "pyqtgraph" in moments["usable"]
@@ -134,9 +124,7 @@ def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(
 
 
 @pytest.mark.own_window
-def test_what_a_signal_interrupts_goes_on_before_the_window_closes(
-    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_signal_interrupts_goes_on(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own
     monkeypatch.setattr(signal, "set_wakeup_fd", lambda *_, **__: None)
     signals = _Signals(window)
@@ -148,9 +136,7 @@ def test_what_a_signal_interrupts_goes_on_before_the_window_closes(
     signals.release()
 
 
-def test_bug_is_shown_once_and_logged_always(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bug_is_shown(window: MainWindow, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     shown: list[tuple[str, Path | None]] = []
     bugs = BugReports(window.dialogs, window)
 
@@ -164,8 +150,7 @@ def test_bug_is_shown_once_and_logged_always(
 
     ((report, file),) = shown
     assert "a division" in report
-    assert file is not None
-    assert file.read_text() == report
+    assert there(file).read_text() == report
     assert "while the dialog is open" in caplog.text
     assert [each.title for each in crash_reports()] == [
         "ValueError: while the dialog is open",
@@ -173,9 +158,7 @@ def test_bug_is_shown_once_and_logged_always(
     ]
 
 
-def test_bug_of_a_thread_is_shown_and_what_is_only_logged_is_reported(
-    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bug_of_a_thread_or_log_is_reported(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     monkeypatch.setattr(window.dialogs, "tell_bug", lambda report, _file: shown.append(report))
     bugs = BugReports(window.dialogs, window)

@@ -82,15 +82,6 @@ def what_is_wrong(said: str) -> str:
     return f"{' '.join(['subflow', *path])} has no {', '.join(wrong)}" if wrong else ""
 
 
-def test_what_is_no_command_is_found() -> None:
-    assert what_is_wrong("promote 3") == "there is no subflow promote"
-    assert what_is_wrong("agents promot 3") == "there is no subflow agents promot"
-    assert what_is_wrong("run demo --sede 3") == "subflow run has no --sede"
-    assert what_is_wrong("agents promote 3 --name mine") == ""
-    assert what_is_wrong("runs lia --limit 3") == ""
-    assert what_is_wrong("my.toml") == ""
-
-
 def test_every_command_that_is_named_is_there() -> None:
     below = {name for words, group in _groups(TREE) if words for name in group.commands} - set(TREE.commands)
     found, wrong = 0, []

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
+from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.shell.actions import ACTIONS
@@ -71,19 +72,22 @@ def test_typing_and_enter_do_it(window: MainWindow) -> None:
     assert not palette.isVisible()
 
 
-def test_arrows_move_the_choice_while_typing_goes_on(window: MainWindow) -> None:
+def test_arrows_move_the_choice_while_typing_goes_on_until_nothing_matches(window: MainWindow) -> None:
     palette = open_palette(window)
     QTest.keyClicks(palette.search, "theme")
     first = palette.chosen()
     QTest.keyClick(palette.search, Qt.Key.Key_Down)
 
-    second = palette.chosen()
-    assert second is not None
+    second = there(palette.chosen())
     assert second != first
     QTest.keyClicks(palette.search, " light")
-    chosen = palette.chosen()
-    assert chosen is not None
+    chosen = there(palette.chosen())
     assert chosen.title == "Light theme"
+    QTest.keyClicks(palette.search, "zzzzqqq")
+
+    assert palette.model.rowCount() == 0
+    assert "Nothing matches" in palette.hint.text()
+    QTest.keyClick(palette.search, Qt.Key.Key_Return)
     palette.reject()
 
 
@@ -92,8 +96,7 @@ def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow) -> Non
     for query, reason in reasons.items():
         palette = open_palette(window)
         QTest.keyClicks(palette.search, query)
-        entry = palette.chosen()
-        assert entry is not None
+        entry = there(palette.chosen())
         assert reason in entry.refusal
         assert reason in palette.hint.text()
 
@@ -103,9 +106,7 @@ def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow) -> Non
         palette.reject()
 
 
-def test_runs_examples_and_recent_files_are_offered(
-    window: MainWindow, run_once: Callable[[], int], tmp_path: Path
-) -> None:
+def test_runs_examples_and_files_are_offered(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
     run = run_once()
     (tmp_path / "mine.toml").write_text(TWO_PATHS)
     window.documents.open(tmp_path / "mine.toml")
@@ -127,16 +128,5 @@ def test_panel_is_opened_and_gets_the_keyboard(window: MainWindow) -> None:
     next(entry for entry in entries_of(window) if entry.title == "Go to History").run()
 
     assert window.docks.is_open("history")
-    focused = window.focusWidget()
-    assert focused is not None
+    focused = there(window.focusWidget())
     assert window.history.isAncestorOf(focused)
-
-
-def test_nothing_found_is_said(window: MainWindow) -> None:
-    palette = open_palette(window)
-    QTest.keyClicks(palette.search, "zzzzqqq")
-
-    assert palette.model.rowCount() == 0
-    assert "Nothing matches" in palette.hint.text()
-    QTest.keyClick(palette.search, Qt.Key.Key_Return)
-    palette.reject()

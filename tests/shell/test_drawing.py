@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
+from tests.helpers.there import child
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.shell.main_window import MainWindow
@@ -45,8 +46,7 @@ def test_the_dialog_of_a_flow_goes_with_its_scenario(window: MainWindow) -> None
 
 def test_the_button_beside_locked_nodes_unlocks_them(window: MainWindow) -> None:
     window.bar.trigger("arrange.lock")
-    button = window.topology.findChild(QToolButton, "unlockButton")
-    assert isinstance(button, QToolButton)
+    button = child(window.topology, QToolButton, "unlockButton")
     button.click()
     assert not window.bar["arrange.lock"].isChecked()
     assert window.topology.canvas.can_move_nodes

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.members import for_each
+from tests.helpers.there import child
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.crashes.qt.log_panel import LogPanel
@@ -28,14 +29,12 @@ from subflow_app.toolkit.workspaces import PANELS
 
 def settings_dialog(window: MainWindow) -> SettingsDialog:
     window.bar.trigger("file.settings")
-    dialog = window.findChild(SettingsDialog)
-    assert dialog is not None
+    dialog = child(window, SettingsDialog)
     return dialog
 
 
 def press(dialog: SettingsDialog, which: QDialogButtonBox.StandardButton) -> None:
-    buttons = dialog.findChild(QDialogButtonBox)
-    assert isinstance(buttons, QDialogButtonBox)
+    buttons = child(dialog, QDialogButtonBox)
     buttons.button(which).click()
 
 
@@ -48,13 +47,16 @@ def welcome(window: MainWindow) -> WelcomeDialog:
 # ---- settings ----
 
 
-def test_every_row_is_a_setting_and_shows_its_value(window: MainWindow) -> None:
+def test_every_setting_has_a_row_that_is_found_by_typing(window: MainWindow) -> None:
     dialog = settings_dialog(window)
 
     assert {spec.key for spec in SETTINGS} <= {field.name for field in dataclasses.fields(Settings)}
     assert {key: row.value() for key, row in dialog.rows.items()} == {
         spec.key: getattr(window.preferences.settings, spec.key) for spec in SETTINGS
     }
+    dialog.search.setText("crash recovery")
+
+    assert [key for key, row in dialog.rows.items() if row.isVisibleTo(dialog)] == ["autosave"]
     dialog.reject()
 
 
@@ -67,7 +69,7 @@ def test_settings_take_effect_together(window: MainWindow) -> None:
     assert window.theme.mode == "contrast"
     assert window.bar["view.theme_contrast"].isChecked()
     assert window.bar["run.record_decisions"].isChecked()
-    saved = load_settings(window.preferences._path)
+    saved = load_settings(window.preferences.path)
     assert (saved.theme, saved.sample_interval_s, saved.record_decisions) == ("contrast", 0.05, True)
 
 
@@ -103,14 +105,6 @@ def test_defaults_come_back_but_not_before_ok(window: MainWindow) -> None:
     assert window.preferences.settings.database != ""
 
 
-def test_settings_are_found_by_typing(window: MainWindow) -> None:
-    dialog = settings_dialog(window)
-    dialog.search.setText("crash recovery")
-
-    assert [key for key, row in dialog.rows.items() if row.isVisibleTo(dialog)] == ["autosave"]
-    dialog.reject()
-
-
 def test_precise_sample_interval_survives_the_dialog(window: MainWindow) -> None:
     window.preferences.change(dataclasses.replace(window.preferences.settings, sample_interval_s=0.00123456789))
     dialog = settings_dialog(window)
@@ -144,7 +138,7 @@ def test_welcome_is_shown_once(window: MainWindow) -> None:
 
 
 def test_door_to_the_demo_runs_it(qtbot: QtBot, window: MainWindow) -> None:
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         welcome(window).doors["demo"].click()
 
     assert window.documents.name == "demo (example)"
@@ -263,8 +257,7 @@ def test_warnings_are_counted_until_somebody_looks(qtbot: QtBot, log: LogPanel) 
 
 
 def test_badge_opens_the_log(window: MainWindow) -> None:
-    badge = window.statusBar().findChild(QToolButton, "warnings_button")
-    assert badge is not None
+    badge = child(window.statusBar(), QToolButton, "warnings_button")
     assert badge.isHidden()
     window.docks.set_open("log", False)
     window.log._log.emit(record(logging.WARNING, "the disk is nearly full"))
@@ -291,8 +284,10 @@ def test_recent_files_that_are_gone_are_grey_and_the_list_can_be_cleared(window:
     entries = {action.text(): action.isEnabled() for action in menu.actions() if action.text()}
     assert entries == {"gone.toml (gone)": False, "there.toml": True, "&Clear list": True}
 
+    window.documents.new()
+    next(action for action in menu.actions() if action.text() == "there.toml").trigger()
+    assert window.documents.doc.path == tmp_path / "there.toml"
     menu.actions()[-1].trigger()
-
     assert window.preferences.settings.recent_files == ()
 
 

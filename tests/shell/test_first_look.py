@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import RICH, finished_traces
 from tests.helpers.fake_trainings import FakeDesk
-from tests.helpers.window import make_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.there import child, there
 from tests.helpers.worn_window import close_window
 
 from subflow_app.features.explain.qt.feature import ExplainFeature
@@ -53,8 +54,7 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
     assert window.agent.shown is None
     assert not window.bar["agent.next"].isEnabled()
     window.docks.set_open("agent", True)
-    title = window.agent.panel.findChild(QLabel, "empty_title")
-    assert isinstance(title, QLabel)
+    title = child(window.agent.panel, QLabel, "empty_title")
     assert title.isVisible()
     assert title.text() == "No learning agent"
 
@@ -62,15 +62,13 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
     window.activateWindow()
     QApplication.processEvents()
     window.docks.go_to("train")
-    focused = QApplication.focusWidget()
-    assert focused is not None
+    focused = there(QApplication.focusWidget())
     assert focused.focusPolicy() & Qt.FocusPolicy.TabFocus
     assert training.content.isAncestorOf(focused)
 
 
-def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    first = make_window(qapp, tmp_path)
-    first.show()
+def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    first = open_window()
     assert first.history.model.grouping == "sweep"
     for name in ("view.history", "view.marks", "view.plot_queue", "run.speed_fast", "view.theme_dark"):
         first.bar.trigger(name)
@@ -79,8 +77,7 @@ def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, qapp: QApplica
     first.history.set_grouping("day")
     close_window(qtbot, first)
 
-    second = make_window(qapp, tmp_path)
-    second.show()
+    second = open_window()
 
     assert second.workspaces.current == "design"
     assert second.bar["view.workspace_design"].isChecked()
@@ -95,8 +92,7 @@ def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, qapp: QApplica
     assert [spec.id for spec in second.plots.specs] == ["throughput", "cwnd", "rtt", "queue"]
     assert second.bar["view.plot_queue"].isChecked()
     assert second.bar["run.speed_fast"].isChecked()
-    assert second.runs._speed_limit == 100.0
+    assert second.speed_limit == 100.0
     assert second.history.model.grouping == "day"
     assert second.bar["view.theme_dark"].isChecked()
     assert load_settings(tmp_path / "settings.json").theme == "dark"
-    close_window(qtbot, second)

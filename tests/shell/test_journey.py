@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 from tests.helpers.journey import ACCESS, FLOWS, HOSTS, ROUTERS, SIZE, THEMES, Journey
+from tests.helpers.there import there
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.shell.main_window import MainWindow
@@ -31,9 +32,7 @@ def kept(tmp_path: Path, name: str) -> Path:
 
 @pytest.mark.timeout(240)
 @pytest.mark.own_window
-def test_a_person_draws_t_10b_runs_lia_and_olia_reads_fairness_and_exports(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
+def test_a_person_draws_runs_reads_and_exports(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     folder = kept(tmp_path, "journey-100")
     window.resize(SIZE)
     window.document_stack.setClean()
@@ -51,8 +50,7 @@ def test_a_person_draws_t_10b_runs_lia_and_olia_reads_fairness_and_exports(
 
     journey.run("lia")
     journey.run("olia")
-    store = window.database.store
-    assert store is not None
+    store = there(window.database.store)
     assert [store.run(run_id).status for run_id in journey.run_ids.values()] == ["finished", "finished"]
 
     journey.compare()
@@ -65,8 +63,7 @@ def test_a_person_draws_t_10b_runs_lia_and_olia_reads_fairness_and_exports(
     assert min(shown) > 0.9
 
     figure, data = journey.export()
-    box = re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", figure.read_bytes())
-    assert box is not None
+    box = there(re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", figure.read_bytes()))
     assert float(box[1]) == pytest.approx(88.9 / 25.4 * 72, abs=0.5)
     with data.open(encoding="utf-8", newline="") as file:
         heading, *rows = csv.reader(file)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.labs import small_lab
+from tests.helpers.there import child
 
 from subflow_app.features.labs.core import lab_file
 from subflow_app.features.labs.core.lab import Target
@@ -52,15 +53,12 @@ def test_the_button_that_a_step_speaks_of_is_outlined(labs: Teacher, page: StepP
     assert any(place.contains(middle) for place in labs.spotlight.places)
 
 
-def test_a_plot_below_the_fold_is_scrolled_into_sight_and_framed_there(
-    window: MainWindow, run_once: Callable[[], int], qtbot: QtBot
-) -> None:
+def test_a_plot_below_the_fold_is_scrolled_to(window: MainWindow, run_once: Callable[[], int], qtbot: QtBot) -> None:
     window.resize(1358, 732)
     for plot_id in ("cwnd", "rtt", "queue", "utilisation", "goodput"):
         window.set_plot_shown(plot_id, True)
     run_once()
-    scroll = window.plots.findChild(PlotScroll)
-    assert scroll is not None
+    scroll = child(window.plots, PlotScroll)
     qtbot.waitUntil(lambda: scroll.verticalScrollBar().maximum() > 150)
     scroll.verticalScrollBar().setValue(0)
     target = Target("plot", "utilisation")

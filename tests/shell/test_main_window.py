@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QToolButton
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.there import child
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 from tests.store.examples import record
 
 from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.features.editor.qt import documents
 from subflow_app.foundation.settings import load_settings
-from subflow_app.shell.file_menus import EXAMPLES, RECENT
+from subflow_app.shell.file_menus import EXAMPLES
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
 from subflow_store import open_store
@@ -30,23 +34,18 @@ def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
 
 def database_shown(window: MainWindow) -> str:
     """The database that the status bar names."""
-    button = window.findChild(QToolButton, "database_button")
-    assert button is not None
-    return button.text()
+    return child(window, QToolButton, "database_button").text()
 
 
-def test_window_is_there_before_plots_and_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    window = make_window(qapp, tmp_path)
-    window.show()
+def test_window_is_there_before_plots_and_database(qtbot: QtBot, open_window: OpenWindow) -> None:
+    window = open_window()
     assert window.database.store is None
     assert window.plots._stack is None
 
     with qtbot.waitSignal(window.loaded):
         window.load()
     qtbot.waitUntil(lambda: window.database.store is not None)
-
     assert window.plots._stack is not None
-    close_window(qtbot, window)
 
 
 def test_title_marks_changes_and_undo_takes_the_mark_back(window: MainWindow) -> None:
@@ -62,22 +61,7 @@ def test_title_marks_changes_and_undo_takes_the_mark_back(window: MainWindow) ->
     assert window.documents.doc.text == before
 
 
-def test_undoing_everything_restores_the_document(window: MainWindow) -> None:
-    before = window.documents.doc.text
-    for key, value in (("seed", 3), ("links.wifi.rate", "9Mbit/s"), ("flows.download.count", 2), ("warmup", "1s")):
-        edit(window, key, value)
-    assert window.documents.doc.text != before
-
-    while window.bar["edit.undo"].isEnabled():
-        window.bar.trigger("edit.undo")
-
-    assert window.documents.doc.text == before
-    assert not window.isWindowModified()
-
-
-def test_another_document_is_unchanged_after_a_step_that_came_to_nothing(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
+def test_another_document_begins_without_changes(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     edit(window, "links.wifi.rate", "9Mbit/s")
     dialogs.answer("save_path", tmp_path / "mine.toml")
     window.bar.trigger("file.save")
@@ -177,28 +161,12 @@ def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, t
     assert dialogs.asked[-1][1][2].name == "demo.subflow.toml"  # a double click on it opens Subflow
 
 
-def test_recent_files_are_listed_and_open(window: MainWindow, tmp_path: Path) -> None:
-    path = tmp_path / "recent.toml"
-    path.write_text(TWO_PATHS)
-    window.documents.open(path)
-    window.documents.new()
-
-    menu = window.file_menus.by_title()[RECENT]
-    menu.aboutToShow.emit()
-    entry = menu.actions()[0]
-    entry.trigger()
-
-    assert entry.text() == "recent.toml"
-    assert window.documents.doc.path == path
-
-
 def test_problems_are_counted_and_the_text_is_kept(window: MainWindow) -> None:
     broken = TWO_PATHS.replace('loss = "1%"', 'loss = "120%"').replace('rate = "4Mbit/s"', 'rate = "0"')
 
     window.documents.open_text(broken, "broken")
 
-    problems = window.findChild(QToolButton, "problems_button")
-    assert problems is not None
+    problems = child(window, QToolButton, "problems_button")
     assert problems.text() == "2 problems"
     assert not problems.isHidden()
     assert not window.bar["run.toggle"].isEnabled()
@@ -239,8 +207,7 @@ def test_measured_trace_is_imported_by_dropping_it(qtbot: QtBot, window: MainWin
     path.write_text("t_ms;window\n100;10\n200;11\n")
     window.drops.open([path])
     qtbot.waitUntil(lambda: window.findChild(ImportDialog) is not None)
-    dialog = window.findChild(ImportDialog)
-    assert dialog is not None
+    dialog = child(window, ImportDialog)
     assert dialog.windowTitle() == "Import bench.csv"
     qtbot.waitUntil(lambda: dialog.told.text() != "Reading…")
     dialog.reject()
@@ -294,8 +261,7 @@ def test_panels_close_by_menu_and_button_and_come_back(qtbot: QtBot, window: Mai
 
     for name in PANELS:
         tab = window.docks._panels[name].dock.tabWidget()
-        close = tab.findChild(QAbstractButton, "tabCloseButton")
-        assert isinstance(close, QAbstractButton)
+        close = child(tab, QAbstractButton, "tabCloseButton")
         assert not close.icon().isNull()
         assert close.width() >= 14
 
@@ -305,26 +271,20 @@ def test_panels_close_by_menu_and_button_and_come_back(qtbot: QtBot, window: Mai
         assert not window.bar[f"view.{name}"].isChecked()
 
 
-def test_window_state_that_is_damaged_is_ignored(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_window_state_that_is_damaged_is_ignored(open_window: OpenWindow, tmp_path: Path) -> None:
     (tmp_path / "window.ini").write_bytes(b"[General]\nversion=1\ngeometry=nonsense\nlayout=@ByteArray(\\x1)\n")
 
-    window = make_window(qapp, tmp_path)
-    window.show()
+    window = open_window()
 
-    assert {name for name in PANELS if window.docks.is_open(name)} == {
-        place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places
-    }
-    close_window(qtbot, window)
+    is_open = {name for name in PANELS if window.docks.is_open(name)}
+    assert is_open == {place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places}
 
 
 # ---- databases that cannot be used ----
 
 
-def load_with(qtbot: QtBot, qapp: QApplication, tmp_path: Path, database: Path) -> MainWindow:
-    window = make_window(qapp, tmp_path, database=database)
-    window.show()
-    window.load()
-    qtbot.waitUntil(lambda: not window.database.is_opening, timeout=20_000)
+def load_with(open_window: OpenWindow, database: Path, **options: Any) -> MainWindow:
+    window = open_window(loads=True, database=database, **options)
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.bar.trigger("run.speed_express")
     return window
@@ -342,14 +302,16 @@ def newer(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [damaged, newer])
-def test_window_works_without_a_database(qtbot: QtBot, qapp: QApplication, tmp_path: Path, spoil) -> None:
+def test_window_works_without_a_database(
+    qtbot: QtBot, open_window: OpenWindow, dialogs: ScriptedDialogs, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
     database = tmp_path / "spoilt.db"
     spoil(database)
     before = database.read_bytes()
-    window = load_with(qtbot, qapp, tmp_path, database)
+    window = load_with(open_window, database, dialogs=dialogs)
     assert str(database) in window.banners.text("database")
 
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
 
     assert window.shown.count == 1
@@ -358,17 +320,17 @@ def test_window_works_without_a_database(qtbot: QtBot, qapp: QApplication, tmp_p
     assert database.read_bytes() == before
     # The run is in no database: closing writes its data to files and says where.
     window.close()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
-    folder = Path(told(window)[-1][2])
-    assert {"subflows.csv", "flows.csv", "links.csv", "summary.json", "scenario.toml"} <= {
-        path.name for path in folder.iterdir()
-    }
+    qtbot.waitUntil(lambda: not window.isVisible())
+    written = {path.name for path in Path(dialogs.told[-1][2]).iterdir()}
+    assert {"subflows.csv", "flows.csv", "links.csv", "summary.json", "scenario.toml"} <= written
 
 
-def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_other_database_can_be_chosen_after_a_failure(
+    qtbot: QtBot, open_window: OpenWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
     damaged(tmp_path / "spoilt.db")
-    window = load_with(qtbot, qapp, tmp_path, tmp_path / "spoilt.db")
-    answer(window, "database_path", tmp_path / "other.db")
+    window = load_with(open_window, tmp_path / "spoilt.db", dialogs=dialogs)
+    dialogs.answer("database_path", tmp_path / "other.db")
 
     window.banners.press("database", "Choose another file…")
     qtbot.waitUntil(lambda: window.database.store is not None)
@@ -376,31 +338,32 @@ def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QAppli
     assert window.banners.text("database") == ""
     assert database_shown(window) == "other.db"
     assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "other.db")
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
     assert [run.status for run in window.history.runs()] == ["finished"]
-    close_window(qtbot, window)
-    assert told(window) == []
+    window.close_at_once()
+    assert dialogs.told == []
 
 
-def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+def test_started_on_a_database_the_usual_one_is_kept(
+    qtbot: QtBot, open_window: OpenWindow, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
-    window = make_window(qapp, tmp_path)
+    def usual() -> str:
+        return load_settings(tmp_path / "settings.json").database
+
+    window = open_window(dialogs=dialogs)
     window.database.start_on(tmp_path / "Übung 4.subflow")
-    window.show()
     window.load()
     qtbot.waitUntil(lambda: not window.database.is_opening)
 
     assert window.database.path == tmp_path / "Übung 4.subflow"
     assert database_shown(window) == "Übung 4.subflow"
-    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "runs.db")
+    assert usual() == str(tmp_path / "runs.db")
     # Chosen, it is.
-    answer(window, "database_path", tmp_path / "Übung 4.subflow")
+    dialogs.answer("database_path", tmp_path / "Übung 4.subflow")
     with qtbot.waitSignal(window.database.opened):
         window.bar.trigger("file.open_database")
-    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "Übung 4.subflow")
-    close_window(qtbot, window)
+    assert usual() == str(tmp_path / "Übung 4.subflow")
 
 
 def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, dialogs, tmp_path: Path) -> None:
@@ -415,15 +378,12 @@ def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, 
     assert "The database from before stays open." in window.banners.text("database")
 
 
-def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_read_only_database_shows_its_runs_and_takes_none(open_window: OpenWindow, tmp_path: Path) -> None:
     database = tmp_path / "shared.db"
-    writing = load_with(qtbot, qapp, tmp_path, database)
-    with qtbot.waitSignal(writing.runs.ended, timeout=20_000):
-        writing.bar.trigger("run.toggle")
-    close_window(qtbot, writing)
+    with open_store(database) as store:
+        record(store)
     # The rights of a file mean nothing to root, so the store is asked for reading as it would be after a refusal.
-    window = make_window(qapp, tmp_path)
-    window.show()
+    window = open_window()
     window.database.wanted = database
     window.database._on_opened(database, open_store(database, read_only=True), None)
 
@@ -435,12 +395,9 @@ def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QA
         assert not window.bar[action].isEnabled()
     window.bar.trigger("history.open")
     assert window.shown.count == 1
-    close_window(qtbot, window)
 
 
-def test_database_whose_tables_are_damaged_can_be_checked_and_salvaged(
-    qtbot: QtBot, window: MainWindow, tmp_path: Path
-) -> None:
+def test_a_damaged_database_can_be_checked_and_salvaged(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "damaged.db"
     with open_store(path) as store:
         record(store)
@@ -475,35 +432,16 @@ def test_what_covers_the_plots_makes_way_for_runs(qtbot: QtBot, window: MainWind
     qtbot.waitUntil(lambda: not window.runs.is_running)
 
 
-def test_a_feature_with_something_to_lose_keeps_the_window_open(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_feature_with_unsaved_work_keeps_it_open(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     feature = next(iter(window.features))
     monkeypatch.setattr(feature, "may_close", lambda: False)
     window.close()
     assert window.isVisible()
 
 
-def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    window = make_window(qapp, tmp_path)
-    window.show()
+def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window()
     window.load()
-
     close_window(qtbot, window)
-
-    assert window_is_gone(tmp_path / "runs.db")
-
-
-def window_is_gone(database: Path) -> bool:
-    """Whether nobody holds the database: the last one to close it takes the write-ahead log away."""
-    return not database.with_name(database.name + "-wal").exists()
-
-
-def told(window: MainWindow) -> list[tuple[str, ...]]:
-    assert isinstance(window.dialogs, ScriptedDialogs)
-    return window.dialogs.told
-
-
-def answer(window: MainWindow, question: str, *answers: object) -> None:
-    assert isinstance(window.dialogs, ScriptedDialogs)
-    window.dialogs.answer(question, *answers)
+    # The last one to close a database takes its write-ahead log away.
+    assert not (tmp_path / "runs.db-wal").exists()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.there import child
 from tests.helpers.window import TWO_PATHS, at_rest
 
 from subflow_app.features.plots.qt.legend import Legend
@@ -28,13 +29,11 @@ def _rest(window: MainWindow) -> object:
     return is_open, window.size(), QApplication.font().pointSizeF(), window.menuBar().isVisible()
 
 
-def test_it_fills_the_screen_and_goes_back_to_what_was_there(
-    window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
-) -> None:
+def test_it_fills_the_screen_and_goes_back(window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]) -> None:
     points, buttons = QApplication.font().pointSizeF(), window.toolbar.actions()
     run_once()
     axis = window.plots.stack.time_plots[0].item.getAxis("left")
-    pen = window.plots.stack._line_width
+    pen = window.plots.stack.line_width
     window.resize(1600, 950)
     for name in ("design", "lab", "run"):
         window.bar.trigger(f"view.workspace_{name}")
@@ -52,19 +51,17 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
         assert not window.topology.tools.isVisible()
         window.banners.show_banner("file", "warning", "Something is to be said.")
         assert not window.banners.isVisible()
-        legend = window.plots.findChild(Legend)
-        assert legend is not None
+        legend = child(window.plots, Legend)
         for column in range(1, window.plots.legend_model.columnCount()):
             texts = [window.plots.legend_model.widest_text(column), "888.8"]
             widest = max(map(legend.tree.fontMetrics().horizontalAdvance, texts))
             assert legend.tree.columnWidth(column) >= widest + 6  # what Qt leaves free beside a text
         axis = window.plots.stack.time_plots[0].item.getAxis("left")
         assert axis.style["tickFont"].pointSizeF() == points * TYPE_SCALE
-        assert window.plots.stack._line_width == 2 * pen
+        assert window.plots.stack.line_width == 2 * pen
         # Closed meanwhile, it would come back as it was.
         assert window.workspaces.current == name
-        geometry = window.presentation.geometry_before
-        assert geometry is not None
+        assert window.presentation.geometry_before is not None
         QTest.keyClick(window.plots, Qt.Key.Key_Escape)
         qtbot.waitUntil(lambda: window.presentation.geometry_before is None)
         assert not window.isFullScreen()
@@ -77,7 +74,7 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
         assert list(_sizes(window)) == list(sizes), name
         for panel, size in _sizes(window).items():
             assert size == pytest.approx(sizes[panel], abs=6), (name, panel)  # px of a handle, which splitters round
-    assert window.plots.stack._line_width == pen
+    assert window.plots.stack.line_width == pen
 
 
 def test_a_run_goes_on_and_a_workspace_ends_it(window: MainWindow, qtbot: QtBot) -> None:
@@ -94,7 +91,7 @@ def test_a_run_goes_on_and_a_workspace_ends_it(window: MainWindow, qtbot: QtBot)
     assert window.runs.is_running
     assert window.workspaces.states()["run"] == kept
     window.bar.trigger("run.speed_express")
-    qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.runs.is_running)
 
 
 def test_escape_first_ends_what_it_ends_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
@@ -119,8 +116,7 @@ def test_names_of_the_legend_are_whole(
     QTest.keyClick(window, Qt.Key.Key_F11)
     window.resize(*size)
 
-    legend = window.plots.findChild(Legend)
-    assert legend is not None
+    legend = child(window.plots, Legend)
     qtbot.waitUntil(at_rest(lambda: (legend.tree.columnWidth(0), legend.tree.viewport().width())))
     names = legend.tree.sizeHintForColumn(0)
     assert legend.tree.columnWidth(0) >= names

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.features.editor.qt.test_recovery import die
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.there import there
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 from tests.shell.test_app import environment
 
@@ -45,25 +46,23 @@ def offers(window: MainWindow) -> list[str]:
     return [topic for topic in window.banners.topics() if topic.startswith("recovery_")]
 
 
-def test_edits_survive_kill_9(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+def test_edits_survive_kill_9(qtbot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
     scenario = tmp_path / "mine.toml"
     scenario.write_text(TWO_PATHS)
     with subprocess.Popen(
         [sys.executable, "-c", EDITOR, str(scenario)], env=environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "edited\n"
+        assert there(process.stdout).readline() == "edited\n"
         process.send_signal(signal.SIGKILL)
     (tmp_path / "xdg_state_home" / "subflow" / "recovery").rename(tmp_path / "recovery")
 
-    again = make_window(qapp, tmp_path)
-    again.show()
+    again = open_window()
     # Who has the last scenario opened again gets the file; what it lacks is offered all the same.
     again.preferences.change(again.preferences.settings.with_recent_file(scenario))
     assert again.documents.reopen_last()
     assert again.documents.doc.text == TWO_PATHS
     again.load()
-    qtbot.waitUntil(lambda: bool(offers(again)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(offers(again)))
     (topic,) = offers(again)
     assert str(scenario) in again.banners.text(topic)
     again.banners.press(topic, "Recover")
@@ -80,9 +79,7 @@ def test_edits_survive_kill_9(qtbot: QtBot, qapp: QApplication, tmp_path: Path) 
 
 
 @pytest.mark.own_window
-def test_closing_removes_it_whatever_the_answer_was(
-    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
-) -> None:
+def test_closing_removes_it_after_any_answer(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     edit(window)
     dialogs.answer("ask_save_changes", "discard")
 

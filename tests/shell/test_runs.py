@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea
+from PySide6.QtWidgets import QLineEdit, QScrollArea, QToolButton
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
-from tests.helpers.worn_window import close_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.raising import raising
+from tests.helpers.there import child
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.foundation.errors import ExportError
 from subflow_app.foundation.settings import load_settings
@@ -31,25 +32,23 @@ def test_space_on_the_canvas_runs(qtbot: QtBot, window: MainWindow) -> None:
     window.activateWindow()
     window.topology.canvas.setFocus()
 
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         QTest.keyClick(window.topology.canvas, Qt.Key.Key_Space)
 
     assert len(window.history.runs()) == 1
 
 
-def test_run_asked_for_during_start_up_is_kept(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    window = make_window(qapp, tmp_path)
-    window.show()
+def test_run_asked_for_during_start_up_is_kept(qtbot: QtBot, open_window: OpenWindow) -> None:
+    window = open_window()
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.bar.trigger("run.speed_express")
     window.load()
     assert window.database.is_opening
 
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
 
     assert [run.status for run in window.history.runs()] == ["finished"]
-    close_window(qtbot, window)
 
 
 def test_what_is_typed_but_not_entered_counts(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +63,7 @@ def test_what_is_typed_but_not_entered_counts(window: MainWindow, monkeypatch: p
 
 def test_recording_of_decisions_is_remembered(window: MainWindow) -> None:
     window.bar.trigger("run.record_decisions")
-    assert load_settings(window.preferences._path).record_decisions
+    assert load_settings(window.preferences.path).record_decisions
 
 
 def test_the_status_of_a_run_goes_with_its_scenario(window: MainWindow, run_once: Callable[[], int]) -> None:
@@ -75,9 +74,7 @@ def test_the_status_of_a_run_goes_with_its_scenario(window: MainWindow, run_once
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])
-def test_fields_of_the_live_panel_are_scrolled_rather_than_squeezed(
-    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
-) -> None:
+def test_fields_of_the_live_panel_are_not_squeezed(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     window.resize(*size)
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.inspector.show_key("links.wifi")
@@ -87,8 +84,7 @@ def test_fields_of_the_live_panel_are_scrolled_rather_than_squeezed(
         field = window.live.findChild(QLineEdit, name)
         assert isinstance(field, QLineEdit)
         assert field.height() >= field.fontMetrics().height()
-    scroll = window.findChild(QScrollArea, "live_scroll")
-    assert isinstance(scroll, QScrollArea)
+    scroll = child(window, QScrollArea, "live_scroll")
     assert scroll.viewport().height() >= 100
     with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
@@ -98,16 +94,16 @@ def test_fields_of_the_live_panel_are_scrolled_rather_than_squeezed(
 def test_the_slider_chooses_any_speed_by_keyboard_and_presets_move_it(qtbot: QtBot, window: MainWindow) -> None:
     window.bar.trigger("run.speed_slow")
     slider = window.toolbar.speed_slider
-    assert window.runs._speed_limit == 0.1
+    assert window.speed_limit == 0.1
     assert slider.value() == 10
     QTest.keyClick(slider, Qt.Key.Key_Right)
-    assert window.runs._speed_limit == 0.13
-    assert window.toolbar._speed.text().startswith("0.13×")
+    assert window.speed_limit == 0.13
+    assert child(window.toolbar, QToolButton, "speed_button").text().startswith("0.13×")
     assert slider.accessibleDescription() == "0.13×"
     assert not window.bar["run.speed_slow"].isChecked()
     QTest.keyClick(slider, Qt.Key.Key_End)
-    assert window.runs._speed_limit is None
-    assert window.toolbar._speed.text().startswith("Max")
+    assert window.speed_limit is None
+    assert child(window.toolbar, QToolButton, "speed_button").text().startswith("Max")
     assert window.bar["run.speed_express"].isChecked()
 
 
@@ -128,15 +124,12 @@ def test_closing_the_window_keeps_the_run_as_stopped(qtbot: QtBot, window: MainW
 def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_arguments: Any) -> None:
-        raise StoreFull("the disk is full", path="runs.db")
-
-    def no_room(*_arguments: Any) -> None:
-        raise ExportError("the run Two paths cannot be rescued: No space left on device")
-
-    monkeypatch.setattr("subflow_store.store.Store.start_run", full)
-    monkeypatch.setattr("subflow_app.features.running.qt.unsaved_runs.save_rescue_copy", no_room)
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    monkeypatch.setattr("subflow_store.store.Store.start_run", raising(StoreFull("the disk is full", path="runs.db")))
+    monkeypatch.setattr(
+        "subflow_app.features.running.qt.unsaved_runs.save_rescue_copy",
+        raising(ExportError("the run Two paths cannot be rescued: No space left on device")),
+    )
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
     dialogs.answer("confirm", False)
 

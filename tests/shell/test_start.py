@@ -9,51 +9,11 @@ from types import ModuleType
 
 import pytest
 from tests.helpers.command_line import Subflow
-from tests.helpers.members import for_each
+from tests.helpers.raising import raising
 
 from subflow_app import __main__, __version__
 from subflow_app.foundation.crash_reports import crash_reports
 from subflow_app.terminal import failures
-
-COMMANDS = (
-    "run",
-    "sweep",
-    "sweeps",
-    "train",
-    "evaluate",
-    "trainings",
-    "labs",
-    "leaderboard",
-    "break",
-    "assess",
-    "library",
-    "runs",
-    "show",
-    "explain",
-    "fork",
-    "replay",
-    "compare",
-    "fairness",
-    "export",
-    "export-topology",
-    "import",
-    "import-trace",
-    "check",
-    "salvage",
-    "upgrade",
-    "report",
-    "verify",
-    "reproduce",
-    "agents",
-    "arena",
-    "bench",
-    "compare-kernel",
-    "controllers",
-    "schedulers",
-    "scenarios",
-    "schema",
-    "guide",
-)
 
 
 @pytest.fixture
@@ -75,31 +35,16 @@ def replace_window(monkeypatch: pytest.MonkeyPatch, window_main: Callable[[str |
     monkeypatch.setitem(sys.modules, "subflow_app.shell.app", module)
 
 
-def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None]) -> None:
-    assert subflow().code == 0
-    assert windows == [None]
-
-
-@pytest.mark.parametrize("name", ["two.toml", "not there.toml", "Übung 2.subflow.toml", "run"])
-def test_a_file_opens_the_window_on_it(subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str) -> None:
-    # Also one that does not exist: the window says so, and the user can open another.
-    path = tmp_path / name
-    if name == "run":
-        path.write_text("")
-
-    assert subflow(path).code == 0
-    assert windows == [str(path)]
-
-
-@pytest.mark.parametrize("name", ["Übung 2.subflow", "runs.db"])
-def test_a_database_opens_the_window_on_it(
-    subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(b"")
-
-    assert subflow(path).code == 0
-    assert windows == [str(path)]
+def test_the_window_opens_on_a_file_or_alone(subflow: Subflow, windows: list[str | None], tmp_path: Path) -> None:
+    there = [tmp_path / name for name in ("run", "Übung 2.subflow", "runs.db")]
+    for path in there:
+        path.write_bytes(b"")
+    # The window itself says that a scenario does not exist, and the user can open another.
+    missing = [tmp_path / name for name in ("two.toml", "not there.toml", "Übung 2.subflow.toml")]
+    for file in (None, *there, *missing):
+        words = [] if file is None else [str(file)]
+        assert subflow(*words).code == 0
+        assert windows.pop() == (words[0] if words else None)
 
 
 def test_a_database_that_is_not_there_is_not_made(subflow: Subflow, windows: list[str | None], tmp_path: Path) -> None:
@@ -116,48 +61,8 @@ def test_exit_code_of_the_window_is_that_of_the_command(subflow: Subflow, monkey
     assert subflow().code == 3
 
 
-def test_help_lists_every_command(subflow: Subflow) -> None:
-    answer = subflow("--help")
-
-    assert answer.code == 0
-    listed = [line.split()[0] for line in answer.out.partition("Commands:")[2].splitlines() if line.strip()]
-    assert sorted(listed) == sorted(COMMANDS)
-
-
-@for_each(
-    "command",
-    [
-        *COMMANDS,
-        "runs rename",
-        "runs tag",
-        "runs untag",
-        "runs note",
-        "runs delete",
-        "trainings stop",
-        "agents show",
-        "sweeps show",
-        "sweeps resume",
-    ],
-)
-def test_every_command_explains_itself(subflow: Subflow, command: str) -> None:
-    answer = subflow(*command.split(), "--help")
-
-    assert answer.code == 0
-    assert f"Usage: subflow {command}" in answer.out
-
-
 def test_version_is_that_of_the_package(subflow: Subflow) -> None:
     assert subflow("--version").out == f"subflow {__version__}\n"
-
-
-def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
-    def bug() -> None:
-        raise ZeroDivisionError("ours")
-
-    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
-
-    with pytest.raises(ZeroDivisionError, match="ours"):
-        subflow("scenarios")
 
 
 @pytest.mark.parametrize(
@@ -182,13 +87,10 @@ def test_the_window_opens_without_reading_the_commands(
     assert len(windows) == n_windows
 
 
-def test_a_bug_leaves_with_its_traceback_and_a_report(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def bug() -> None:
-        raise ZeroDivisionError("ours, of a command")
-
-    monkeypatch.setattr("subflow_app.foundation.resources.scenario_names", bug)
+def test_a_bug_leaves_with_a_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(
+        "subflow_app.foundation.resources.scenario_names", raising(ZeroDivisionError("ours, of a command"))
+    )
     monkeypatch.setattr(sys, "argv", ["subflow", "scenarios", "--json"])
 
     with pytest.raises(ZeroDivisionError):

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from tests.helpers.there import child, there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.store.examples import writer_of
 
@@ -19,14 +21,11 @@ from subflow_app.shell.main_window import MainWindow
 from subflow_store import RunStart, Store
 from subflow_store.database import Database
 
-PATIENCE_MS = 30_000
-
 
 @pytest.fixture
 def runs(window: MainWindow) -> list[int]:
     """Three stored runs; the window waits for the database as briefly as for people."""
-    store = window.database.store
-    assert store is not None
+    store = there(window.database.store)
     numbers = []
     for seed in range(3):
         start = RunStart(
@@ -43,8 +42,7 @@ def runs(window: MainWindow) -> list[int]:
 @contextmanager
 def held_by_another(window: MainWindow) -> Iterator[None]:
     """Another connection that holds the lock for writing."""
-    assert window.database.path is not None
-    with closing(sqlite3.connect(window.database.path, isolation_level=None)) as other:
+    with closing(sqlite3.connect(there(window.database.path), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
@@ -61,36 +59,32 @@ def rename(window: MainWindow, dialogs: ScriptedDialogs, run_id: int, name: str)
 
 
 def until_done(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not window.history.changes.is_busy, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.history.changes.is_busy)
+    qtbot.waitUntil(lambda: not window.workers.is_busy)
 
 
-def test_changes_wait_for_another_process_without_holding_up_the_window(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
-) -> None:
+def test_changes_wait_and_are_made(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     beats: list[float] = []
     heart = QTimer(interval=5)
     heart.timeout.connect(lambda: beats.append(time.monotonic()))
     with held_by_another(window):
         heart.start()
         rename(window, dialogs, runs[0], "first")
-        assert window.history._count.text() == "Saving…"
+        assert child(window.history, QLabel, "history_count").text() == "Saving…"
         rename(window, dialogs, runs[1], "second")
         rename(window, dialogs, runs[0], "third")
-        qtbot.waitUntil(lambda: len(beats) > 20, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: len(beats) > 20)
         assert names(window)[runs[0]] == "run 0"
         assert window.history.changes.is_busy
     until_done(qtbot, window)
     heart.stop()
 
     assert names(window) == {runs[0]: "third", runs[1]: "second", runs[2]: "run 2"}
-    assert window.history._count.text() == "3 runs"
+    assert child(window.history, QLabel, "history_count").text() == "3 runs"
     assert window.history_stack.count() == 3
 
 
-def test_a_change_under_way_can_be_undone(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
-) -> None:
+def test_a_late_change_is_undone(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     with held_by_another(window):
         rename(window, dialogs, runs[0], "first")
         window.history_stack.undo()
@@ -106,8 +100,7 @@ def test_a_change_under_way_can_be_undone(
 def gone(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The file of the database is away meanwhile, as with a network drive."""
     monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
-    path = window.database.path
-    assert path is not None
+    path = there(window.database.path)
     away = path.rename(path.with_name("away.db"))
     yield
     away.rename(path)
@@ -120,7 +113,7 @@ def test_a_change_of_a_store_that_is_gone_is_told_and_is_no_undo_step(
         rename(window, dialogs, runs[0], "first")
         rename(window, dialogs, runs[1], "second")
         until_done(qtbot, window)
-        qtbot.waitUntil(lambda: window.history_stack.count() == 0, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: window.history_stack.count() == 0)
         assert "the file is gone" in window.banners.text("history")
         assert sorted(names(window).values()) == ["run 0", "run 1", "run 2"]
 
@@ -137,7 +130,7 @@ def test_an_undo_that_is_refused_can_be_tried_again(
     with gone(window, monkeypatch):
         window.history_stack.undo()
         until_done(qtbot, window)
-        qtbot.waitUntil(window.history_stack.canUndo, timeout=PATIENCE_MS)
+        qtbot.waitUntil(window.history_stack.canUndo)
 
     window.history_stack.undo()
     until_done(qtbot, window)
@@ -145,17 +138,14 @@ def test_an_undo_that_is_refused_can_be_tried_again(
 
 
 @pytest.mark.own_window
-def test_closing_the_window_waits_for_changes_under_way(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
-) -> None:
+def test_closing_waits_for_changes(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     window.document_stack.setClean()
-    path = window.database.path
-    assert path is not None
+    path = there(window.database.path)
     with held_by_another(window):
         rename(window, dialogs, runs[0], "first")
         window.close()
         assert window.isVisible()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.isVisible())
 
     with Store(path, read_only=True) as store:
         assert store.run(runs[0]).name == "first"
@@ -182,29 +172,27 @@ def test_runs_are_opened_without_holding_up_the_window_and_another_choice_comes_
 ) -> None:
     window.history.select(runs)
     window.bar.trigger("history.open")
-    assert window.plots._waiting == "Opening 3 stored runs…"
+    assert window.plots.waiting == "Opening 3 stored runs…"
     assert window.shown.count == 0
     window.history.select([runs[1]])
     window.bar.trigger("history.open")
-    assert window.plots._waiting == "Opening 1 stored run…"
+    assert window.plots.waiting == "Opening 1 stored run…"
     shown: list[frozenset[int]] = []
     window.shown.changed.connect(lambda: shown.append(window.shown.ids))
 
     for _ in range(4):
         slow.release()
 
-    qtbot.waitUntil(lambda: window.shown.ids == {runs[1]}, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: window.shown.ids == {runs[1]})
     until_done(qtbot, window)
     assert shown == [{runs[1]}]
-    assert window.plots._waiting == ""
+    assert window.plots.waiting == ""
 
 
-def test_a_run_that_starts_comes_in_place_of_those_being_opened(
-    qtbot: QtBot, window: MainWindow, runs: list[int], slow: threading.Semaphore
-) -> None:
+def test_a_run_ends_the_opening(qtbot: QtBot, window: MainWindow, runs: list[int], slow: threading.Semaphore) -> None:
     window.history.select(runs)
     window.bar.trigger("history.open")
-    with qtbot.waitSignal(window.runs.ended, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
     for _ in range(10):
         slow.release()
@@ -225,7 +213,7 @@ def test_a_run_that_cannot_be_read_is_told_and_the_plots_stay(
         assert "the file is gone" in window.banners.text("action")
 
     assert window.shown.count == 0
-    assert window.plots._waiting == ""
+    assert window.plots.waiting == ""
 
 
 @pytest.mark.parametrize(
@@ -244,8 +232,7 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
     action: str,
     runs_begun: int,
 ) -> None:
-    store = window.database.store
-    assert store is not None
+    store = there(window.database.store)
     # SQLite itself then answers as it does on a full disk, or in a folder that became read-only.
     with writer_of(store).no_transaction() as connection:
         connection.execute(f"PRAGMA {pragma}")
@@ -253,20 +240,20 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
     window.documents.open_text(TWO_PATHS + "#" * 100_000 + "\n", "two-paths")
     for _ in range(runs_begun):
         window.bar.trigger(action)
-    qtbot.waitUntil(lambda: len(window.unsaved.jobs) == runs_begun, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(window.unsaved.jobs) == runs_begun)
     window.queue_session.refresh()
 
     assert reason in window.banners.text("not_stored")
     assert "complete in memory" in window.banners.text("not_stored")
     if runs_begun == 2:
         dialogs.answer("folder", tmp_path)
-        with qtbot.waitSignal(window.unsaved.exported, timeout=PATIENCE_MS) as exported:
+        with qtbot.waitSignal(window.unsaved.exported) as exported:
             window.banners.press("not_stored", "Export data…")
         assert (exported.args[0] / "subflows.csv").exists()
         # The other one is told about now.
         assert "complete in memory" in window.banners.text("not_stored")
     dialogs.answer("database_path", tmp_path / "other.db")
-    with qtbot.waitSignal(window.unsaved.saved, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(window.unsaved.saved):
         window.banners.press("not_stored", "Save to another database…")
 
     assert window.unsaved.jobs == ()

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 
 from subflow_app.shell.actions import ACTIONS
@@ -55,7 +55,7 @@ def test_window_works_in_a_home_that_cannot_be_written(qtbot: QtBot, unwritable:
     assert "cannot be created" in window.banners.text("database")
     window.bar.trigger("run.speed_express")
 
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
     assert window.shown.count == 1
     window.close()
@@ -64,18 +64,16 @@ def test_window_works_in_a_home_that_cannot_be_written(qtbot: QtBot, unwritable:
     assert isinstance(window.dialogs, ScriptedDialogs)
     (folder,) = (blocked / "subflow-rescued").iterdir()
     assert window.dialogs.told == [
-        ("Runs saved as files", "Runs that are in no database were written to:", str(folder)),
+        ("Runs saved as files", "Runs that are in no database were written to:", str(folder))
     ]
     assert (folder / "subflows.csv").is_file()
 
 
-def test_a_window_that_is_ended_from_outside_rescues_its_runs_and_waits_for_nobody(
-    qtbot: QtBot, unwritable: MainWindow, blocked: Path
-) -> None:
+def test_ended_from_outside_it_rescues_runs_unasked(qtbot: QtBot, unwritable: MainWindow, blocked: Path) -> None:
     window = unwritable
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.bar.trigger("run.speed_express")
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended):
         window.bar.trigger("run.toggle")
     qtbot.waitUntil(lambda: bool(window.unsaved.jobs))
 
@@ -114,13 +112,10 @@ def test_a_log_that_cannot_be_written_is_said_once(
 
 
 def test_two_windows_and_a_command_share_a_database(
-    qtbot: QtBot, qapp: QApplication, window: MainWindow, tmp_path: Path
+    qtbot: QtBot, window: MainWindow, open_window: OpenWindow, tmp_path: Path
 ) -> None:
     (tmp_path / "second").mkdir()
-    other = make_window(qapp, tmp_path / "second", database=tmp_path / "runs.db")
-    other.show()
-    other.load()
-    qtbot.waitUntil(lambda: not other.database.is_opening)
+    other = open_window(tmp_path / "second", loads=True, database=tmp_path / "runs.db")
     other.documents.open_text(TWO_PATHS.replace("Two paths", "Of the other window"), "other")
     other.bar.trigger("run.speed_express")
     (tmp_path / "lab ü.toml").write_text(TWO_PATHS.replace("Two paths", "Of the terminal"))
@@ -129,7 +124,7 @@ def test_two_windows_and_a_command_share_a_database(
     # All three at once.
     with (
         subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as terminal,
-        qtbot.waitSignals([window.runs.ended, other.runs.ended], timeout=20_000),
+        qtbot.waitSignals([window.runs.ended, other.runs.ended]),
     ):
         window.bar.trigger("run.toggle")
         other.bar.trigger("run.toggle")
@@ -142,4 +137,3 @@ def test_two_windows_and_a_command_share_a_database(
         assert {run.name for run in each.history.runs()} == names
         assert {run.status for run in each.history.runs()} == {"finished"}
         assert "not_stored" not in each.banners.topics()
-    close_window(qtbot, other, window.findChildren(QTimer))

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_trainings import FakeDesk
-from tests.helpers.window import ScriptedDialogs, make_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.window import ScriptedDialogs
 from tests.helpers.worn_window import close_window
 
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.shell.main_window import MainWindow
 
 
-def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+def test_an_open_page_is_filled(
+    qtbot: QtBot, open_window: OpenWindow, tmp_path: Path, dialogs: ScriptedDialogs
 ) -> None:
     desk = FakeDesk(tmp_path / "trainings")
-    first = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
-    first.show()
+    first = open_window(dialogs=dialogs, desk_maker=lambda _store: desk)
     first.docks.set_open("train", True)
     close_window(qtbot, first)
     training = desk.add(JobState.RUNNING)
 
-    second = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
-    second.show()
+    second = open_window(dialogs=dialogs, desk_maker=lambda _store: desk)
 
     page = second.training_session.content
     assert page.isVisible()
     second.load()
-    qtbot.waitUntil(lambda: page.form is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: page.form is not None)
     assert page.trainings == [training]
-    close_window(qtbot, second)
 
 
 def test_a_plot_that_the_agent_panel_asks_for_is_checked_in_the_menu(window: MainWindow) -> None:

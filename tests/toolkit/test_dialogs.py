@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
+from tests.helpers.there import child
 
 from subflow_app.toolkit.dialogs import CSV_FILTER, SCENARIO_FILTER, Dialogs
 
@@ -21,9 +21,7 @@ def dialogs(qtbot: QtBot) -> Dialogs:
     return made
 
 
-def test_existing_database_is_opened_without_a_question(
-    dialogs: Dialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_existing_database_opens_unasked(dialogs: Dialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[bool, str]] = []
 
     def accept(dialog: QFileDialog) -> int:
@@ -45,30 +43,17 @@ def test_cancelled_file_dialog_is_no_file(dialogs: Dialogs, tmp_path: Path, monk
     assert dialogs.save_path("Export", CSV_FILTER, tmp_path / "data.csv") is None
 
 
-@pytest.mark.parametrize(
-    ("button", "answer"),
-    [
-        (QMessageBox.StandardButton.Save, "save"),
-        (QMessageBox.StandardButton.Discard, "discard"),
-        (QMessageBox.StandardButton.Cancel, "cancel"),
-    ],
-)
-def test_unsaved_changes(
-    dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, button: QMessageBox.StandardButton, answer: str
-) -> None:
-    def press(box: QMessageBox) -> QMessageBox.StandardButton:
-        assert "demo.toml" in box.text()
-        return button
-
-    monkeypatch.setattr(QMessageBox, "exec", press)
-
-    assert dialogs.ask_save_changes("demo.toml") == answer
+def test_unsaved_changes(dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer in ("save", "discard", "cancel"):
+        button = getattr(QMessageBox.StandardButton, answer.title())
+        asked: list[str] = []
+        monkeypatch.setattr(QMessageBox, "exec", lambda box, b=button, told=asked: told.append(box.text()) or b)
+        assert dialogs.ask_save_changes("demo.toml") == answer
+        assert "demo.toml" in asked[0]
 
 
 @pytest.mark.parametrize("is_meant", [True, False])
-def test_confirmation_says_what_the_button_does(
-    dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, is_meant: bool
-) -> None:
+def test_confirmation_names_what_it_does(dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, is_meant: bool) -> None:
     def press(box: QMessageBox) -> int:
         wanted = "Remove for good" if is_meant else "Cancel"
         next(b for b in box.buttons() if b.text().replace("&", "") == wanted).click()
@@ -79,35 +64,18 @@ def test_confirmation_says_what_the_button_does(
     assert dialogs.confirm("Remove", "Remove all?", "Gone then.", "Remove for good") is is_meant
 
 
-@pytest.mark.parametrize(
-    ("function", "ask", "typed", "answer"),
-    [
-        ("getText", lambda d: d.line("Rename", "Name:", "old"), ("  new ", True), "new"),
-        ("getText", lambda d: d.line("Rename", "Name:", "old"), ("new", False), None),
-    ],
-)
-def test_typed_answers(
-    dialogs: Dialogs,
-    monkeypatch: pytest.MonkeyPatch,
-    function: str,
-    ask: Callable[[Dialogs], str | None],
-    typed: tuple[str, bool],
-    answer: str | None,
-) -> None:
-    monkeypatch.setattr(QInputDialog, function, lambda *_arguments: typed)
-
-    assert ask(dialogs) == answer
+def test_a_typed_line_has_no_blanks_around_it(dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch) -> None:
+    for typed, answer in ((("  new ", True), "new"), (("new", False), None)):
+        monkeypatch.setattr(QInputDialog, "getText", lambda *_arguments, typed=typed: typed)
+        assert dialogs.line("Rename", "Name:", "old") == answer
 
 
 @pytest.mark.parametrize("is_accepted", [True, False])
-def test_a_paragraph_is_typed_into_a_field_with_a_name(
-    dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, is_accepted: bool
-) -> None:
+def test_a_paragraph_has_a_field_by_name(dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, is_accepted: bool) -> None:
     named = []
 
     def answer(dialog: QInputDialog) -> int:
-        field = dialog.findChild(QPlainTextEdit)
-        assert isinstance(field, QPlainTextEdit)
+        field = child(dialog, QPlainTextEdit)
         named.append((field.accessibleName(), field.toPlainText()))
         field.setPlainText("a\nb\n")
         return int(is_accepted)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QIcon, QImage, QPainter
 from pytestqt.qtbot import QtBot
 from tests.helpers.members import for_each
+from tests.helpers.raising import raising
 
 from subflow_app.toolkit import icons
 from subflow_app.toolkit.icons import GLYPHS, icon
@@ -51,20 +52,14 @@ def test_an_icon_without_a_glyph_is_blank(
         icons._glyph.cache_clear()
 
 
-def test_an_error_while_an_icon_is_drawn_leaves_the_painter_as_it_was(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_in_drawing_leaves_the_painter_as_it_was(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = QImage(SIZE, QImage.Format.Format_ARGB32_Premultiplied)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     before = painter.font().toString(), painter.pen()
-
-    def broken(_: str) -> None:
-        raise ZeroDivisionError
-
     engine = icons._GlyphEngine("run", "#112233")
     with monkeypatch.context() as patched:
-        patched.setattr(icons, "QColor", broken)
+        patched.setattr(icons, "QColor", raising(ZeroDivisionError()))
         with pytest.raises(ZeroDivisionError):
             engine.paint(painter, QRect(0, 0, 24, 24), QIcon.Mode.Normal, QIcon.State.Off)
         with pytest.raises(ZeroDivisionError):

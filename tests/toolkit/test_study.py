@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
+from tests.helpers.raising import raising
+from tests.helpers.there import there
 
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.job import Job, JobOutcome
@@ -63,15 +65,12 @@ def test_a_job_that_is_made_already_is_there_at_once(told: Told, qtbot: QtBot) -
     qtbot.waitUntil(lambda: bool(told.ends))
     ((ended, outcome),) = told.ends
     assert ended is job
-    assert outcome is not None
-    assert outcome.state == "finished"
+    assert there(outcome).state == "finished"
     assert not job.is_stopped
     assert (told.study.job, told.study.is_running, told.errors) == (None, False, [])
 
 
-def test_another_job_takes_the_place_of_the_first_whose_end_is_not_reported(
-    told: Told, workers: Workers, qtbot: QtBot
-) -> None:
+def test_another_job_takes_the_place_of_the_first_silently(told: Told, workers: Workers, qtbot: QtBot) -> None:
     first, second = Patient(error=InputError("late")), Patient()
     told.study.start(first)
     told.study.start(lambda: second)
@@ -110,9 +109,7 @@ def test_a_stopped_job_is_not_begun_once_it_is_made(told: Told, qtbot: QtBot) ->
 
 
 @pytest.mark.parametrize("reports_problems", [True, False])
-def test_errors_are_reported_and_problems_where_that_is_wanted(
-    told: Told, qtbot: QtBot, *, reports_problems: bool
-) -> None:
+def test_errors_are_reported_and_problems_if_wanted(told: Told, qtbot: QtBot, *, reports_problems: bool) -> None:
     told.study.reports_problems = reports_problems
     for job in (Patient(error=InputError("no room")), Patient(problem="one is lost")):
         told.ends.clear()
@@ -123,10 +120,7 @@ def test_errors_are_reported_and_problems_where_that_is_wanted(
 
 
 def test_a_job_that_cannot_be_made_is_reported(told: Told, qtbot: QtBot) -> None:
-    def make() -> Patient:
-        raise InputError("nothing to search")
-
-    told.study.start(make)
+    told.study.start(raising(InputError("nothing to search")))
     qtbot.waitUntil(lambda: bool(told.errors))
     assert told.ends == [(None, None)]
     assert told.errors == ["nothing to search"]

@@ -10,7 +10,9 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import at_rest, make_window
+from tests.helpers.qt_fixtures import OpenWindow
+from tests.helpers.there import child, there
+from tests.helpers.window import at_rest
 from tests.helpers.worn_window import close_window
 
 from subflow_app.features.gallery.core import recipe_reader
@@ -33,6 +35,15 @@ def opened(window: MainWindow) -> set[str]:
 
 def show(window: MainWindow, name: str) -> None:
     window.bar.trigger(f"view.workspace_{name}")
+
+
+def arrange(window: MainWindow, name: str, *size: int) -> None:
+    """Shows a workspace as it comes, in a window of this size."""
+    if size:
+        window.resize(QSize(*size))
+    show(window, name)
+    window.workspaces.reset()
+    QApplication.processEvents()
 
 
 def test_every_workspace_is_arranged_and_every_panel_has_its_place() -> None:
@@ -67,47 +78,21 @@ def test_any_panel_can_be_closed_and_opened(window: MainWindow, name: str) -> No
     assert opened(window) == set(PANELS)
 
 
-def test_workspace_is_found_as_it_was_left(window: MainWindow) -> None:
-    window.bar.trigger("view.history")
-    show(window, "analyse")
-    assert "history" in opened(window)
-
-    show(window, DEFAULT_WORKSPACE)
-
-    assert "history" not in opened(window)
-
-
-def test_reset_is_for_the_present_workspace_alone(window: MainWindow) -> None:
-    window.bar.trigger("view.history")
-    show(window, "design")
-    window.bar.trigger("view.inspector")
-
-    window.bar.trigger("view.reset_layout")
-
-    assert "inspector" in opened(window)
-    show(window, DEFAULT_WORKSPACE)
-    assert "history" not in opened(window)
-    window.bar.trigger("view.reset_layout")
-    assert "history" in opened(window)
-
-
-def test_all_workspaces_can_be_reset(window: MainWindow) -> None:
-    window.bar.trigger("view.history")
-    show(window, "design")
-    window.bar.trigger("view.inspector")
-
-    window.bar.trigger("view.reset_layouts")
-
-    assert "inspector" in opened(window)
-    show(window, DEFAULT_WORKSPACE)
-    assert "history" in opened(window)
+def test_reset_is_for_the_present_workspace_or_for_all(window: MainWindow) -> None:
+    for action, history in (("view.reset_layout", set()), ("view.reset_layouts", {"history"})):
+        window.docks.set_open("history", False)
+        show(window, "design")
+        window.bar.trigger("view.inspector")
+        window.bar.trigger(action)
+        assert "inspector" in opened(window)
+        show(window, DEFAULT_WORKSPACE)
+        assert opened(window) & {"history"} == history
 
 
 def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     show(window, "analyse")
 
-    button = window.findChild(QToolButton, "workspace_button")
-    assert button is not None
+    button = child(window, QToolButton, "workspace_button")
     assert button.text().startswith("Analysis")
     assert "Analysis" in button.accessibleName()
 
@@ -123,9 +108,7 @@ def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
 def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[int, int]) -> None:
     window.resize(QSize(*size))
     for name in WORKSPACES:
-        show(window, name)
-        window.workspaces.reset()
-        QApplication.processEvents()
+        arrange(window, name)
 
         for panel in ARRANGEMENTS[name].places:
             widget = window.docks.content(panel.name)
@@ -156,9 +139,7 @@ def test_plots_take_much_of_a_small_window(
     window.resize(QSize(*size))
     run_once()
     for name in WORKSPACES:
-        show(window, name)
-        window.workspaces.reset()
-        QApplication.processEvents()
+        arrange(window, name)
         if name in MAIN_PAGES:
             assert window.docks.front_of("plots") == MAIN_PAGES[name]
             # Not what is seen of it: a page that is covered by a part of its own would count as hidden.
@@ -177,16 +158,12 @@ def test_plots_take_much_of_a_small_window(
 
 def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window: MainWindow) -> None:
     # What a frame leaves of a screen of 1366x768.
-    window.resize(QSize(1358, 732))
-    show(window, "lab")
-    window.workspaces.reset()
-    QApplication.processEvents()
+    arrange(window, "lab", 1358, 732)
     assert window.docks.content("lab").height() >= 0.75 * window.height()
     assert window.inspector.isVisible()
     assert window.topology.isVisible()
     # The form has at least as much of it as six fields need.
-    area = window.inspector.form.parentWidget()
-    assert area is not None
+    area = there(window.inspector.form.parentWidget())
     assert area.height() >= 6 * 26
     # No field is cut off at its side, in any language.
     for code in ("en", "de"):
@@ -195,8 +172,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
             for part in ("", "flows.download", "links.wifi"):
                 window.inspector.show_key("nodes.phone")  # the form is built anew
                 window.inspector.show_key(part)
-                content = window.inspector.form.widget()
-                assert content is not None
+                content = there(window.inspector.form.widget())
                 assert content.minimumSizeHint().width() <= window.inspector.form.viewport().width(), (code, part)
         finally:
             use_language("en")
@@ -205,8 +181,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
 
 
 def test_canvas_and_plots_take_turns_in_drawing(window: MainWindow, run_once: Callable[[], int]) -> None:
-    show(window, "design")
-    window.workspaces.reset()
+    arrange(window, "design")
     assert window.docks.front_of("plots") == "topology"
 
     run_once()
@@ -231,8 +206,7 @@ def test_canvas_and_plots_take_turns_in_drawing(window: MainWindow, run_once: Ca
 
 
 def test_another_panel_is_not_covered_by_the_canvas(window: MainWindow) -> None:
-    show(window, "lab")
-    window.workspaces.reset()
+    arrange(window, "lab")
     window.docks.raise_panel("agent")
 
     window.documents.new()
@@ -250,8 +224,7 @@ def test_history_folds_to_a_line_in_a_low_window(qtbot: QtBot, window: MainWindo
 
     window.resize(1366, 768)
     assert folded(window)
-    place = window.findChild(QToolButton, "panel_fold")
-    assert place is not None
+    place = child(window, QToolButton, "panel_fold")
     qtbot.waitUntil(lambda: place.text().startswith("1 run   Newest: Two paths"))
     high = window.plots.height()
 
@@ -286,19 +259,17 @@ def test_history_folds_to_a_line_in_a_low_window(qtbot: QtBot, window: MainWindo
         assert window.docks.content("explain").height() > 100
 
 
-def test_what_was_chosen_about_the_history_is_kept(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    first = make_window(qapp, tmp_path)
+def test_what_was_chosen_about_the_history_is_kept(qtbot: QtBot, open_window: OpenWindow) -> None:
+    first = open_window()
     first.resize(1366, 768)
-    first.show()
     assert folded(first)
     first.bar.trigger("view.fold")
     show(first, "analyse")
     assert folded(first)
     close_window(qtbot, first)
 
-    second = make_window(qapp, tmp_path)
+    second = open_window()
     second.resize(1366, 768)
-    second.show()
     assert folded(second)
     show(second, DEFAULT_WORKSPACE)
     assert not folded(second)
@@ -307,7 +278,6 @@ def test_what_was_chosen_about_the_history_is_kept(qtbot: QtBot, qapp: QApplicat
     assert not folded(second)
     second.workspaces.reset()
     assert folded(second)
-    close_window(qtbot, second)
 
 
 def places(window: MainWindow) -> list[QRect]:
@@ -321,9 +291,7 @@ def settled(qtbot: QtBot, window: MainWindow) -> list[QRect]:
     return places(window)
 
 
-def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(
-    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
-) -> None:
+def test_nothing_moves_for_a_run_or_a_banner(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
     window.resize(1366, 768)
     before = settled(qtbot, window)
 
@@ -345,9 +313,7 @@ def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(
 
 
 def test_a_banner_covers_neither_the_words_of_a_lab_nor_the_form(window: MainWindow, qtbot: QtBot) -> None:
-    window.resize(1358, 732)
-    show(window, "lab")
-    window.workspaces.reset()
+    arrange(window, "lab", 1358, 732)
     settled(qtbot, window)
     ways = [Way("Choose another file…", lambda: None), Way("Try again", lambda: None)]
     window.banners.show_banner("told", "error", "Something happened. " * 20, ways)

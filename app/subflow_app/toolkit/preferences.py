@@ -22,7 +22,7 @@ class Preferences(QObject):
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
         """Reads the settings of the user, or those in ``path``."""
         super().__init__(parent)
-        self._path = path
+        self.path = path
         self.settings = load_settings(path)  # the settings in force
 
     def change(self, settings: Settings) -> None:
@@ -31,7 +31,7 @@ class Preferences(QObject):
             return
         self.settings = settings
         try:
-            save_settings(settings, self._path)
+            save_settings(settings, self.path)
         except SettingsError as error:
             _log.warning("%s", error)
             self.not_saved.emit(str(error))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers import selftest_checks
+from tests.helpers.members import for_each
 
 from subflow_app.foundation.paths import default_database
 from subflow_app.shell.selftest import runner
@@ -33,47 +34,22 @@ def test_checks_are_told_in_the_order_of_their_list(told: list[Outcome]) -> None
     assert [outcome.name for outcome in told] == [check.name for check in selftest_checks.CHECKS]
 
 
-def test_what_is_well_is_one_line(told: list[Outcome]) -> None:
-    assert one(told, "well").line.startswith("ok      well: as it has to be (")
-    assert one(told, "well").details == ""
-
-
-def test_what_is_wrong_is_told_with_its_reason(told: list[Outcome]) -> None:
-    assert one(told, "wrong").line.startswith("FAILED  wrong: the answer is 41, not 42 (")
-
-
-def test_what_means_nothing_here_is_left_out_with_its_reason(told: list[Outcome]) -> None:
-    assert one(told, "left_out").line.startswith("skipped left_out: only at sea (")
-
-
-def test_a_bug_is_told_with_its_traceback(told: list[Outcome]) -> None:
-    bug = one(told, "bug")
-
-    assert (bug.state, bug.told) == (State.FAILED, "ZeroDivisionError: ours")
-    assert "in _bug" in bug.details
-
-
-@pytest.mark.parametrize(("name", "said"), [("talks", "a library says something"), ("warns", "this will go")])
-def test_output_that_nobody_expects_is_a_failure(told: list[Outcome], name: str, said: str) -> None:
-    outcome = one(told, name)
-
-    assert outcome.state is State.FAILED
-    assert outcome.told.startswith("done; unexpected output: ")
-    assert said in outcome.told
-    assert said in outcome.details
-
-
-def test_a_crash_is_told_of_the_check_that_crashed(told: list[Outcome]) -> None:
-    crash = one(told, "crashes")
-
-    assert crash.state is State.FAILED
-    assert crash.told.startswith("its process ended with -6 before it was done")
-
-
-def test_a_check_that_hangs_is_given_up(told: list[Outcome]) -> None:
-    hang = one(told, "hangs")
-
-    assert (hang.state, hang.told) == (State.FAILED, "it took longer than 0.5 s and was given up")
+@for_each(
+    ("name", "begins", "told_at_length"),
+    [
+        ("well", "ok      well: as it has to be (", ""),
+        ("wrong", "FAILED  wrong: the answer is 41, not 42 (", ""),
+        ("left_out", "skipped left_out: only at sea (", ""),
+        ("bug", "FAILED  bug: ZeroDivisionError: ours (", "in _bug"),
+        ("talks", "FAILED  talks: done; unexpected output: a library says something", "a library says something"),
+        ("warns", "FAILED  warns: done; unexpected output: ", "this will go"),
+        ("crashes", "FAILED  crashes: its process ended with -6 before it was done", ""),
+        ("hangs", "FAILED  hangs: it took longer than 0.5 s and was given up (", ""),
+    ],
+)
+def test_each_check_is_told_with_how_it_ended(told: list[Outcome], name: str, begins: str, told_at_length: str) -> None:
+    assert one(told, name).line.startswith(begins)
+    assert told_at_length in one(told, name).details
 
 
 def test_nothing_is_left_of_what_a_check_writes_and_nothing_of_the_user_is_touched(told: list[Outcome]) -> None:

@@ -365,7 +365,7 @@ class FedPlots(ScrolledPlots):
         self._curves: dict[CurveId, Curve] = {}
         self._looks = CurveLooks()
         self.pointed_flow: CurveId | None = None  # of a crowd, that the mouse is near
-        self._line_width = self._line_scale = 1.0
+        self.line_width = self._line_scale = 1.0
         self._duration_s = 1.0
         self.runs: tuple[Traces, ...] = ()  # the runs shown
         self.plots = []
@@ -545,8 +545,8 @@ class FedPlots(ScrolledPlots):
         most = _MOST_ANTIALIASED_POINTS if width <= 1.0 else _MOST_WIDE_ANTIALIASED_POINTS
         for plot in self.time_plots:
             plot.set_antialiased(drawn <= most)
-        if width != self._line_width:
-            self._line_width = width
+        if width != self.line_width:
+            self.line_width = width
             self.set_line_width(width)
 
     def _feed_marks(self) -> None:

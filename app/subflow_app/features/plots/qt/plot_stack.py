@@ -136,7 +136,7 @@ class PlotStack(FedPlots):
         self.plots = [*self.time_plots, *self._others]
         self.grid.place(self._rows, self._others, self._columns)
         for plot in self.plots:
-            plot.set_line_width(self._line_width)
+            plot.set_line_width(self.line_width)
             plot.set_log(self._log)
             plot.set_hidden(self.hidden)
             plot.view.menu_requested.connect(self._on_menu_requested)

@@ -122,7 +122,7 @@ class PlotView(QWidget):
             self, lambda: self._update_values(self._loaded().cursor_s), _VALUES_MS, is_single=True
         )
         self._pages = pages(self, self._empty, fills=True)
-        self._waiting = self._foreign = ""
+        self.waiting = self._foreign = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
         self._are_results_folded: bool | None = None  # as a person chose; None: by the height that there is
@@ -215,13 +215,13 @@ class PlotView(QWidget):
 
     def set_waiting(self, text: str) -> None:
         """Says above the plots what is on its way; empty: nothing."""
-        self._waiting = text
-        self._results.say(self._waiting or self._foreign)
+        self.waiting = text
+        self._results.say(self.waiting or self._foreign)
 
     def say_foreign(self, text: str) -> None:
         """Says above the plots that runs are of another scenario than the one that is open; empty: nothing."""
         self._foreign = text
-        self._results.say(self._waiting or self._foreign)
+        self._results.say(self.waiting or self._foreign)
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
