@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,6 @@ def test_a_line_break_in_a_name_prints_no_verdict(subflow: Subflow, tmp_path: Pa
     graded = subflow("labs", "class", tmp_path, "--csv", tmp_path / "class.csv")
     assert not any(line.startswith("/results/bob.json") for line in (graded.out + graded.err).splitlines())
     assert len((tmp_path / "class.csv").read_text().splitlines()) == 2
-
-
-def test_a_claim_that_is_too_long_is_refused_before_it_is_read(subflow: Subflow) -> None:
-    begun_s = time.process_time()
-    answer = subflow("break", "goodput() > 0 and " * 12_000 + "goodput() > 0")
-    assert answer.code == 2
-    assert "characters are too long; allowed: 2000" in answer.err
-    assert len(answer.err) < 500
-    assert time.process_time() - begun_s < 2
 
 
 @pytest.mark.parametrize("turn", ["\u202e", "\u2066", "\u202a"])
@@ -55,9 +45,9 @@ def test_a_link_beside_a_scenario_leads_nowhere_else(subflow: Subflow, scenario:
     (folder / "own.py").symlink_to(elsewhere / "secret.py")
     text = scenario.read_text().replace('controller = "lia"', 'controller = "own"')
     (folder / "a.toml").write_text(text + '\n[controllers.own]\nscript = "own.py"\n')
-    answer = subflow("run", folder / "a.toml", "--no-store")
-    assert answer.code == 2
-    assert "is a link to a file outside of the scenario's folder" in answer.err
+    subflow("run", folder / "a.toml", "--no-store").check_refusal(
+        "is a link to a file outside of the scenario's folder"
+    )
     (folder / "own.py").unlink()
     (folder / "inside.py").write_text(SKELETONS["controller"])
     (folder / "own.py").symlink_to("inside.py")

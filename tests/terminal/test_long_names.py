@@ -41,9 +41,7 @@ def _forms() -> Iterator[tuple[str, ...]]:
                 yield (*words, *["two.toml"] * len(places), each.opts[0], LONG)
 
 
-def test_names_that_are_too_long_are_refused_by_every_command(
-    subflow: Subflow, scenario: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_command_refuses_names_too_long(subflow: Subflow, scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(scenario.parent)
     monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "1000")  # whatever is in order is too much, and ends at once
     forms = list(_forms())

@@ -25,10 +25,7 @@ UNWRITTEN = "subflow: standard output could not be written: No space left on dev
 @pytest.mark.timeout(600)  # in turn
 @pytest.mark.parametrize(
     ("names", "first"),
-    [
-        (SOME, 0),
-        *(pytest.param(tuple(COMMANDS), first, marks=pytest.mark.full("every command")) for first in range(4)),
-    ],
+    [(SOME, 0), *(pytest.param(tuple(COMMANDS), first, marks=pytest.mark.full("every command")) for first in range(4))],
 )
 def test_commands_work_with_closed_and_full_streams(tmp_path: Path, names: tuple[str, ...], first: int) -> None:
     make_files(tmp_path)

@@ -28,9 +28,7 @@ def test_wide_table_has_a_line_per_row(capsys: pytest.CaptureFixture[str], monke
     assert lines[4].startswith("download.1 · access→core")
 
 
-def test_on_80_columns_every_number_is_whole_and_every_name_is_there(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_are_whole_on_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     text = printed(capsys, 70, monkeypatch)
 
     assert text.count("1234.567") == 5
@@ -54,9 +52,7 @@ def test_what_would_steer_a_terminal_is_spelled_out(capsys: pytest.CaptureFixtur
     assert not {"\x1b", "\x07", "\x9b"} & set(out + err)
 
 
-def test_characters_of_the_east_take_two_columns_and_cells_of_several_lines_take_several(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_wide_characters_and_cells_of_several_lines_have_room(capsys: pytest.CaptureFixture[str]) -> None:
     columns = (TextColumn("Name", is_number=False), TextColumn("Rate"))
     terminal.print_tables(TextTable("", columns, (("漢字", "1"), ("Zürich\nnorth", "2"))))
     assert capsys.readouterr().out.splitlines()[2:] == ["漢字       1", "Zürich     2", "north"]
