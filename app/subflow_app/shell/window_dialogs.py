@@ -16,8 +16,10 @@ from subflow_app.features.settings.core import for_next_start
 from subflow_app.foundation.resources import DEMO_SCENARIO
 from subflow_app.foundation.settings import Settings
 from subflow_app.toolkit.dialogs import open_dialog
+from subflow_app.toolkit.feature import FeatureHolder
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.theme import MODES
-from subflow_app.toolkit.workspaces import PANELS, Workspaces
+from subflow_app.toolkit.workspaces import PANELS
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
@@ -26,21 +28,15 @@ if TYPE_CHECKING:
     from subflow_app.features.history.qt import History
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
     from subflow_app.toolkit.app_theme import Theme
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.toolkit.feature import FeatureMap
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
 
 
-class DialogPorts(Protocol):
+class DialogPorts(FeatureHolder, PanelPorts, Protocol):
     """Parts of the window that its dialogs show or change."""
 
-    bar: ActionBar
-    database: DatabaseControl
     docks: Docks
     documents: Documents
     help: HelpPanel
@@ -51,12 +47,6 @@ class DialogPorts(Protocol):
     preferences: Preferences
     shown: ShownRuns
     theme: Theme
-    workers: Workers
-    workspaces: Workspaces
-
-    @property
-    def features(self) -> FeatureMap:
-        """The features of the window."""
 
     def toggle_run(self) -> None:
         """Runs the scenario, or pauses or resumes the run."""

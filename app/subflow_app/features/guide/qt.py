@@ -19,7 +19,7 @@ from subflow_app.foundation.errors import GuideError, ResourceError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.resources import resource_path
 from subflow_app.toolkit.action_bar import ActionSpec
-from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
+from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.theme import Tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named, v_box
@@ -42,7 +42,7 @@ _ALGORITHMS = ("controller", "scheduler")
 _BANNER = "guide"
 
 
-class GuidePorts(Protocol):
+class GuidePorts(FeatureHolder, Protocol):
     """Parts of the window that have pages in the guide, and that show how it is built."""
 
     banners: Banners
@@ -53,10 +53,6 @@ class GuidePorts(Protocol):
     notices: Notices
     plots: PlotView
     workers: Workers
-
-    @property
-    def features(self) -> FeatureMap:
-        """Explained decisions."""
 
     def statusBar(self) -> QStatusBar:
         """Shows how far the guide is built."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.toolkit.action_bar import WRITABLE, ActionBar, ActionSpec, possible
+from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
-from subflow_app.toolkit.workers import LatestReader, Workers
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from subflow_app.features.arena.qt.panel import ArenaPanel
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
-    from subflow_app.toolkit.database import DatabaseControl
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 
@@ -30,15 +29,11 @@ RUN_QUICK, RUN_FULL, STOP, EXPORT = (f"arena.{name}" for name in ("run_quick", "
 _FILTERS = translatable("Table of all values (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
-class ArenaPorts(Protocol):
+class ArenaPorts(PanelPorts, Protocol):
     """Parts of the window that the arena uses."""
 
-    bar: ActionBar
-    database: DatabaseControl
     exports: Exports
     history: History
-    workers: Workers
-    workspaces: Workspaces
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""

@@ -16,12 +16,13 @@ from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import ExportError, InputError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.action_bar import NOT_RUNNING, WRITABLE, ActionBar, ActionSpec, possible
+from subflow_app.toolkit.action_bar import NOT_RUNNING, WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER
-from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
+from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workers import LatestReader, Workers
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import duration_text
 from subflow_app.vocabulary.plain_text import capitalised
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_app.vocabulary.picture import Panel
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
@@ -60,23 +59,15 @@ _FIGURE_MM, _FIGURE_DPI = (211.7, 148.2), 192  # 800 by 560 px on a screen, twic
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
-class BreakPorts(Protocol):
+class BreakPorts(FeatureHolder, PanelPorts, Protocol):
     """Parts of the window that breaking claims uses."""
 
-    bar: ActionBar
-    database: DatabaseControl
     docks: Docks
     documents: Documents
     exports: Exports
     plots: PlotView
     runs: RunControl
     session: RunSession
-    workers: Workers
-    workspaces: Workspaces
-
-    @property
-    def features(self) -> FeatureMap:
-        """The features of the window."""
 
     def tell(self, text: str) -> None:
         """Shows a message for a while."""

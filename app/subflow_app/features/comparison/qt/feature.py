@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.action_bar import WRITABLE, ActionBar, ActionSpec, possible
+from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
-from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
+from subflow_app.toolkit.feature import Feature, FeatureHolder
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import v_box
@@ -28,11 +29,8 @@ if TYPE_CHECKING:
     from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.foundation.jobs.job import JobOutcome
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
-    from subflow_app.toolkit.workers import Workers
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store.values import RunRow
 
 T = TypeVar("T")
@@ -40,24 +38,16 @@ T = TypeVar("T")
 _COMPARING = "compare runs"
 
 
-class ComparePorts(Protocol):
+class ComparePorts(FeatureHolder, PanelPorts, Protocol):
     """Parts of the window that comparisons use."""
 
     banners: Banners
-    bar: ActionBar
-    database: DatabaseControl
     dialogs: Dialogs
     documents: Documents
     history: History
     inspector: Inspector
     notices: Notices
     shown: ShownRuns
-    workers: Workers
-    workspaces: Workspaces
-
-    @property
-    def features(self) -> FeatureMap:
-        """The features of the window."""
 
     def window(self) -> QWidget:
         """The window itself, on which dialogs open."""

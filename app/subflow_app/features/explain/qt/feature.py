@@ -19,10 +19,11 @@ from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mar
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
-from subflow_app.toolkit.action_bar import PLOTS_SHOWN, ActionBar, ActionSpec, possible
-from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
+from subflow_app.toolkit.action_bar import PLOTS_SHOWN, ActionSpec, possible
+from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
+from subflow_app.toolkit.ports import StudyPorts
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workers import LatestReader, Workers
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.preferences import Preferences
     from subflow_sim.scenario_model import ScriptKind
@@ -53,21 +53,14 @@ _SNAP_PX = 6
 _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
 
 
-class ExplainPorts(Protocol):
+class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
     """Parts of the window that explaining uses."""
 
-    bar: ActionBar
-    database: DatabaseControl
     docks: Docks
     plots: PlotView
     preferences: Preferences
     runs: RunControl
     shown: ShownRuns
-    workers: Workers
-
-    @property
-    def features(self) -> FeatureMap:
-        """The playhead, scripts and agents."""
 
     def statusBar(self) -> QStatusBar:
         """Says how to go on."""

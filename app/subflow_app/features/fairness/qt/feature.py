@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from subflow_app.features.history.core.run_names import run_names
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
-from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
+from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
 
@@ -30,7 +30,7 @@ _EXPORT = "study.export_trade_offs"
 Cancelled = Callable[[], bool]
 
 
-class FairnessPorts(Protocol):
+class FairnessPorts(FeatureHolder, Protocol):
     """Parts of the window that the analysis uses."""
 
     bar: ActionBar
@@ -43,10 +43,6 @@ class FairnessPorts(Protocol):
     topology: TopologyView
     workers: Workers
     workspaces: Workspaces
-
-    @property
-    def features(self) -> FeatureMap:
-        """The features of the window."""
 
 
 class FairnessFeature(PanelFeature["FairnessPanel"]):

@@ -16,7 +16,7 @@ from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.traces.core.traces import StoredTraces, Traces
 from subflow_app.foundation.errors import InputError
 from subflow_app.toolkit.action_bar import ONE_SELECTED, ActionSpec, Need, Scope
-from subflow_app.toolkit.feature import Feature, FeatureHolder, FeatureMap
+from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import SimError
 
@@ -43,7 +43,7 @@ _PATIENCE_MS = 40  # what is read quicker than this opens the dialog at once
 _MESSAGE_MS = 6000
 
 
-class ForkPorts(Protocol):
+class ForkPorts(FeatureHolder, Protocol):
     """Parts of the window that forks use."""
 
     database: DatabaseControl
@@ -55,10 +55,6 @@ class ForkPorts(Protocol):
     shown: ShownRuns
     topology: TopologyView
     workers: Workers
-
-    @property
-    def features(self) -> FeatureMap:
-        """The playhead and the queue."""
 
     def window(self) -> QWidget:
         """The parent of the dialog."""

@@ -29,6 +29,7 @@ from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import ExportError, InputError, LibraryError
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.jobs.executors import jobs_beside_window
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import timer
@@ -41,13 +42,9 @@ if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.notices import Notices
-    from subflow_app.toolkit.workers import Workers
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
 
 RUN_QUICK, RUN_FULL, RESUME, STOP = "gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop"
@@ -61,11 +58,9 @@ _MOST_PLOTTED = 30
 _DPI_RANGE = (72, 300)
 
 
-class GalleryPorts(Protocol):
+class GalleryPorts(PanelPorts, Protocol):
     """Parts of the window that the gallery uses."""
 
-    bar: ActionBar
-    database: DatabaseControl
     dialogs: Dialogs
     docks: Docks
     documents: Documents
@@ -73,8 +68,6 @@ class GalleryPorts(Protocol):
     history: History
     notices: Notices
     shown: ShownRuns
-    workers: Workers
-    workspaces: Workspaces
 
     def statusBar(self) -> QStatusBar:
         """Says what goes on."""

@@ -17,9 +17,11 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QMenu, QMenuBar, QScr
 from subflow_app.features.editor.qt.topology.items import NODE_RADIUS
 from subflow_app.features.labs.core.lab import Target
 from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.toolkit.feature import FeatureHolder
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import timer
-from subflow_app.toolkit.workspaces import PANELS, Workspaces
+from subflow_app.toolkit.workspaces import PANELS
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
@@ -31,13 +33,9 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.toolkit.feature import FeatureMap
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
 
 
 PREDICTION = Target("prediction", "")
@@ -290,11 +288,9 @@ def moves() -> bool:
     return duration > 0 and QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
 
 
-class LabPorts(Protocol):
+class LabPorts(FeatureHolder, PanelPorts, Protocol):
     """What a window has for labs, whose steps speak of all of it."""
 
-    bar: ActionBar
-    database: DatabaseControl
     dialogs: Dialogs
     docks: Docks
     documents: Documents
@@ -312,12 +308,6 @@ class LabPorts(Protocol):
         """The toolbar of the window."""
 
     topology: TopologyView
-    workers: Workers
-    workspaces: Workspaces
-
-    @property
-    def features(self) -> FeatureMap:
-        """The queue, sweeps and trainings."""
 
     def menuBar(self) -> QMenuBar:
         """The menus, which steps point at."""

@@ -16,8 +16,9 @@ from PySide6.QtCore import QObject, Qt
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
 from subflow_app.features.traces.core.events import DECISION
-from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
+from subflow_app.toolkit.action_bar import ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
+from subflow_app.toolkit.ports import StudyPorts
 from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
     from subflow_app.features.traces.core.traces import Traces
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 
@@ -93,11 +92,9 @@ class PlotsShow(QObject):
             self._playhead.seek(float(line.value()))
 
 
-class PlayheadPorts(Protocol):
+class PlayheadPorts(StudyPorts, Protocol):
     """Parts of the window that the playhead uses."""
 
-    bar: ActionBar
-    database: DatabaseControl
     documents: Documents
     notices: Notices
     opening: RunOpening
@@ -107,7 +104,6 @@ class PlayheadPorts(Protocol):
     session: RunSession
     shown: ShownRuns
     topology: TopologyView
-    workers: Workers
 
 
 class PlayheadFeature(PanelFeature["EventsPanel"]):

@@ -28,14 +28,15 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionBar, ActionSpec, Scope, possible
+from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import Feature, FeatureHolder
+from subflow_app.toolkit.ports import StudyPorts
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import ShareBar, action_buttons
 from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import ROW_ROLE, FollowedTable, select_rows, set_up_table
-from subflow_app.toolkit.workers import LatestReader, Workers
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.core.runs import RunJob
     from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.preferences import Preferences
     from subflow_store import Store
@@ -172,17 +172,14 @@ QUEUE_MENU = (
 _REFRESH_MS = 250
 
 
-class QueuePorts(Protocol):
+class QueuePorts(StudyPorts, Protocol):
     """Parts of the window that the queue uses."""
 
-    bar: ActionBar
     documents: Documents
-    database: DatabaseControl
     history: History
     unsaved: UnsavedRuns
     dialogs: Dialogs
     preferences: Preferences
-    workers: Workers
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from subflow_app.toolkit.feature import FeatureHolder
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_sim.scenario_model import ScriptKind
 
 if TYPE_CHECKING:
@@ -16,22 +18,15 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
-    from subflow_app.toolkit.feature import FeatureMap
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.widgets.banner import Banners
-    from subflow_app.toolkit.workers import Workers
-    from subflow_app.toolkit.workspaces import Workspaces
 
 
-class ScriptPorts(Protocol):
+class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
     """What a window has for the feature and its desk."""
 
     banners: Banners
-    bar: ActionBar
-    database: DatabaseControl
     dialogs: Dialogs
     document_stack: QUndoStack
     documents: Documents
@@ -40,16 +35,10 @@ class ScriptPorts(Protocol):
     runs: RunControl
     session: RunSession
     shown: ShownRuns
-    workers: Workers
-    workspaces: Workspaces
 
     @property
     def closes_unasked(self) -> bool:
         """Nobody is asked what is to become of changes."""
-
-    @property
-    def features(self) -> FeatureMap:
-        """Comparisons."""
 
     def statusBar(self) -> QStatusBar:
         """Shows why versions cannot be read."""

@@ -25,9 +25,10 @@ from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import read_toml
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.banner import Banners, Way
-from subflow_app.toolkit.workers import LatestReader, Workers
+from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
@@ -36,12 +37,10 @@ if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
     from subflow_app.features.running.qt.shown_runs import ShownRuns
-    from subflow_app.toolkit.action_bar import ActionBar
-    from subflow_app.toolkit.database import DatabaseControl, DatabaseWatch
+    from subflow_app.toolkit.database import DatabaseWatch
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
-    from subflow_app.toolkit.workspaces import Workspaces
     from subflow_store import Store
     from subflow_store.values import SweepRecord
 
@@ -51,12 +50,10 @@ _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
 _MOST_PLOTTED = 30
 
 
-class SweepPorts(Protocol):
+class SweepPorts(PanelPorts, Protocol):
     """Parts of the window that sweeps use."""
 
     banners: Banners
-    bar: ActionBar
-    database: DatabaseControl
     database_watch: DatabaseWatch
     dialogs: Dialogs
     documents: Documents
@@ -66,8 +63,6 @@ class SweepPorts(Protocol):
     notices: Notices
     preferences: Preferences
     shown: ShownRuns
-    workers: Workers
-    workspaces: Workspaces
 
     def tell(self, text: str) -> None:
         """Says something for a while."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.training.core.agent_explanations import learning_subflows
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
-from subflow_app.toolkit.feature import FeatureHolder, FeatureMap, PanelFeature
+from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
 from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
@@ -18,17 +18,13 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
 
 
-class AgentPorts(Protocol):
+class AgentPorts(FeatureHolder, Protocol):
     """Parts of the window that the panel of agents uses."""
 
     bar: ActionBar
     notices: Notices
     plots: PlotView
     runs: RunControl
-
-    @property
-    def features(self) -> FeatureMap:
-        """The features below this one."""
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
         """Switches a plot on or off."""

@@ -9,8 +9,9 @@ from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
-from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, ActionBar, ActionSpec, Scope, possible
+from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
+from subflow_app.toolkit.ports import StudyPorts
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
     from subflow_app.features.training.core.training_progress import Training
     from subflow_app.features.training.core.trainings import Trainings
     from subflow_app.features.training.qt.page import TrainPage
-    from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.docks import Docks
     from subflow_app.toolkit.notices import Notices
-    from subflow_app.toolkit.workers import Workers
     from subflow_store import Store
 
 TRAINING_MENU = (
@@ -42,17 +41,14 @@ TRAINING_MENU = (
 DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
-class TrainingPorts(Protocol):
+class TrainingPorts(StudyPorts, Protocol):
     """Parts of the window that trainings use."""
 
-    bar: ActionBar
     documents: Documents
-    database: DatabaseControl
     session: RunSession
     docks: Docks
     notices: Notices
     dialogs: Dialogs
-    workers: Workers
     desk_maker: DeskMaker
 
     def tell(self, text: str) -> None:

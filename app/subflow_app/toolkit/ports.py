@@ -1,0 +1,25 @@
+"""Parts of the window that most features use. The ports of a feature name all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from subflow_app.toolkit.action_bar import ActionBar
+    from subflow_app.toolkit.database import DatabaseControl
+    from subflow_app.toolkit.workers import Workers
+    from subflow_app.toolkit.workspaces import Workspaces
+
+
+class StudyPorts(Protocol):
+    """Actions, runs of the database, and threads that work on them."""
+
+    bar: ActionBar
+    database: DatabaseControl
+    workers: Workers
+
+
+class PanelPorts(StudyPorts, Protocol):
+    """These, and the panels of the window, among which a feature brings its own to the front."""
+
+    workspaces: Workspaces
