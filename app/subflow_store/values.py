@@ -413,9 +413,6 @@ class EvaluationFigure(NamedTuple):
     """Seeds."""
 
 
-SWEEP_STATES = TRAINING_STATES
-"""Where a sweep can stand; any but the first three can be taken up again."""
-
 _TAG = "sweep "
 
 
@@ -487,7 +484,7 @@ class SweepRecord(NamedTuple):
     name: str
     version: str
     state: str
-    """One of SWEEP_STATES; an open one whose process has ended shows as interrupted."""
+    """One of TRAINING_STATES; an open one whose process has ended shows as interrupted."""
     message: str
     created_at: datetime
     updated_at: datetime
