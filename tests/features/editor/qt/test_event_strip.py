@@ -200,14 +200,6 @@ def test_a_click_on_a_name_selects_the_link(panel: Panel) -> None:
     assert panel.view.selected == "links.wifi"
 
 
-def test_nothing_is_edited_while_edits_are_forbidden(panel: Panel) -> None:
-    panel.view.set_read_only(True)
-    panel.drag(panel.at(1.5), panel.at(1.2))
-    QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(0.2))
-    assert panel.stack.count() == 0
-    assert not any(action.isEnabled() for action in panel.strip.build_menu(panel.strip.rows[0], None, 1.0).actions())
-
-
 def test_an_empty_drawing_has_its_own_duration(make_desk: MakeDesk) -> None:
     desk = make_desk()
     strip = desk.topology.strip

@@ -234,26 +234,6 @@ def test_a_form_comes_back_when_the_text_is_repaired(inspector: Inspector) -> No
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_can_be_edited_while_a_run_goes(inspector: Inspector, stack: QUndoStack) -> None:
-    type_text(inspector, "links.wifi.rate", "9Mbit/s", enter=False)
-    inspector.set_read_only(True, "A run is going: stop it to edit.")
-    assert stack.count() == 1  # what was typed before counts
-
-    editor = text_editor(inspector, "links.wifi.rate")
-    QTest.keyClicks(editor, "1")
-    QTest.keyClick(editor, Qt.Key.Key_Return)
-    inspector.show_key("flows.download")
-    inspector.show_text()
-    QTest.keyClicks(inspector.source, "x")
-    inspector.commit_pending()
-
-    assert stack.count() == 1
-    assert not row(inspector, "flows.download.kind").editor.isEnabled()
-    inspector.set_read_only(False)
-    type_text(inspector, "links.wifi.rate", "10Mbit/s")
-    assert stack.count() == 2
-
-
 def test_what_is_being_typed_survives_an_edit_elsewhere(inspector: Inspector) -> None:
     editor = type_text(inspector, "links.wifi.rate", "9Mb", enter=False)
 

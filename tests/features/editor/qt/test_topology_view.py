@@ -204,21 +204,6 @@ def test_arrow_keys_with_control_move_in_one_step(view: TopologyView, stack: QUn
     assert view.doc.text == DEMO
 
 
-def test_nothing_moves_while_read_only(view: TopologyView, stack: QUndoStack) -> None:
-    view.set_read_only(True, "A run is going")
-    start = pixel_of(view, "nodes.client")
-
-    drag_on(view, start, start + QPoint(60, 40))
-    QTest.keyClick(view.canvas, Qt.Key.Key_Right, CONTROL)
-
-    assert stack.count() == 0
-    assert view.selected == "nodes.client"
-    assert not next(a for a in view.build_menu("nodes.client").actions() if "automatically" in a.text()).isEnabled()
-    view.set_read_only(False)
-    drag_on(view, start, start + QPoint(60, 40))
-    assert stack.count() == 1
-
-
 def test_selection_is_told_once(view: TopologyView) -> None:
     told: list[str] = []
     view.selection_changed.connect(told.append)

@@ -250,12 +250,10 @@ class Inspector(QWidget):
         self._undo_stack = undo_stack
         self._catalog = catalog
         self.key = ""  # dotted key of what is shown; empty for the scenario as a whole
-        self._is_read_only = False
         self._is_following = False
         self._is_dragged = False
         named(self, "inspector", tr("Inspector"))
         self._tabs = QTabBar(self)
-        self._banner = Label(self)
         self._pages = QStackedWidget(self)
         self.outline_view = QTreeView(self)
         self._outline = OutlineModel(doc, self)
@@ -327,25 +325,9 @@ class Inspector(QWidget):
         self.form.commit_pending()
         self.source.commit()
 
-    def set_read_only(self, read_only: bool, reason: str = "") -> None:
-        """Allow looking only, for instance while a run goes; the reason is shown above the fields."""
-        if read_only:
-            self.commit_pending()
-        self._is_read_only = read_only
-        self.form.set_read_only(read_only)
-        self.source.setReadOnly(read_only)
-        self._banner.setText(reason)
-        self._banner.setVisible(bool(read_only and reason))
-
     # --- set up -----------------------------------------------------------------------------------------------------
 
     def _set_up(self) -> None:
-        set_style(
-            self._banner,
-            lambda t: (
-                f"color: {t.text}; background: {t.info_fill}; border-bottom: 1px solid {t.border}; padding: 6px 14px;"
-            ),
-        )
         set_style(
             self.outline_view,
             lambda t: (
@@ -360,9 +342,6 @@ class Inspector(QWidget):
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
         self._tabs.currentChanged.connect(self._on_tab_changed)
-        self._banner.setObjectName("inspectorBanner")
-        self._banner.setWordWrap(True)
-        self._banner.hide()
         tree = self.outline_view
         named(tree, "outline", tr("Parts of the scenario"))
         tree.setModel(self._outline)
@@ -389,7 +368,7 @@ class Inspector(QWidget):
         tree.setMinimumHeight(40)
         self._pages.addWidget(splitter)
         self._pages.addWidget(self.source)
-        v_box(self, self._tabs, self._banner, (self._pages, 1), self.problem_list, margins=0, spacing=0)
+        v_box(self, self._tabs, (self._pages, 1), self.problem_list, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Share the height out as soon as it is known."""

@@ -50,7 +50,6 @@ class FieldRow(QObject):
         super().__init__(parent)
         self._doc = doc
         self.field = field  # what is shown
-        self._is_read_only = False
         self.label = muted(Label(field.label, parent, wordWrap=True))
         self.label.setMinimumWidth(1)  # a long word is cut rather than the editor beside it, in a narrow panel
         self.editor = self._make_editor(field, parent)
@@ -98,20 +97,10 @@ class FieldRow(QObject):
         else:
             value = {"true": True, "false": False}.get(field.text)
             self.editor.show_flag(value, default=field.param.default is True)
-        self.reset.setEnabled(field.is_set and not self._is_read_only and not field.param.required)
+        self.reset.setEnabled(field.is_set and not field.param.required)
         self._show_reset()
         problem = field.problems[0] if field.problems else None
         self._say(problem.message if problem else "", problem.allowed if problem else "")
-
-    def set_read_only(self, read_only: bool) -> None:
-        """Allow looking only."""
-        self._is_read_only = read_only
-        if isinstance(self.editor, TextEditor):
-            # Still enabled: what is running can be read well, selected and copied.
-            self.editor.setReadOnly(read_only)
-        else:
-            self.editor.setEnabled(not read_only)
-        self.show_field(self.field)
 
     def commit(self) -> None:
         """Make what is typed count, as if the focus had left."""
@@ -283,7 +272,6 @@ class ParamForm(QScrollArea):
         self.form: Form | None = None  # what is shown
         self._rows: list[FieldRow] = []
         self._hints: list[QLabel] = []
-        self._is_read_only = False
         self._before: QWidget | None = None
         named(self, "paramForm", tr("Properties"))
         self.setWidgetResizable(True)
@@ -320,14 +308,6 @@ class ParamForm(QScrollArea):
             label.setText(hint)
         self._show_header()
 
-    def set_read_only(self, read_only: bool) -> None:
-        """Allow looking only."""
-        self._is_read_only = read_only
-        for row in self._rows:
-            row.set_read_only(read_only)
-        for button in self.findChildren(QToolButton, "headerAction"):
-            button.setEnabled(not read_only)
-
     def set_tab_before(self, widget: QWidget) -> None:
         """Let Tab come to the fields of all further forms from this widget; else they come last in the window."""
         self._before = widget
@@ -362,8 +342,6 @@ class ParamForm(QScrollArea):
         self.setWidget(content)
         self._order_fields()
         self._show_header()
-        if self._is_read_only:
-            self.set_read_only(True)
         again = self.row(focused_key)
         if had_focus and again is not None:
             again.set_focus()

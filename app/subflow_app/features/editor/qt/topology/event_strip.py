@@ -165,7 +165,6 @@ class EventStrip(QAbstractScrollArea):
         self._duration_s = 1.0
         self._chosen: Path | None = None
         self._position_s: float | None = None
-        self._is_read_only = False
         self._drag: _Drag | None = None
         self.message = ""  # what is wrong with the value that is being typed
         self._most_rows = _MOST_ROWS
@@ -214,13 +213,6 @@ class EventStrip(QAbstractScrollArea):
             self._selected = key
             self._show_document()
 
-    def set_read_only(self, read_only: bool) -> None:
-        """Forbid edits, or allow them again."""
-        if read_only != self._is_read_only:
-            self._is_read_only = read_only
-            self._end_drag()
-            self._close_editor()
-
     def set_position(self, time_s: float | None) -> None:
         """Show how far a run is; None shows nothing."""
         if time_s != self._position_s:
@@ -257,7 +249,7 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def _is_editable(self) -> bool:
-        return self._doc.is_toml and not self._is_read_only
+        return self._doc.is_toml
 
     def _on_document_changed(self, change: Change) -> None:
         if change.kind not in ("layout", "script"):

@@ -179,7 +179,6 @@ class TopologyView(QWidget):
         self._undo_stack = undo_stack
         self.selected = ""  # key of what is selected; empty for the scenario as a whole
         self._is_selecting = False
-        self._is_read_only = False
         self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         named(self, "topologyView", tr("Topology panel"))
@@ -229,7 +228,7 @@ class TopologyView(QWidget):
     @property
     def is_editable(self) -> bool:
         """Whether the document can be changed here now."""
-        return self.doc.is_toml and not self._is_read_only
+        return self.doc.is_toml
 
     @property
     def notice(self) -> str:
@@ -317,12 +316,6 @@ class TopologyView(QWidget):
     def reset_zoom(self) -> None:
         """Zoom to 100 %."""
         self.canvas.reset_zoom()
-
-    def set_read_only(self, read_only: bool, reason: str = "") -> None:
-        """Forbid edits, for instance while a run goes; looking around stays possible."""
-        self._is_read_only = read_only
-        self.canvas.setStatusTip(reason if read_only else "")
-        self._update_editable()
 
     def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, up: bool) -> None:
         """Show what a link direction is doing while a run goes.
@@ -425,7 +418,6 @@ class TopologyView(QWidget):
 
     def _update_editable(self) -> None:
         self.canvas.set_editable(self.is_editable)
-        self.strip.set_read_only(self._is_read_only)
 
     # --- selection --------------------------------------------------------------------------------------------------
 
