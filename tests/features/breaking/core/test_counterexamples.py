@@ -60,7 +60,8 @@ def test_the_files_of_its_runs_say_what_a_search_runs(name: str) -> None:
     runs = case_runs(each)
     assert [case.name for case in runs] == [ENTRANT, *each.claim.cases]
     for case, asked in zip(runs, (ENTRANT, *each.claim.cases), strict=True):
-        assert run(case.source.scenario)["signature"] == run(each.case_scenario(asked))["signature"]
+        searched = each.trial().scenario(each.network(), asked)
+        assert run(case.source.scenario)["signature"] == run(searched)["signature"]
 
 
 def test_a_claim_without_a_case_is_kept_by_another_controller() -> None:

@@ -260,16 +260,6 @@ def test_a_stored_run_with_live_changes_is_repeated(store: Store) -> None:
     assert replay.is_same
 
 
-def test_a_fork_stands_at_the_time_and_goes_its_own_way(store: Store) -> None:
-    replay = Replay.stored(store, stored(store))
-    forked = replay.fork(20.0)
-    assert_same(forked.inspect(), state_of(BUSY, 20.0))
-    forked.run_until(30.0)
-
-    assert_same(replay.seek(25.0), state_of(BUSY, 25.0))
-    assert_same(forked.inspect(), state_of(BUSY, 30.0))
-
-
 def test_learning_agents_count_as_work(store: Store) -> None:
     source = open_scenario("rlx-fixed")
     job = RunJob(source.scenario, source.text, store=store)

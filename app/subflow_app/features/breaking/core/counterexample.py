@@ -269,14 +269,6 @@ class Counterexample:
         """A copy with the margins of the current version."""
         return replace(self, confirmed=_confirmed(self.trial(), {each: self.network(each) for each in self.confirmed}))
 
-    def case_scenario(self, case: str = ENTRANT) -> Scenario:
-        """The scenario of a case of the claim.
-
-        Raises:
-            InputError: as in `trial`; `SimError` if a run fails that determines the best path.
-        """
-        return self.trial().scenario(self.network(), case)
-
     def write(self, folder: Path, name: str) -> tuple[Path, Path]:
         """Writes its two files and returns their paths.
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentDecision
     from subflow_sim.instant import Instant
     from subflow_sim.scenario import Event, Scenario
-    from subflow_sim.simulation import Simulation, Snapshot
+    from subflow_sim.simulation import Snapshot
     from subflow_store import Store
 
 
@@ -334,17 +334,6 @@ class Replay:
         """
         self._go_to(self._clamped_ns(t_s), is_cancelled)
         return self._simulation.inspect()
-
-    def fork(self, t_s: float, is_cancelled: Callable[[], bool] = never) -> Simulation:
-        """A simulation of its own that stands at a time, as `seek` takes it, and has the scenario and luck of the run.
-
-        Raises:
-            InputError: if the time is not a number.
-            ReplayCancelledError: if it was given up.
-            SimulationError: if the run fails before that time.
-        """
-        self._go_to(self._clamped_ns(t_s), is_cancelled)
-        return self._simulation.fork()
 
     def explain(
         self,

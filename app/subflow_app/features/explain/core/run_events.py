@@ -167,12 +167,6 @@ class RunEvents:
         """Who something happened to, in order of appearance."""
         return tuple(self._owners)
 
-    @property
-    def kinds(self) -> frozenset[str]:
-        """What happened at all."""
-        names = tuple(KINDS)
-        return frozenset(names[number] for number in np.unique(self._columns.kind).tolist())
-
     def take_new(self, changes: Sequence[LiveChange] = ()) -> bool:
         """Takes what has happened since, and the live changes so far; whether there is anything."""
         marks = self._traces.marks()

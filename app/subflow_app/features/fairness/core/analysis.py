@@ -31,7 +31,7 @@ import numpy as np
 
 from subflow_app.features.plots.core.curve_plots import flow_ends_s
 from subflow_app.features.plots.core.spec import transport_flows
-from subflow_app.features.traces.core.traces import FLOW, SUBFLOW, Traces, select_keys
+from subflow_app.features.traces.core.traces import FLOW, Traces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import finite
@@ -112,15 +112,6 @@ def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lif
         if span_s > 0:
             found[key.owner] = float(known @ inside_s) / span_s
     return found
-
-
-def subflow_count(traces: Traces) -> dict[str, int]:
-    """How many subflows each connection can have."""
-    counts: dict[str, int] = {}
-    for owner in dict.fromkeys(key.owner for key in select_keys(traces, SUBFLOW)):
-        flow = owner.partition("/")[0]
-        counts[flow] = counts.get(flow, 0) + 1
-    return counts
 
 
 _NOTHING_TO_POOL = 1e-3

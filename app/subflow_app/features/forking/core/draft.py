@@ -141,10 +141,6 @@ class ForkDraft:
         edited = {key: value for (other, key), value in self._edits.items() if other == target}
         return self.present(target) | edited
 
-    def is_changed(self, target: Target, key: str) -> bool:
-        """Whether the fork shall have another value."""
-        return (target, key) in self._edits
-
     def problem(self, target: Target, key: str) -> str:
         """What is wrong with the value; empty if nothing is."""
         return self._problems.get((target, key), "")

@@ -165,11 +165,6 @@ class EvidenceReader:
         self._begin = begin
         self._known: dict[int, LabRun] = {}
 
-    @property
-    def store(self) -> Store:
-        """Where it reads."""
-        return self._store
-
     def read(self, text: str, step_runs: Mapping[str, int]) -> Evidence:
         """What there is now.
 

@@ -422,36 +422,23 @@ def _over(evidence: Evidence, figure: str, *rest: Value) -> Value:
 # -------------------------------------------------------------------------------------------------------------- curves
 
 
-@TABLE.function("number", "text", "text", "number", "number", optional=2)
-def _mean_of(
-    evidence: Evidence, run: float, column: str, owner: str, since: float = 0.0, until: float = math.inf
-) -> Value:
-    """Mean of a curve between two times: mean_of(last(), 'queue_pkts', 'wifi/forward', 20 s, 60 s)."""
-    return float(np.mean(_part(evidence, run, column, owner, since, until)))
+def _add_of_curve(name: str, figure: Callable[[NDArray[np.float32]], Any], about: str) -> None:
+    """A figure of a curve between two times, as a function."""
+
+    def body(
+        evidence: Evidence, run: float, column: str, owner: str, since: float = 0.0, until: float = math.inf
+    ) -> Value:
+        return float(figure(_part(evidence, run, column, owner, since, until)))
+
+    function = Function(("number", "text", "text", "number", "number"), 2, "number", "", False)
+    TABLE[name] = LabFunction(name, function, about, body)
 
 
-@TABLE.function("number", "text", "text", "number", "number", optional=2)
-def _max_of(
-    evidence: Evidence, run: float, column: str, owner: str, since: float = 0.0, until: float = math.inf
-) -> Value:
-    """Greatest value of a curve between two times."""
-    return float(np.max(_part(evidence, run, column, owner, since, until)))
-
-
-@TABLE.function("number", "text", "text", "number", "number", optional=2)
-def _min_of(
-    evidence: Evidence, run: float, column: str, owner: str, since: float = 0.0, until: float = math.inf
-) -> Value:
-    """Smallest value of a curve between two times."""
-    return float(np.min(_part(evidence, run, column, owner, since, until)))
-
-
-@TABLE.function("number", "text", "text", "number", "number", optional=2)
-def _spread_of(
-    evidence: Evidence, run: float, column: str, owner: str, since: float = 0.0, until: float = math.inf
-) -> Value:
-    """Greatest value of a curve between two times, less the smallest."""
-    return float(np.ptp(_part(evidence, run, column, owner, since, until)))
+_MEAN = "Mean of a curve between two times: mean_of(last(), 'queue_pkts', 'wifi/forward', 20 s, 60 s)."
+_add_of_curve("mean_of", np.mean, _MEAN)
+_add_of_curve("max_of", np.max, "Greatest value of a curve between two times.")
+_add_of_curve("min_of", np.min, "Smallest value of a curve between two times.")
+_add_of_curve("spread_of", np.ptp, "Greatest value of a curve between two times, less the smallest.")
 
 
 @TABLE.function("number", "text", "text", "number")

@@ -377,7 +377,7 @@ class FedPlots(ScrolledPlots):
         # What is not over time is made anew from all samples: a few times a second is often enough.
         self._others_timer = timer(self, self._feed_others, _OTHERS_MS, is_single=True)
         # Once for all that a turn of the wheel or a drag does.
-        self._bins_timer = timer(self, self._feed_in_bins, is_single=True)
+        self._bins_timer = timer(self, self._feed, is_single=True)  # in the bins that what is in view asks for now
         self._sliced = SlicedFeed(self)
         self._is_crowded = self._is_stale = False  # so many curves that they are fed in slices; samples came meanwhile
         self._sliced.done.connect(self._on_fed)
@@ -446,10 +446,6 @@ class FedPlots(ScrolledPlots):
         self.time_range_changed.emit(*self.time_range)
         if any(self._looks.has_other_bins(row[0].spec, self._span_s) for row in self._rows):
             self._bins_timer.start()
-
-    def _feed_in_bins(self) -> None:
-        """Feeds what is in view again, in the bins that it asks for now."""
-        self._feed()
 
     def _clear_plots(self) -> None:
         self.pointed_flow = None

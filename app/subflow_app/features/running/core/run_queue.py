@@ -112,11 +112,6 @@ class RunQueue:
         self._is_closed = False
 
     @property
-    def parallel(self) -> int:
-        """How many runs go on at once."""
-        return self._parallel
-
-    @property
     def is_paused(self) -> bool:
         """Whether everything holds."""
         return self._is_paused

@@ -138,10 +138,6 @@ class QueuePanel(QWidget):
         """Their numbers."""
         return [entry.number for entry in self.selected()]
 
-    def select_all(self) -> None:
-        """Selects every run."""
-        self.table.selectAll()
-
     @staticmethod
     def _progress_text(progress: JobProgress) -> str:
         done = tr("{done} of {total} runs", done=progress.finished, total=progress.runs)

@@ -24,7 +24,6 @@ from subflow_app.features.training.core.training_folder import (
     living_process,
     read_reports,
 )
-from subflow_app.features.training.core.training_metrics import MetricLog
 from subflow_app.features.training.core.training_record import TrainingRecorder, list_training
 from subflow_app.features.training.core.training_service import TrainingService
 from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare
@@ -72,20 +71,6 @@ class KeptTraining:
     folder: Path
     problem: str = ""
     was_there: bool = False
-
-    def log(self) -> MetricLog:
-        """Its metrics; what was learned after a checkpoint that it went on from is told once.
-
-        Raises:
-            TrainingError: if they cannot be read.
-        """
-        log = MetricLog()
-        for values in metric_reports(self.folder):
-            step = float(values.get("step") or 0)
-            if step < log.latest("step"):
-                log.forget_from("step", step)
-            log.add(values)
-        return log
 
     def evaluation(self) -> Mapping[str, Any] | None:
         """The evaluation of the best policy; None if it had none.
@@ -260,15 +245,6 @@ def is_finished(folder: Path) -> bool:
         if report.get("kind") == ReportKind.STATE
     ]
     return bool(states) and states[-1] == TrainingState.FINISHED and living_process(folder) is None
-
-
-def metric_reports(folder: Path) -> list[Mapping[str, Any]]:
-    """The values of all reports of metrics of a folder.
-
-    Raises:
-        TrainingError: if they cannot be read.
-    """
-    return [each["values"] for each in read_reports(folder).reports if each.get("kind") == ReportKind.METRICS]
 
 
 def _is_taken(job: TrainingJob) -> bool:
