@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from subflow_app.vocabulary.language import tr, translatable
@@ -176,7 +176,7 @@ class Measure:
     symbol: str = ""
     definition: str = ""
     formula: str = ""
-    over: str = ""
+    over: str = "measured"
     of: Of = "flow"
     function: str = ""
     combine: Combination | None = None
@@ -222,8 +222,7 @@ class Measure:
         parts = [tr(self.definition)] if self.definition else []
         if self.formula:
             parts.append(tr("Formula: {formula}", formula=tr(self.formula)))
-        if self.over:
-            parts.append(tr("Over {period}.", period=tr(PERIODS[self.over])))
+        parts.append(tr("Over {period}.", period=tr(PERIODS[self.over])))
         return "\n".join(parts)
 
     def text(self, value: float | None) -> str:
@@ -353,6 +352,11 @@ _LESS_IS_BETTER = (
 def dimension_of(key: str) -> Dimension | None:
     """The dimension of a recorded value, as far as its key tells it."""
     return next((dimension for end, dimension in _ENDS.items() if key.endswith(end)), None)
+
+
+def grouped(*measures: Measure, **shared: Any) -> tuple[Measure, ...]:
+    """Measures with attributes that they share."""
+    return tuple(replace(each, **shared) for each in measures)
 
 
 def told_by(key: str, title: str, symbol: str = "", **more: Any) -> Measure:

@@ -26,6 +26,7 @@ from subflow_app.vocabulary.measure import (
     FlowKind,
     Measure,
     Part,
+    grouped,
     told_by,
 )
 from subflow_app.vocabulary.number_text import finite
@@ -52,7 +53,7 @@ __all__ = [
 def _count(key: str, title: str, definition: str, **more: Any) -> Measure:
     """Packets counted after the warm-up."""
     formula = translatable("count after the warm-up")
-    return Measure(key, title, "pkt", definition=definition, formula=formula, over="measured", **more)
+    return Measure(key, title, "pkt", definition=definition, formula=formula, **more)
 
 
 _OF_FLOWS_AND_SUBFLOWS = (
@@ -62,7 +63,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
         function="goodput",
         definition=translatable("Payload delivered in order per time; of several flows the sum."),
         formula=translatable("8 × bytes delivered in order after the warm-up / time after the warm-up"),
-        over="measured",
         combine=SUM,
         default_for=("endless",),
         of_run="goodput_bps",
@@ -100,7 +100,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
             "Payload that arrived over a subflow for the first time, per time; of several the sum."
         ),
         formula=translatable("8 × bytes arrived after the warm-up / time after the warm-up"),
-        over="measured",
         combine=SUM,
     ),
     told_by(
@@ -110,7 +109,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
         function="rtt",
         definition=translatable("Mean round-trip time; of several flows weighted by packets acknowledged."),
         formula=translatable("sum of the RTT samples after the warm-up / their number"),
-        over="measured",
         combine=BY_PACKETS,
         of_run="weighted_rtt_s",
     ),
@@ -121,7 +119,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
         function="p95_rtt",
         definition=translatable("Round-trip time that 95 % of a flow's samples stay below; of several flows the mean."),
         formula=translatable("0.95 quantile of the RTT samples after the warm-up, to 1/32 of its value"),
-        over="measured",
         combine=MEAN,
         of_run="p95_rtt_s",
     ),
@@ -131,7 +128,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
         function="loss_ratio",
         definition=translatable("Share of the packets sent that the network lost, of several flows taken together."),
         formula=translatable("packets lost / packets sent, both of packets sent after the warm-up"),
-        over="measured",
         combine=LOST_OVER_SENT,
         of_run="total_loss_ratio",
     ),
@@ -200,7 +196,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
         decimals=0,
         definition=translatable("Reductions of the congestion window because of marks."),
         formula=translatable("count after the warm-up"),
-        over="measured",
         combine=SUM,
     ),
     told_by(
@@ -211,7 +206,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
             "Mean time that data waited for earlier data at the receiver; of several flows the mean."
         ),
         formula=translatable("sum of the waiting times of packets delivered in order / their number"),
-        over="measured",
         combine=MEAN,
     ),
     told_by(
@@ -222,7 +216,6 @@ _OF_FLOWS_AND_SUBFLOWS = (
         function="mean_cwnd",
         definition=translatable("Mean congestion window; of several subflows the sum."),
         formula=translatable("integral of cwnd over the time established after the warm-up / that time"),
-        over="measured",
         combine=SUM,
     ),
     told_by(
@@ -239,48 +232,39 @@ _OF_FLOWS_AND_SUBFLOWS = (
     ),
 )
 
-_OF_LINKS = (
+_OF_LINKS = grouped(
     told_by(
         "utilisation",
         translatable("Utilisation"),
-        of="link",
         function="utilisation",
         definition=translatable("Share of the time in which a link was sending; 'wifi' or 'wifi/reverse'."),
         formula=translatable("time busy after the warm-up / time after the warm-up"),
-        over="measured",
     ),
     told_by(
         "mean_queue_pkts",
         translatable("Mean queue"),
-        of="link",
         function="mean_queue",
         definition=translatable("Mean length of a link's queue."),
         formula=translatable("integral of the length after the warm-up / time after the warm-up"),
-        over="measured",
     ),
     told_by(
         "max_queue_pkts",
         translatable("Longest queue"),
-        of="link",
         function="max_queue",
         definition=translatable("Greatest length of a link's queue."),
-        over="measured",
     ),
     Measure(
         "drops",
         translatable("Dropped packets"),
         "pkt",
         better=-1,
-        of="link",
         definition=translatable("Packets that a link dropped for any reason."),
-        over="measured",
     ),
     _count(
         "drops_queue",
         translatable("Dropped by the full queue"),
         translatable("Packets that the queue of a link dropped."),
         better=-1,
-        of="link",
         function="drops",
     ),
     _count(
@@ -288,25 +272,23 @@ _OF_LINKS = (
         translatable("Lost at random"),
         translatable("Packets that a link lost by chance."),
         better=-1,
-        of="link",
     ),
     _count(
         "marks",
         translatable("Marked by the queue"),
         translatable("Packets that the queue of a link marked."),
         decimals=0,
-        of="link",
     ),
+    of="link",
 )
 
 # Of whole runs, under keys that no flow has.
-_OF_RUNS = (
+_OF_RUNS = grouped(
     Measure(
         "jain",
         translatable("Jain index"),
         decimals=3,
         better=1,
-        of="run",
         function="jain",
         definition=translatable(
             "Jain's index of the flows with congestion control, by goodput while active; 1 when all are equal."
@@ -319,11 +301,9 @@ _OF_RUNS = (
     told_by(
         "goodput_per_flow_bps",
         translatable("Goodput per flow"),
-        of="run",
         function="goodput_per_flow",
         definition=translatable("Mean goodput of the flows."),
         formula=translatable("sum of the goodputs / number of flows"),
-        over="measured",
         combine=MEAN,
         source="goodput_bps",
     ),
@@ -331,7 +311,6 @@ _OF_RUNS = (
         "active_goodput_per_flow_bps",
         translatable("Goodput while active, per flow"),
         translatable("Active goodput"),
-        of="run",
         definition=translatable("Mean goodput of the flows while each was active."),
         formula=translatable("sum of the goodputs while active / number of flows"),
         over="active",
@@ -343,27 +322,22 @@ _OF_RUNS = (
         "weighted_rtt_s",
         translatable("Mean RTT"),
         "RTT",
-        of="run",
         definition=translatable("Mean round-trip time of the flows, weighted by packets acknowledged."),
         formula=translatable("sum of mean RTT × packets acknowledged / sum of packets acknowledged"),
-        over="measured",
         combine=BY_PACKETS,
         source="mean_rtt_s",
     ),
     told_by(
         "total_loss_ratio",
         translatable("Loss"),
-        of="run",
         definition=translatable("Share of the packets sent that the network lost, of all flows together."),
         formula=translatable("packets lost of all flows / packets sent of all flows"),
-        over="measured",
         combine=LOST_OVER_SENT,
         source="loss_ratio",
     ),
     told_by(
         "mean_completion_s",
         translatable("Completion time"),
-        of="run",
         definition=translatable("Mean time that the transfers of the flows with a size took."),
         formula=translatable("sum of the completion times / number of complete flows"),
         over="transfer",
@@ -374,7 +348,6 @@ _OF_RUNS = (
     told_by(
         "makespan_s",
         translatable("Makespan"),
-        of="run",
         function="makespan",
         definition=translatable("Time from the first start of several flows to the last byte of the last one."),
         formula=translatable("latest end − earliest start; unknown while a flow is incomplete"),
@@ -385,19 +358,15 @@ _OF_RUNS = (
     told_by(
         "multipath_goodput_bps",
         translatable("Goodput of the multipath connections"),
-        of="run",
         definition=translatable("Goodput of the connections with several paths together."),
         formula=translatable("sum of the goodputs of the flows with several paths"),
-        over="measured",
     ),
     Measure(
         "friendliness",
         translatable("Friendliness"),
         decimals=2,
         better=1,
-        of="run",
         definition=translatable("Goodput of competing TCP over its goodput next to one NewReno connection instead."),
-        over="measured",
     ),
     Measure(
         "convergence_s",
@@ -405,15 +374,15 @@ _OF_RUNS = (
         "s",
         decimals=1,
         better=-1,
-        of="run",
         definition=translatable("Time from a change of capacity until a connection has its new fair share."),
         over="run",
     ),
-    Measure("duration_s", translatable("Duration"), "s", decimals=1, of="run", over="run"),
-    Measure("simulated_s", translatable("Simulated"), "s", decimals=1, of="run", over="run"),
-    Measure("warmup_s", translatable("Warm-up"), "s", decimals=1, of="run", over="run"),
-    Measure("wall_s", translatable("Wall time"), "s", decimals=2, of="run", over="run"),
-    Measure("packets", translatable("Packets"), decimals=0, of="run", over="run"),
+    Measure("duration_s", translatable("Duration"), "s", decimals=1, over="run"),
+    Measure("simulated_s", translatable("Simulated"), "s", decimals=1, over="run"),
+    Measure("warmup_s", translatable("Warm-up"), "s", decimals=1, over="run"),
+    Measure("wall_s", translatable("Wall time"), "s", decimals=2, over="run"),
+    Measure("packets", translatable("Packets"), decimals=0, over="run"),
+    of="run",
 )
 
 MEASURES: Mapping[str, Measure] = {
