@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import subflow_app
 from subflow_app.features.catalog.core.uses import Use, read_stored
@@ -25,43 +25,6 @@ if TYPE_CHECKING:
 # What runs have that no simulator made: those of a kernel, and traces that were measured elsewhere. Tags can be taken
 # away; the part of the summary with this name stays.
 _MEASURED = frozenset({"kernel", "measured"})
-
-
-class Origin(Protocol):
-    """What a replay asks of the run that it repeats."""
-
-    @property
-    def title(self) -> str:
-        """The run in messages: "run 7"."""
-
-    @property
-    def scenario(self) -> Scenario:
-        """What was simulated."""
-
-    @property
-    def seed(self) -> int:
-        """With which seed."""
-
-    @property
-    def known_until_s(self) -> float:
-        """Simulated time up to which it is known what happened, s."""
-
-    def changes_until(self, t_s: float) -> Sequence[Event]:
-        """Changes that were made while it went on and are not in the scenario; all of them up to that known time."""
-
-    @property
-    def signature(self) -> str:
-        """Of the run at `known_until_s`; empty: it is not known."""
-
-    @property
-    def version(self) -> str:
-        """Of Subflow that made it."""
-
-    def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """Records of decisions of an owner: those next to a time at least; None: the run kept none of them."""
-
-    def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The decision of a learning agent that a subflow's decision carried out; None: it was none or is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +125,10 @@ class LiveOrigin:
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
         """The latest ones, which are in memory."""
         return agent_behind(lambda *_which: steps_of(self._job.traces), told)
+
+
+Origin: TypeAlias = StoredOrigin | LiveOrigin
+"""The run that a replay repeats."""
 
 
 def is_measured(row: RunRow) -> bool:
