@@ -148,7 +148,11 @@ _TONES = {"run.toggle": "ok", "run.stop": "error"}
 
 
 class ActionBar(QObject):
-    """The actions of one window."""
+    """The actions of one window.
+
+    Attributes:
+        specs: the table of them.
+    """
 
     def __init__(self, window: W, specs: Sequence[ActionSpec[W]], failed: Callable[[Exception], object]) -> None:
         """Makes all actions; :meth:`place` makes their shortcuts work once the parts of the window exist.
@@ -161,7 +165,7 @@ class ActionBar(QObject):
         super().__init__(window)
         self._window: QMainWindow = window
         self._failed = failed
-        self._specs = tuple(specs)
+        self.specs = tuple(specs)
         self._work = {spec.id: partial(spec.run, window) for spec in specs}
         self._actions: dict[str, QAction] = {}
         self._refusals: dict[str, str] = {}  # why actions cannot be done now
@@ -179,14 +183,9 @@ class ActionBar(QObject):
         """
         return self._actions[action_id]
 
-    @property
-    def specs(self) -> tuple[ActionSpec[Any], ...]:
-        """The table of them."""
-        return self._specs
-
     def switches(self) -> tuple[str, ...]:
         """Ids of the switches of the plots, which are remembered from session to session."""
-        return tuple(spec.id for spec in self._specs if spec.is_remembered)
+        return tuple(spec.id for spec in self.specs if spec.is_remembered)
 
     def ids(self) -> tuple[str, ...]:
         """Ids of all actions, in the order of the table."""
@@ -202,7 +201,7 @@ class ActionBar(QObject):
 
     def place(self, scopes: Mapping[Scope, QWidget]) -> None:
         """Makes shortcuts work where they belong; `scopes` has the widget of every scope but the window."""
-        for spec in self._specs:
+        for spec in self.specs:
             place = self._window if spec.scope is Scope.WINDOW else scopes[spec.scope]
             place.addAction(self._actions[spec.id])
 
@@ -228,7 +227,7 @@ class ActionBar(QObject):
     def update_state(self, state: WindowState) -> None:
         """Enables what can be done now."""
         self.state = state
-        for spec in self._specs:
+        for spec in self.specs:
             refusal = spec.refusal(state)
             if refusal != self._refusals[spec.id]:
                 self._refuse(spec, refusal)

@@ -204,7 +204,7 @@ class FlowDraft:
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
         self.picked: list[str] | None = None  # the path that is being put together; None: none is
-        self._paths: list[DraftPath] = []
+        self.paths: list[DraftPath] = []  # all that can be chosen, in the order of the panel
         present = scenario.flows.get(flow)
         if present is not None:
             self.kind = present.kind
@@ -218,14 +218,9 @@ class FlowDraft:
     # --- what it shows ----------------------------------------------------------------------------------------------
 
     @property
-    def paths(self) -> Sequence[DraftPath]:
-        """All paths that can be chosen, in the order of the panel."""
-        return self._paths
-
-    @property
     def wanted(self) -> list[Path]:
         """The paths that are chosen."""
-        return [path.links for path in self._paths if path.is_wanted]
+        return [path.links for path in self.paths if path.is_wanted]
 
     @property
     def has_one_path(self) -> bool:
@@ -247,7 +242,7 @@ class FlowDraft:
     @property
     def problem(self) -> str:
         """Why there is no flow to be had of it yet; empty if there is."""
-        if not self._paths:
+        if not self.paths:
             return f"no way leads from {self.source} to {self.destination}: connect them by links and routers first"
         count = len(self.wanted)
         if not count:
@@ -280,11 +275,11 @@ class FlowDraft:
 
     def set_wanted(self, index: int, is_wanted: bool) -> None:
         """Choose a path or not; where there can be one only, the others are given up."""
-        for position, path in enumerate(self._paths):
+        for position, path in enumerate(self.paths):
             if position == index:
-                self._paths[position] = replace(path, is_wanted=is_wanted)
+                self.paths[position] = replace(path, is_wanted=is_wanted)
             elif is_wanted and self.has_one_path:
-                self._paths[position] = replace(path, is_wanted=False)
+                self.paths[position] = replace(path, is_wanted=False)
 
     def start_picking(self) -> None:
         """Begin to put a path together at the source."""
@@ -325,7 +320,7 @@ class FlowDraft:
         if self.stands_at == self.destination:
             path, self.picked = tuple(self.picked), None
             self._add([path])
-            position = next(i for i, each in enumerate(self._paths) if each.links == path)
+            position = next(i for i, each in enumerate(self.paths) if each.links == path)
             self.set_wanted(position, True)
         return ""
 
@@ -337,14 +332,14 @@ class FlowDraft:
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _add(self, paths: Sequence[Path], *, is_wanted: bool = False) -> None:
-        known = {path.links for path in self._paths}
+        known = {path.links for path in self.paths}
         for path in paths:
             if path in known and not is_wanted:
                 continue
             facts = facts_of(self._scenario, self.source, path)
-            self._paths.append(DraftPath(path, facts, is_wanted, path in self._disjoint))
+            self.paths.append(DraftPath(path, facts, is_wanted, path in self._disjoint))
 
     def _keep_one(self) -> None:
-        first = next((i for i, path in enumerate(self._paths) if path.is_wanted), None)
+        first = next((i for i, path in enumerate(self.paths) if path.is_wanted), None)
         if first is not None:
             self.set_wanted(first, True)

@@ -96,7 +96,8 @@ class RecoveryFile:
 
     def __init__(self, failed: Callable[[str], None], folder: Path | None = None) -> None:
         self._folder = folder or recovery_directory()
-        self._file = self._folder / f"{os.getpid()}-{uuid4().hex[:12]}{_SUFFIX}"
+        # Where it is, or would be.
+        self.file = self._folder / f"{os.getpid()}-{uuid4().hex[:12]}{_SUFFIX}"
         self._failed = failed
         self._has_failed = False
         self._changed = threading.Condition()
@@ -104,11 +105,6 @@ class RecoveryFile:
         self._is_settled = True
         self._is_closed = False
         self._thread: threading.Thread | None = None
-
-    @property
-    def file(self) -> Path:
-        """Where it is, or would be."""
-        return self._file
 
     def keep(self, unsaved: UnsavedText) -> None:
         """Have this written soon; returns at once."""
@@ -163,7 +159,7 @@ class RecoveryFile:
             elif wanted is not None:
                 # Shows those who cannot ask this machine about its processes that this one is still there.
                 with suppress(OSError):
-                    os.utime(self._file)
+                    os.utime(self.file)
             with self._changed:
                 if self._wanted == wanted:
                     self._is_settled = True
@@ -171,14 +167,14 @@ class RecoveryFile:
 
     def _write(self, wanted: UnsavedText | None) -> None:
         if wanted is None:
-            _remove(self._file)
+            _remove(self.file)
             return
         try:
             # The text may be somebody's unpublished work: only its owner reads it.
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_whole(self._file, _content(wanted))
+            write_whole(self.file, _content(wanted))
         except OSError as error:
-            _log.warning("unsaved changes cannot be kept in %s: %s", self._file, error)
+            _log.warning("unsaved changes cannot be kept in %s: %s", self.file, error)
             if not self._has_failed:
                 self._has_failed = True
                 self._failed(f"{self._folder}: {error.strerror or error}")

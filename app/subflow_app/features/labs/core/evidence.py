@@ -53,6 +53,8 @@ class LabRun:
 
     Attributes:
         row: as the store has it, with scenario text and summary.
+        id: the number by which it is known.
+        fork: where it branched off; None: it has a beginning of its own.
     """
 
     def __init__(self, store: Store, row: RunRow, *, told_as: int | None = None, fork: RunFork | None = None) -> None:
@@ -66,24 +68,14 @@ class LabRun:
         """
         self.row = row
         self._store = store
-        self._told_as = row.id if told_as is None else told_as
-        self._fork = fork or row.fork
+        self.id = row.id if told_as is None else told_as
+        self.fork = fork or row.fork
         self._curves: dict[tuple[str, str], tuple[NDArray[np.float64], NDArray[np.float32]] | None] = {}
-
-    @property
-    def id(self) -> int:
-        """Its number."""
-        return self._told_as
 
     @property
     def seed(self) -> int:
         """Its seed."""
         return self.row.seed
-
-    @property
-    def fork(self) -> RunFork | None:
-        """Where it branched off; None: it has a beginning of its own."""
-        return self._fork
 
     @property
     def summary(self) -> Mapping[str, Any]:

@@ -159,6 +159,9 @@ class RunJob:
             of the run, else everything.
         past: what lies behind it, if the simulation does not stand at its beginning; such a run is a fork of another.
 
+    Attributes:
+        traces: traces so far.
+
     Raises:
         SimError: if the simulator refuses the scenario, also because it would take too much.
     """
@@ -183,15 +186,15 @@ class RunJob:
         self.name = name or scenario.name
         self.sample_interval_s = sample_interval_s
         self._store = store
-        self._past = past
+        self.past = past
         maker = simulation_maker or (make_simulation if limits is None else partial(make_simulation, limits=limits))
         self._simulation = maker(scenario, seed, sample_interval_s)
         self._decisions = decisions
         if decisions is not None:
             self._simulation.record_decisions(decisions)
-        self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
+        self.traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
         if past is not None:
-            self._traces.fork, self._traces.origin = past.fork, past.origin
+            self.traces.fork, self.traces.origin = past.fork, past.origin
         self._go = threading.Event()
         self._go.set()
         # Ends the wait of a paused run: it goes on, ends, or makes a change.
@@ -228,12 +231,7 @@ class RunJob:
     @property
     def run_id(self) -> int | None:
         """Number of the run in its store, known soon after its start; None without one."""
-        return self._traces.run_id
-
-    @property
-    def past(self) -> RunPast | None:
-        """What lies behind it, if it goes on from another run."""
-        return self._past
+        return self.traces.run_id
 
     @property
     def decisions_lost(self) -> int:
@@ -244,11 +242,6 @@ class RunJob:
     def progress(self) -> RunProgress:
         """How far the run is; cheap enough to ask for at every frame."""
         return self._progress
-
-    @property
-    def traces(self) -> LiveTraces:
-        """Traces so far."""
-        return self._traces
 
     @property
     def is_held(self) -> bool:
@@ -362,14 +355,14 @@ class RunJob:
         return RunRecorder(
             store,
             self._simulation,
-            self._traces,
+            self.traces,
             scenario=self.scenario,
             scenario_text=self.scenario_text,
             name=self.name,
             sample_interval_s=self.sample_interval_s,
             decisions=self._decisions,
             began_at=self._started_at if is_over else None,
-            past=self._past,
+            past=self.past,
         )
 
     def _simulate(self, recorder: RunRecorder) -> JobState:
@@ -443,7 +436,7 @@ class RunJob:
                 wanted.answer.set_exception(error)
                 continue
             self._live_changes = (*self._live_changes, change)
-            self._traces.add_change(change.event)
+            self.traces.add_change(change.event)
             recorder.replace_scenario(self.scenario_text)
             _log.info('run "%s": live change %s at %.9f s', self.name, dict(change.values), change.event.at_s)
             wanted.answer.set_result(change)
@@ -490,7 +483,7 @@ class RunJob:
             # Whoever kept the database locked when the run began may have let go of it by now.
             recorder = self._recorder(self._store, is_over=True)
             recorder.finish(status.value, summary | {"run_id": recorder.run_id}, signature)
-            self._traces.run_id = recorder.run_id
+            self.traces.run_id = recorder.run_id
         # A run that the store lost on the way has no number there that anyone could use.
         summary["run_id"] = recorder.run_id
         start = run_start(
@@ -499,7 +492,7 @@ class RunJob:
             name=self.name,
             seed=self.seed,
             sample_interval_s=self.sample_interval_s,
-            fork=self._past.fork if self._past is not None else None,
+            fork=self.past.fork if self.past is not None else None,
         )
         row = finished_row(
             replace(start, started_at_utc=self._started_at),
@@ -508,7 +501,7 @@ class RunJob:
             summary=summary,
             signature=signature,
         )
-        self._traces.close(row)
+        self.traces.close(row)
         return RunResult(status, summary, recorder.run_id, recorder.error, error, signature)
 
     def _measure(self, state: JobState) -> RunProgress:

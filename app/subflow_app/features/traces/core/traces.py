@@ -180,26 +180,26 @@ class _RunTraces:
     """What the traces of any run say of it, wherever they are kept.
 
     Attributes:
+        title: name of the run.
+        duration_s: duration that the scenario asks for, s.
+        warmup_s: warm-up of the scenario, s.
+        mss_bytes: payload of a full packet, bytes.
+        row: the run as the list of runs has it; None while it goes on.
         fork: where it branched off another run; None: it has a beginning of its own.
         origin: the traces of that other run, where they are at hand.
         before: the traces of the run before a change of the scenario, which stay in sight; None: there are none.
     """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
-        self._title = title
-        self._duration_s = duration_s
-        self._warmup_s = warmup_s
-        self._mss_bytes = mss_bytes
+        self.title = title
+        self.duration_s = duration_s
+        self.warmup_s = warmup_s
+        self.mss_bytes = mss_bytes
         self._made_by = made_by
         self.fork: RunFork | None = None
         self.origin: Traces | None = None
         self.before: Traces | None = None
-        self._row: RunRow | None = None
-
-    @property
-    def row(self) -> RunRow | None:
-        """The run as the list of runs has it; None while it goes on."""
-        return self._row
+        self.row: RunRow | None = None
 
     def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
         """The traces of a scope, and of a column if one is named.
@@ -226,21 +226,6 @@ class _RunTraces:
         raise NotImplementedError
 
     @property
-    def title(self) -> str:
-        """Name of the run."""
-        return self._title
-
-    @property
-    def duration_s(self) -> float:
-        """Duration that the scenario asks for, s."""
-        return self._duration_s
-
-    @property
-    def warmup_s(self) -> float:
-        """Warm-up of the scenario, s."""
-        return self._warmup_s
-
-    @property
     def labels(self) -> Mapping[str, str]:
         """Text for people by owner."""
         return self._made_by.labels
@@ -259,11 +244,6 @@ class _RunTraces:
     def scenario(self) -> Scenario | None:
         """What was simulated, with the changes that were made while it went on; None if this version cannot read it."""
         return self._made_by.scenario
-
-    @property
-    def mss_bytes(self) -> int:
-        """Payload of a full packet, bytes."""
-        return self._mss_bytes
 
 
 class LiveTraces(_RunTraces):
@@ -293,7 +273,7 @@ class LiveTraces(_RunTraces):
         try:
             index = self._index[key]
         except KeyError:
-            raise _unknown(key, self._title) from None
+            raise _unknown(key, self.title) from None
         values = self._simulation.values(index)
         return self._times(len(values)), values
 
@@ -326,7 +306,7 @@ class LiveTraces(_RunTraces):
 
     def close(self, row: RunRow) -> None:
         """Takes what came out of the run, which is over; called by the run."""
-        self._row = row
+        self.row = row
 
     def events(self, stream: str) -> EventTable:
         """The latest rows; see `EventLog`."""
@@ -350,7 +330,7 @@ class StoredTraces(_RunTraces):
 
     def __init__(self, store: Store, run_id: int) -> None:
         self._store = store
-        self._run_id = run_id
+        self.run_id = run_id
         run = store.run(run_id)
         series = store.series(run_id)
         self._is_over = run.status != "running"
@@ -365,12 +345,7 @@ class StoredTraces(_RunTraces):
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
         super().__init__(readable_line(run.name), float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
         self.fork = store.forks.origin_of(run_id)
-        self._row = run if self._is_over else None
-
-    @property
-    def run_id(self) -> int:
-        """Number of the run in the store."""
-        return self._run_id
+        self.row = run if self._is_over else None
 
     def keep(
         self,
@@ -414,7 +389,7 @@ class StoredTraces(_RunTraces):
         try:
             series_id = self._ids[key]
         except KeyError:
-            raise _unknown(key, self._title) from None
+            raise _unknown(key, self.title) from None
         data = self._store.read(series_id)
         return sample_times(data.t0_s, data.dt_s, len(data.values)), data.values
 
@@ -422,7 +397,7 @@ class StoredTraces(_RunTraces):
         """All marks of the run."""
         if self._marks is not None:
             return self._marks
-        rows = self._store.marks(self._run_id).rows()
+        rows = self._store.marks(self.run_id).rows()
         return tuple(TraceMark(row.time_ns / NANOSECONDS, self._owner(row.owner), row.kind, row.value) for row in rows)
 
     def _owner(self, text: str) -> str:
@@ -437,7 +412,7 @@ class StoredTraces(_RunTraces):
             INTERVAL.name: self._store.intervals,
             AGENT.name: self._store.agent_steps,
         }[stream]
-        table = read(self._run_id)
+        table = read(self.run_id)
         # Plots ask for these with every curve; they are few, and those of a run that is over stay as they are.
         if stream == AGENT.name and self._is_over:
             self._kept[stream] = table
