@@ -55,16 +55,11 @@ class RunWriter:
         self._writer = writer
         self._stream = stream
         self._n_columns = n_columns
-        self._n_samples = 0
+        self.n_samples = 0  # samples appended so far, of each column
         self._label = label
         self._latest_ns: dict[str, int] = {}  # time of the last row of each event stream
         self._widths: dict[str, list[tuple[int, ...]]] = {}  # of its columns
         self._is_open = True
-
-    @property
-    def n_samples(self) -> int:
-        """Samples appended so far, of each column."""
-        return self._n_samples
 
     def append(self, first_sample: int, block: ArrayLike) -> None:
         """Append samples of all columns.
@@ -80,12 +75,12 @@ class RunWriter:
         values = np.array(block, np.float32, order="C")
         if values.ndim != 2 or values.shape[1] != self._n_columns:
             raise ValueError(f"a block of shape {values.shape} where [n_samples, {self._n_columns}] is due")
-        if first_sample != self._n_samples:
-            raise ValueError(f"a block from sample {first_sample} where sample {self._n_samples} is due")
+        if first_sample != self.n_samples:
+            raise ValueError(f"a block from sample {first_sample} where sample {self.n_samples} is due")
         self._check()
         if len(values):
             self._writer.post(lambda: self._stream.take_block(values), values.nbytes)
-            self._n_samples += len(values)
+            self.n_samples += len(values)
 
     def add_marks(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
         """Append marks.

@@ -38,7 +38,7 @@ class SessionLog(logging.Handler):
         super().__init__(logging.INFO)
         self._guard = threading.Lock()
         self._messages: deque[LogMessage] = deque(maxlen=most_kept)
-        self._count = 0
+        self.count = 0  # how many messages there have been
         self._listeners: list[Callable[[], None]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -52,8 +52,8 @@ class SessionLog(logging.Handler):
             self.handleError(record)
             return
         with self._guard:
-            self._messages.append(LogMessage(self._count, record.created, record.levelno, record.name, text))
-            self._count += 1
+            self._messages.append(LogMessage(self.count, record.created, record.levelno, record.name, text))
+            self.count += 1
         for listener in tuple(self._listeners):
             listener()
 
@@ -65,14 +65,9 @@ class SessionLog(logging.Handler):
     def since(self, number: int) -> list[LogMessage]:
         """The messages from this number on, as far as they are still kept."""
         with self._guard:
-            if number >= self._count:
+            if number >= self.count:
                 return []
             return [message for message in self._messages if message.number >= number]
-
-    @property
-    def count(self) -> int:
-        """How many messages there have been."""
-        return self._count
 
 
 SESSION_LOG = SessionLog()

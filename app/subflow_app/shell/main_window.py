@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
         self._state_file = state_file or WindowStateFile()
         self.desk_maker = desk_maker or open_desk
         self._recovery_folder = recovery_folder
-        self._closes_when_ended = self._closes_unasked = self._closes_when_changed = False
+        self._closes_when_ended = self.closes_unasked = self._closes_when_changed = False
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
         self._make_parts(actions, example)
         self._place_parts()
@@ -335,14 +335,9 @@ class MainWindow(QMainWindow):
             tr("End and close"),
         )
 
-    @property
-    def closes_unasked(self) -> bool:
-        """Whether nobody is asked what is to become of changes."""
-        return self._closes_unasked
-
     def close_at_once(self) -> None:
         """Closes without asking, as the program is ended from outside; the next start offers unsaved changes."""
-        self._closes_unasked = self._closes_when_ended = True
+        self.closes_unasked = self._closes_when_ended = True
         self.close()
 
     def tell(self, text: str) -> None:
@@ -490,12 +485,12 @@ class MainWindow(QMainWindow):
             self.runs.stop()
             event.ignore()
             return
-        if self.history.changes.is_busy and not self._closes_unasked:
+        if self.history.changes.is_busy and not self.closes_unasked:
             # A change that is refused now would be lost without a word.
             self._closes_when_ended = self._closes_when_changed = True
             event.ignore()
             return
-        waits = not self._closes_unasked
+        waits = not self.closes_unasked
         if not self.unsaved.make_safe(asks=waits, waits=waits):
             self._closes_when_ended = False
             event.ignore()
@@ -508,7 +503,7 @@ class MainWindow(QMainWindow):
         self.presentation.close()
         self._state_file.save_speed_limit(self.speed_limit)
         self._state_file.save_history(self.history.state())
-        self.recovery.close(keeps_changes=self._closes_unasked)
+        self.recovery.close(keeps_changes=self.closes_unasked)
         self.log.close_log()
         self.closing.emit()
         self.workers.finish_all()

@@ -141,7 +141,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         self.notes: tuple[str, ...] = ()
         self._store = store
         self._key = question.key
-        self._record: SearchRecord | None = None
+        self.record: SearchRecord | None = None  # the search in the store
         self._minutes = minutes
         self._networks = networks
         self._most = most
@@ -151,11 +151,6 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         self._shrunk: dict[int, Sequence[Counterexample]] = {}
         self._unwritten: list[Generation] = []
         self._written_at = 0.0
-
-    @property
-    def record(self) -> SearchRecord | None:
-        """The stored form of the search."""
-        return self._record
 
     @property
     def elapsed_s(self) -> float:
@@ -209,9 +204,9 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             "seed": question.seed,
         }
         names = question.claim.name, question.space.name, question.entrant.name
-        self._record = self._store.searches.begin(self._key, *names, simulator_version(), document)
-        self._earlier_s = self._record.elapsed_s
-        for known in self._store.searches.generations(self._record.id):
+        self.record = self._store.searches.begin(self._key, *names, simulator_version(), document)
+        self._earlier_s = self.record.elapsed_s
+        for known in self._store.searches.generations(self.record.id):
             points = self.search.ask()
             width = points.shape[1]
             was = np.frombuffer(known.points, "<f8")
@@ -268,8 +263,8 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             if len(kept) < self._most and all(each.text != other.text for other in kept):
                 kept.append(each)
         self.found = tuple(kept)
-        if self._record is not None and self._store is not None:
-            self._store.searches.put_found(self._record.id, [each.document() for each in kept])
+        if self.record is not None and self._store is not None:
+            self._store.searches.put_found(self.record.id, [each.document() for each in kept])
         self._tell(share=1.0, eta_s=0.0)
 
     def _tell_running(self, n_under_way: int, executor: Executor) -> None:
@@ -302,8 +297,8 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         raise ArenaError(f"{what}: {problem}")
 
     def _write(self) -> None:
-        if self._record is not None and self._store is not None and (self._unwritten or self._started):
-            self._store.searches.add(self._record.id, self._unwritten, self.elapsed_s)
+        if self.record is not None and self._store is not None and (self._unwritten or self._started):
+            self._store.searches.add(self.record.id, self._unwritten, self.elapsed_s)
         self._unwritten = []
         self._written_at = time.monotonic()
 

@@ -76,16 +76,11 @@ class Snapshots:
         """Begin with the state at the start, and keep no more than so many bytes, but for that one."""
         self._states = [start]
         self._budget_bytes = budget_bytes
-        self._bytes = start.bytes
+        self.bytes = start.bytes  # memory that they take
         self.spacing = FIRST_SPACING
 
     def __len__(self) -> int:
         return len(self._states)
-
-    @property
-    def bytes(self) -> int:
-        """Memory that they take."""
-        return self._bytes
 
     @property
     def last(self) -> TimedSnapshot:
@@ -129,14 +124,14 @@ class Snapshots:
                 as the budget asks for at the end; by halves it would be up to twice as far.
         """
         self._states.insert(self._position(state.now_ns), state)
-        self._bytes += state.bytes
-        while self._bytes > self._budget_bytes and len(self._states) > 1:
-            mean_bytes = self._bytes / len(self._states)
+        self.bytes += state.bytes
+        while self.bytes > self._budget_bytes and len(self._states) > 1:
+            mean_bytes = self.bytes / len(self._states)
             most_states = max(1.0, self._budget_bytes / mean_bytes)
             whole_work = self._states[-1].work / max(share, 0.01)
             factor = max(2, math.ceil(_ROOM * whole_work / most_states / self.spacing))
             self._states = self._states[::factor]
-            self._bytes = sum(kept.bytes for kept in self._states)
+            self.bytes = sum(kept.bytes for kept in self._states)
             self.spacing *= factor
 
     def _position(self, time_ns: int) -> int:
@@ -217,7 +212,8 @@ class Replay:
         self._slice_ns = _FIRST_SLICE_NS
         self._cpu_s = 0.0
         self._cpu_work = 0
-        self._same: bool | None = None
+        # True if it repeats the stored run bit for bit; None: unknown, e.g. before `prepare`.
+        self.is_same: bool | None = None
 
     @classmethod
     def stored(cls, store: Store, run_id: int, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay:
@@ -274,11 +270,6 @@ class Replay:
         return " ".join(part for part in (self._version_notice(), self._budget_notice()) if part)
 
     @property
-    def is_same(self) -> bool | None:
-        """Whether it repeats the stored run bit for bit; None: not known, e.g. before `prepare`."""
-        return self._same
-
-    @property
     def cost(self) -> ReplayCost:
         """What it takes as far as it was prepared."""
         speed = self._cpu_work / self._cpu_s if self._cpu_s > 0 else math.nan
@@ -316,7 +307,7 @@ class Replay:
         except ReplayCancelledError:
             return False
         if self._origin.signature:
-            self._same = self._simulation.signature() == self._origin.signature
+            self.is_same = self._simulation.signature() == self._origin.signature
         progress(1.0)
         return True
 
@@ -592,19 +583,19 @@ class Replay:
     def _version_notice(self) -> str:
         made_by, this = self._origin.version, subflow_app.__version__
         values = {"run": self.title, "made_by": made_by, "this": this}
-        if self._same is False and made_by != this:
+        if self.is_same is False and made_by != this:
             return tr(
                 "Version {made_by} made {run}; this one, {this}, does not repeat it bit for bit: this version's run "
                 "is shown.",
                 **values,
             )
-        if self._same is False:
+        if self.is_same is False:
             return tr(
                 "{run} is not reproduced bit for bit, although this version made it: a trained policy or a file that "
                 "it used may have changed.",
                 **values,
             )
-        if self._same is None and made_by != this:
+        if self.is_same is None and made_by != this:
             return tr(
                 "Version {made_by} made {run}; one pass will show if this version, {this}, repeats it.",
                 **values,

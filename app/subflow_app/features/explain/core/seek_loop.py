@@ -46,26 +46,12 @@ class SeekLoop:
         self._wanted_s: float | None = None
         self._is_stopped = False
         self._is_prepared = False
-        self._is_working = False
+        self.is_working = False  # in some thread
         self._found: tuple[float, Instant] | None = None
-        self._progress = 0.0
-        self._notice = ""
+        self.progress = 0.0  # share of the first pass that is done, 0 to 1
+        # Warning about the replay of this run; empty if all is well, or before the first seek.
+        self.notice = ""
         self._began = 0.0
-
-    @property
-    def is_working(self) -> bool:
-        """Whether a thread has the work."""
-        return self._is_working
-
-    @property
-    def progress(self) -> float:
-        """Share of the first pass that is done, 0 to 1."""
-        return self._progress
-
-    @property
-    def notice(self) -> str:
-        """What a person should know about this run's replay; empty if all is well, or before the first seek."""
-        return self._notice
 
     def ask(self, time_s: float) -> bool:
         """Wants the state at a time, and none asked for before; whether somebody has to call `work` for it now."""
@@ -74,9 +60,9 @@ class SeekLoop:
                 return False
             self._wanted_s = time_s
             self._changed.notify()
-            has_to = not self._is_working
+            has_to = not self.is_working
             # Whoever asked calls it: nobody else shall be told the same.
-            self._is_working = True
+            self.is_working = True
             return has_to
 
     def take(self) -> tuple[float, Instant] | None:
@@ -110,12 +96,12 @@ class SeekLoop:
                     wanted_s, self._wanted_s = self._wanted_s, None
                     # In the same breath: what is asked for from now on needs another call.
                     if self._is_stopped or (wanted_s is None and self._is_prepared):
-                        self._is_working = False
+                        self.is_working = False
                         return
                 self._do(wanted_s)
         except Exception:
             with self._changed:
-                self._is_working, self._wanted_s, self._is_stopped = False, None, True
+                self.is_working, self._wanted_s, self._is_stopped = False, None, True
             raise
 
     def _do(self, wanted_s: float | None) -> None:
@@ -123,10 +109,10 @@ class SeekLoop:
 
         if self._run is None:
             self._run = self._open_run()
-            self._notice = self._run.notice
+            self.notice = self._run.notice
         if wanted_s is None:
             self._is_prepared = self._run.prepare(self._is_interrupted, self._take_progress)
-            self._notice = self._run.notice
+            self.notice = self._run.notice
             return
         self._began = time.monotonic()
         try:
@@ -143,4 +129,4 @@ class SeekLoop:
         return self._is_stopped or (self._wanted_s is not None and time.monotonic() - self._began > _PATIENCE_S)
 
     def _take_progress(self, share: float) -> None:
-        self._progress = share
+        self.progress = share

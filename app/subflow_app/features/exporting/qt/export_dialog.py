@@ -126,7 +126,7 @@ class FigurePreview(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._source = source
         self._wanted: tuple[FigureChoice, FigurePlan] | None = None
-        self._content = QPixmap()
+        self.pixmap = QPixmap()  # the picture as it was drawn, before it is scaled
         self._told = ""
         self.picture = named(Label(self), "figure_picture", tr("Preview of the figure"))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -145,11 +145,6 @@ class FigurePreview(QFrame):
     def is_up_to_date(self) -> bool:
         """Whether the picture is of what was asked for last."""
         return not self._reader.is_busy and not self._delay.isActive()
-
-    @property
-    def pixmap(self) -> QPixmap:
-        """The picture as it was drawn, before it is scaled."""
-        return self._content
 
     def show_figure(self, choice: FigureChoice, plan: FigurePlan) -> None:
         """Shows this figure soon."""
@@ -174,22 +169,22 @@ class FigurePreview(QFrame):
         self._reader.ask(lambda _is_given_up: self._source.draw(page), is_other=True)
 
     def _tell(self, text: str) -> None:
-        self._content = QPixmap()
-        self.picture.setPixmap(self._content)
+        self.pixmap = QPixmap()
+        self.picture.setPixmap(self.pixmap)
         self.caption.setText(text)
 
     def _show(self, content: bytes) -> None:
-        self._content = QPixmap()
-        self._content.loadFromData(content)
+        self.pixmap = QPixmap()
+        self.pixmap.loadFromData(content)
         self.caption.setText(self._told)
         self._fit()
 
     def _fit(self) -> None:
-        if self._content.isNull():
+        if self.pixmap.isNull():
             return
         ratio = self.devicePixelRatioF()
         room = (self.picture.size() - QSize(_MARGIN, _MARGIN)) * ratio
-        scaled = self._content.scaled(
+        scaled = self.pixmap.scaled(
             room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
         )
         scaled.setDevicePixelRatio(ratio)

@@ -52,7 +52,7 @@ class KernelRecording:
         self._plan = plan
         self._network = network
         self._about = dict(about)
-        self._now_s = 0.0
+        self.now_s = 0.0  # published up to here, s
         columns: list[Column] = []
         blocks: list[NDArray[np.float32]] = []
         for flow, result in zip(plan.flows, network["flows"], strict=True):
@@ -75,11 +75,6 @@ class KernelRecording:
         return self._plan.seed
 
     @property
-    def now_s(self) -> float:
-        """Published up to here, s."""
-        return self._now_s
-
-    @property
     def duration_s(self) -> float:
         """Length of the run, s."""
         return self._plan.duration_s
@@ -87,7 +82,7 @@ class KernelRecording:
     @property
     def finished(self) -> bool:
         """Everything is published."""
-        return self._now_s >= self.duration_s
+        return self.now_s >= self.duration_s
 
     @property
     def packets(self) -> int:
@@ -102,7 +97,7 @@ class KernelRecording:
 
     def run_until(self, t_s: float) -> bool:
         """Publish: everything at once, as all of it is there; True, since nothing takes long enough to be cut short."""
-        self._now_s = self.duration_s if t_s > 0 else 0.0
+        self.now_s = self.duration_s if t_s > 0 else 0.0
         return True
 
     def apply(self, event: Event) -> Event:

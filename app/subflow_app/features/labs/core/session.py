@@ -88,7 +88,7 @@ class LabSession:
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
         """Goes on from that progress; without a folder nothing is kept."""
         self.lab = lab
-        self._progress = progress
+        self.progress = progress  # all that is kept
         self._folder = folder
 
     @classmethod
@@ -120,19 +120,14 @@ class LabSession:
             LabError: if that is not possible.
         """
         if self._folder is not None:
-            self._folder.write(self._progress)
+            self._folder.write(self.progress)
 
     # What it is
 
     @property
-    def progress(self) -> Progress:
-        """All that is kept."""
-        return self._progress
-
-    @property
     def active(self) -> Step | None:
         """The first step that is not passed; None: all are."""
-        return next((step for step in self.lab.steps if not self._progress.step(step.id).is_passed), None)
+        return next((step for step in self.lab.steps if not self.progress.step(step.id).is_passed), None)
 
     @property
     def is_finished(self) -> bool:
@@ -141,30 +136,30 @@ class LabSession:
 
     def state(self, step: Step) -> StepState:
         """Where a step stands."""
-        if self._progress.step(step.id).is_passed:
+        if self.progress.step(step.id).is_passed:
             return StepState.PASSED
         return StepState.ACTIVE if step == self.active else StepState.LOCKED
 
     def step_progress(self, step: Step) -> StepProgress:
         """What is kept of a step."""
-        return self._progress.step(step.id)
+        return self.progress.step(step.id)
 
     def hints(self, step: Step) -> tuple[str, ...]:
         """The hints that were shown."""
-        return step.hints[: self._progress.step(step.id).hints]
+        return step.hints[: self.progress.step(step.id).hints]
 
     def is_answered(self, step: Step, question: Question) -> bool:
         """Whether a question needs no further answer."""
-        return any(each.is_right for each in self._progress.step(step.id).answers.get(question.id, ()))
+        return any(each.is_right for each in self.progress.step(step.id).answers.get(question.id, ()))
 
     def options(self, step: Step, asked: Prediction | Question) -> tuple[str, ...]:
         """The options of what a step asks, in the order in which this student has them."""
         place = asked.id if isinstance(asked, Question) else ""
-        return dealt(asked.options, self._progress.deal, self.lab.name, step.id, place)
+        return dealt(asked.options, self.progress.deal, self.lab.name, step.id, place)
 
     def reader(self, store: Store) -> EvidenceReader:
         """Reads what was done since the lab was begun."""
-        return EvidenceReader(store, self._progress.begin)
+        return EvidenceReader(store, self.progress.begin)
 
     # What is found out, in a worker
 
@@ -182,7 +177,7 @@ class LabSession:
         if step is None:
             return None
         evidence = self.evidence(reader, text, step)
-        made = self._progress.step(step.id)
+        made = self.progress.step(step.id)
         last_run = evidence.runs[-1].id if evidence.runs else 0
         if step.prediction is not None and made.prediction is None:
             return Judgement(step.id, None, False, last_run, None, evidence, _ran_early(step, evidence))
@@ -201,8 +196,8 @@ class LabSession:
 
     def evidence(self, reader: EvidenceReader, text: str, step: Step) -> Evidence:
         """What counts in a step."""
-        evidence = reader.read(text, self._progress.step_runs())
-        predicted = self._progress.step(step.id).prediction
+        evidence = reader.read(text, self.progress.step_runs())
+        predicted = self.progress.step(step.id).prediction
         return evidence if predicted is None else evidence.after(predicted.after_run)
 
     def judge_answer(self, reader: EvidenceReader, text: str, step: Step, question: Question, said: str) -> Answered:
@@ -243,13 +238,13 @@ class LabSession:
         step = self.active
         if step is None or judgement.step != step.id:
             return False
-        made = self._progress.step(step.id)
+        made = self.progress.step(step.id)
         if judgement.came is not None and made.prediction is not None:
             came = replace(made.prediction, came=judgement.came.value, is_right=judgement.came.is_right)
             made = replace(made, prediction=came)
         if judgement.passes:
             made = replace(made, passed_at=now(), last_run=judgement.last_run)
-        if made != self._progress.step(step.id):
+        if made != self.progress.step(step.id):
             self._set(step, made)
         return judgement.passes
 
@@ -262,7 +257,7 @@ class LabSession:
         """
         if not step.is_read_only or step != self.active:
             raise InputError(tr('the step "{title}" is not passed by reading it', title=step.title))
-        self._set(step, replace(self._progress.step(step.id), passed_at=now()))
+        self._set(step, replace(self.progress.step(step.id), passed_at=now()))
 
     def predict(self, step: Step, value: PredictionValue, last_run: int) -> None:
         """Keep a prediction: from now on only runs after `last_run` count in the step.
@@ -271,7 +266,7 @@ class LabSession:
             InputError: if nothing is asked, or something else, or a prediction was made.
             LabError: if the progress cannot be kept.
         """
-        prediction, made = step.prediction, self._progress.step(step.id)
+        prediction, made = step.prediction, self.progress.step(step.id)
         if prediction is None or made.prediction is not None or step != self.active:
             raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
         _check_prediction(prediction, value)
@@ -286,7 +281,7 @@ class LabSession:
         """
         if self.is_answered(step, question):
             raise InputError(tr("this question is answered"))
-        made = self._progress.step(step.id)
+        made = self.progress.step(step.id)
         given = made.answers.get(question.id, ())
         if all(each.value != answered.value for each in given):
             self._set(step, replace(made, answers={**made.answers, question.id: (*given, answered)}))
@@ -297,7 +292,7 @@ class LabSession:
         Raises:
             LabError: if the progress cannot be kept.
         """
-        made = self._progress.step(step.id)
+        made = self.progress.step(step.id)
         if made.hints >= len(step.hints):
             return None
         self._set(step, replace(made, hints=made.hints + 1))
@@ -309,14 +304,14 @@ class LabSession:
         Raises:
             LabError: if that is not possible.
         """
-        if text != self._progress.document:
-            self._progress = replace(self._progress, document=text)
+        if text != self.progress.document:
+            self.progress = replace(self.progress, document=text)
             self.keep()
 
     def _set(self, step: Step, made: StepProgress) -> None:
-        self._progress = self._progress.with_step(step.id, made)
-        if self.is_finished and not self._progress.finished_at:
-            self._progress = replace(self._progress, finished_at=now())
+        self.progress = self.progress.with_step(step.id, made)
+        if self.is_finished and not self.progress.finished_at:
+            self.progress = replace(self.progress, finished_at=now())
         self.keep()
 
 

@@ -108,13 +108,8 @@ class RunQueue:
         self._threads: set[threading.Thread] = set()
         self._next_number = 1
         self._expected_per_s = math.nan
-        self._is_paused = False
+        self.is_paused = False
         self._is_closed = False
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether everything holds."""
-        return self._is_paused
 
     @property
     def is_busy(self) -> bool:
@@ -168,7 +163,7 @@ class RunQueue:
                 left = sum(not entry.state.is_over for entry in entries)
                 eta_s = (whole_s - done_s) * per_s / max(1, min(self._parallel, left))
             done = sum(entry.state.is_over for entry in entries)
-            state = JobState.PAUSED if self._is_paused else JobState.RUNNING
+            state = JobState.PAUSED if self.is_paused else JobState.RUNNING
             share = done_s / whole_s if whole_s > 0 else 1.0
             return JobProgress(len(items), done, eta_s=eta_s, state=state, share=share)
 
@@ -213,7 +208,7 @@ class RunQueue:
     def pause(self) -> None:
         """Hold all runs, and start none."""
         with self._lock:
-            self._is_paused = True
+            self.is_paused = True
             for item in self._items:
                 if item.job is not None and item.entry.state is JobState.RUNNING:
                     item.job.pause()
@@ -221,7 +216,7 @@ class RunQueue:
     def unpause(self) -> None:
         """Go on."""
         with self._lock:
-            self._is_paused = False
+            self.is_paused = False
             for item in self._items:
                 if item.job is not None and item.entry.state is JobState.RUNNING:
                     item.job.unpause()
@@ -292,7 +287,7 @@ class RunQueue:
         return replace(item.entry, fraction=progress.fraction, eta_s=progress.eta_s)
 
     def _start_next(self) -> None:
-        if self._is_paused or self._is_closed:
+        if self.is_paused or self._is_closed:
             return
         running = sum(item.entry.state is JobState.RUNNING for item in self._items)
         for item in self._items:
@@ -328,7 +323,7 @@ class RunQueue:
             self._begun.append(job)
             if item.is_cancelled:
                 job.stop()
-            elif self._is_paused:
+            elif self.is_paused:
                 job.pause()
         result = job.run()
         note = self._tag(store, result.run_id, item.entry.tag) if store is not None else ""

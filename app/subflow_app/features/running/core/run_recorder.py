@@ -100,7 +100,7 @@ class RunRecorder:
         self._traces = traces
         self._starting: Future[RunWriter] | None = None  # the store has not begun the run yet
         self._writer: RunWriter | None = None
-        self._error: StoreError | None = None
+        self.error: StoreError | None = None  # the reason if the store lacks the run
         self.has_begun = False
         self._stored_samples = 0
         self._decisions = decisions
@@ -140,11 +140,6 @@ class RunRecorder:
         """Number of the run in the store, which this waits for; None without one, or once storing has failed."""
         self._take_writer(wait=True)
         return self._writer.run_id if self._writer is not None else None
-
-    @property
-    def error(self) -> StoreError | None:
-        """Why the store does not hold the run."""
-        return self._error
 
     def record(self, *, everything: bool = False) -> None:
         """Take over what has come since the last call.
@@ -260,7 +255,7 @@ class RunRecorder:
 
     def _give_up(self, error: StoreError) -> None:
         _log.error("the run continues in memory only: %s", error)
-        self._error = error
+        self.error = error
         if self._writer is not None:
             self._writer.abandon()  # else it would be listed as running for as long as the store is open
             self._writer = None

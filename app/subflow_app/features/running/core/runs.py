@@ -201,7 +201,7 @@ class RunJob:
         self._wake = threading.Event()
         self._until_ns: int | None = None
         self._wanted: deque[Wanted] = deque()
-        self._live_changes: tuple[LiveChange, ...] = ()
+        self.live_changes: tuple[LiveChange, ...] = ()  # changes made since the run began, in order
         self._stop = threading.Event()
         self._started = False
         self._started_at = datetime.now(UTC)
@@ -247,11 +247,6 @@ class RunJob:
     def is_held(self) -> bool:
         """Whether the run holds: after `pause`, or where `run_to` has sent it."""
         return not self._go.is_set()
-
-    @property
-    def live_changes(self) -> tuple[LiveChange, ...]:
-        """Changes made since the run began, in order."""
-        return self._live_changes
 
     def pause(self) -> None:
         """Hold the simulation at once; without effect once the run is over."""
@@ -435,7 +430,7 @@ class RunJob:
                 # Of the person who asked: the run goes on without the change.
                 wanted.answer.set_exception(error)
                 continue
-            self._live_changes = (*self._live_changes, change)
+            self.live_changes = (*self.live_changes, change)
             self.traces.add_change(change.event)
             recorder.replace_scenario(self.scenario_text)
             _log.info('run "%s": live change %s at %.9f s', self.name, dict(change.values), change.event.at_s)

@@ -73,7 +73,7 @@ class SweepJob(Batch[_Wanted]):
         self.plan = plan
         self._store = store
         self._limits = limits
-        self._sweep_id = sweep_id
+        self.sweep_id = sweep_id  # its number in the store; None until its points have been read
         self._said_at = 0.0
 
     @classmethod
@@ -100,11 +100,6 @@ class SweepJob(Batch[_Wanted]):
         return cls(plan, store, jobs=jobs, cluster=cluster, executor=executor, limits=limits, sweep_id=sweep_id)
 
     @property
-    def sweep_id(self) -> int | None:
-        """Its number in the store; None until its points have been read."""
-        return self._sweep_id
-
-    @property
     def is_kept(self) -> bool:
         """True if it can be continued later: a store in memory ends with its program."""
         return self._store.path is not None
@@ -115,7 +110,7 @@ class SweepJob(Batch[_Wanted]):
         Raises:
             StoreError: if it cannot be read.
         """
-        return None if self._sweep_id is None else stored_table(self._store, self._sweep_id)
+        return None if self.sweep_id is None else stored_table(self._store, self.sweep_id)
 
     def run(self) -> JobOutcome:
         """Carry the sweep out, to its end or until `stop`.
@@ -169,21 +164,21 @@ class SweepJob(Batch[_Wanted]):
             for key in (self._key(scenario, seed),)
         ]
         sweeps = self._store.sweeps
-        if self._sweep_id is None:
+        if self.sweep_id is None:
             points = [
                 {key: value.text for key, value in zip(self.plan.keys, self.plan.swept(point), strict=True)}
                 for point in self.plan.points()
             ]
             start = SweepStart(self.plan.name, plan_text(self.plan), simulator_version(), points, places)
-            self._sweep_id = sweeps.add(start)
+            self.sweep_id = sweeps.add(start)
         else:
-            sweeps.replace_keys(self._sweep_id, simulator_version(), places)
-        sweeps.set_state(self._sweep_id, "running", process=this_process())
+            sweeps.replace_keys(self.sweep_id, simulator_version(), places)
+        sweeps.set_state(self.sweep_id, "running", process=this_process())
         self._said_at = time.monotonic()
-        sweeps.link_finished(self._sweep_id, needs_traces=self.plan.keeps_traces)
+        sweeps.link_finished(self.sweep_id, needs_traces=self.plan.keeps_traces)
         wanted: dict[str, _Wanted] = {}
         n_there = 0
-        for row in sweeps.runs(self._sweep_id):
+        for row in sweeps.runs(self.sweep_id):
             if row.run_id is not None:
                 n_there += 1
             else:
@@ -215,7 +210,7 @@ class SweepJob(Batch[_Wanted]):
         point_number, seed = wanted.places[0]
         point = self.plan.point(point_number)
         scenario, wanted.scenario = wanted.scenario, None
-        sweep_id = self._sweep_id
+        sweep_id = self.sweep_id
         assert sweep_id is not None
         assert scenario is not None
         keep_run(
@@ -236,8 +231,8 @@ class SweepJob(Batch[_Wanted]):
     def _give_up(self, wanted: _Wanted, problem: str) -> None:
         _log.error("%s could not be made: %s", self._label(wanted), problem)
         self._problems.append(f"{self._label(wanted)}: {problem}")
-        assert self._sweep_id is not None
-        self._store.sweeps.set_message(self._sweep_id, wanted.places, problem)
+        assert self.sweep_id is not None
+        self._store.sweeps.set_message(self.sweep_id, wanted.places, problem)
         self._tell(failed=self._progress.failed + len(wanted.places))
 
     def _label(self, wanted: _Wanted) -> str:
@@ -249,16 +244,16 @@ class SweepJob(Batch[_Wanted]):
     def _say_alive(self, state: JobState, *, at_once: bool = False) -> None:
         """Renew the heartbeat, by which others know that somebody is at the sweep."""
         if at_once or time.monotonic() - self._said_at > HEARTBEAT_S:
-            assert self._sweep_id is not None
-            self._store.sweeps.set_state(self._sweep_id, state.value, process=this_process())
+            assert self.sweep_id is not None
+            self._store.sweeps.set_state(self.sweep_id, state.value, process=this_process())
             self._said_at = time.monotonic()
 
     def _settle(self, state: JobState) -> None:
         if not self._said_at:  # nothing was begun
             return
-        assert self._sweep_id is not None
+        assert self.sweep_id is not None
         try:
-            self._store.sweeps.set_state(self._sweep_id, state.value, message="\n".join(self._problems))
+            self._store.sweeps.set_state(self.sweep_id, state.value, message="\n".join(self._problems))
         except StoreError as error:
             _log.error("the end of the sweep is not in the database: %s", error)
 

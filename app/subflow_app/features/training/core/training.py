@@ -74,8 +74,8 @@ class TrainingJob:
         self._trainer = trainer
         self._detached = detached
         self._changed = threading.Condition()
-        self._state = JobState.WAITING
-        self._message = ""
+        self.state = JobState.WAITING
+        self.message = ""  # cause of a failure or an interruption, and the remedy
         self._final: tuple[JobState, str] | None = None  # as told; it is so once the process has ended
         self._latest: dict[str, Any] = {}
         self._last_of_kind: dict[str, dict[str, Any]] = {}
@@ -100,19 +100,9 @@ class TrainingJob:
     # What is known
 
     @property
-    def state(self) -> JobState:
-        """Where it stands."""
-        return self._state
-
-    @property
-    def message(self) -> str:
-        """Why it failed or was interrupted, and what to do; empty otherwise."""
-        return self._message
-
-    @property
     def pid(self) -> int:
         """Its process; 0 before it has started and after it has ended."""
-        return 0 if self._state.is_over else self._pid
+        return 0 if self.state.is_over else self._pid
 
     @property
     def exit_code(self) -> int | None:
@@ -122,7 +112,7 @@ class TrainingJob:
     @property
     def is_attached(self) -> bool:
         """Whether another program has started it."""
-        return self._process is None and self._state is not JobState.WAITING
+        return self._process is None and self.state is not JobState.WAITING
 
     @property
     def metrics(self) -> Mapping[str, Any]:
@@ -153,10 +143,10 @@ class TrainingJob:
             until: asked after each report; left out: whether it is over.
         """
         if until is None:
-            until = lambda: self._state.is_over  # noqa: E731 - a name of its own would say no more
+            until = lambda: self.state.is_over  # noqa: E731 - a name of its own would say no more
         with self._changed:
             # Over is over: nothing that is not the case by then will ever be.
-            self._changed.wait_for(lambda: until() or self._state.is_over, timeout_s)
+            self._changed.wait_for(lambda: until() or self.state.is_over, timeout_s)
             return until()
 
     # What it can be told
@@ -168,7 +158,7 @@ class TrainingJob:
             TrainingError: if it was started before, if somebody else trains in the folder, or if it cannot be written.
         """
         with self._changed:
-            if self._state is not JobState.WAITING:
+            if self.state is not JobState.WAITING:
                 raise TrainingError(f"the training in {self.folder} was started before")
             other = living_process(self.folder)
             if other is not None:
@@ -178,14 +168,14 @@ class TrainingJob:
                     f"{self.folder} holds a training already: continue it with `{self.resume_hint()}`, "
                     "or train in another folder"
                 )
-            self._state = JobState.STARTING
+            self.state = JobState.STARTING
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with (self.folder / LOG).open("ab") as log:
                 self._process = _start_worker(log)
         except OSError as error:
             self._end(JobState.FAILED, f"{self.folder} cannot be used: {error.strerror or error}")
-            raise TrainingError(self._message) from error
+            raise TrainingError(self.message) from error
         self._pid = self._process.pid
         job = {"config": self.config.to_json(), "trainer": self._trainer, "detached": self._detached}
         self._write(json.dumps(job))
@@ -202,21 +192,21 @@ class TrainingJob:
             self.stop()
             return
         with self._changed:
-            if self._state is JobState.WAITING:
+            if self.state is JobState.WAITING:
                 raise TrainingError("the training has not started")
-            if self._state.is_over:
+            if self.state.is_over:
                 return
         self._send(command.value)
 
     def stop(self) -> None:
         """End with a checkpoint; its state says when. Before it has started, it ends at once."""
         with self._changed:
-            if self._state is JobState.WAITING:
+            if self.state is JobState.WAITING:
                 self._end(JobState.STOPPED, "")
                 return
-            if self._state.is_over:
+            if self.state.is_over:
                 return
-            self._state = JobState.STOPPING
+            self.state = JobState.STOPPING
             self._changed.notify_all()
         self._send(Command.STOP.value)
 
@@ -272,7 +262,7 @@ class TrainingJob:
         """Take what the folder has by now, and go on reading while its process lives."""
         # Asked first: a process that ends while its reports are read is then seen as living, and read once more.
         process = living_process(self.folder)
-        self._state = JobState.STARTING
+        self.state = JobState.STARTING
         if process is not None:
             self._pid = process.pid
         end = self._take_file(0)
@@ -323,8 +313,8 @@ class TrainingJob:
             else:
                 self._final = None
                 # It may still report from before it has heard that it is to stop.
-                if self._state is not JobState.STOPPING:
-                    self._state = state
+                if self.state is not JobState.STOPPING:
+                    self.state = state
 
     def _ended(self, code: int | None) -> None:
         """The process is gone: see whether it has said why."""
@@ -340,7 +330,7 @@ class TrainingJob:
 
     def _end(self, state: JobState, message: str) -> None:
         with self._changed:
-            self._state, self._message = state, message
+            self.state, self.message = state, message
             self._changed.notify_all()
 
 

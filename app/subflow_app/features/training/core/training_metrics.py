@@ -126,7 +126,7 @@ class MetricLog:
 
     def __init__(self) -> None:
         self._count = 0
-        self._revision = 0
+        self.revision = 0  # counts the changes: as long as it stays, everything else does
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
         self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the reports that are in there
@@ -135,18 +135,13 @@ class MetricLog:
         return self._count
 
     @property
-    def revision(self) -> int:
-        """Counts the changes: as long as it stays, everything else does."""
-        return self._revision
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Metrics that any report has had."""
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, object]) -> None:
         """Append a report; what is not a number (text, null) counts as left out."""
-        self._revision += 1
+        self.revision += 1
         self._make_room(self._count + 1)
         for name, value in values.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -173,7 +168,7 @@ class MetricLog:
         if len(lengths) > 1:
             raise ValueError(f"columns of {sorted(lengths)} reports; all need as many")
         added = lengths.pop() if lengths else 0
-        self._revision += 1
+        self.revision += 1
         self._make_room(self._count + added)
         for name, column in columns.items():
             self._column(name, self._count + added)[self._count : self._count + added] = column
@@ -187,7 +182,7 @@ class MetricLog:
         reached = np.flatnonzero(self.values(name) >= value)
         if len(reached) == 0:
             return
-        self._revision += 1
+        self.revision += 1
         self._count = int(reached[0])
         self._latest.clear()
         self._outlines.clear()

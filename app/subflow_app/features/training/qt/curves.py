@@ -168,7 +168,7 @@ class PolicyView(QWidget):
         self._reader = LatestReader(workers, self, "policy view")
         self._reader.read.connect(lambda found: self._on_made(*found))
         self._reader.failed.connect(self._on_failed)
-        self._map: PanelPlot | None = None
+        self.picture: PanelPlot | None = None  # the picture; None before the first
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
         self.output = self._chooser("policy_output", tr("Action shown by the colour"))
@@ -181,11 +181,6 @@ class PolicyView(QWidget):
         v_box(self, self._choosers, (self._pages, 1), self.status, margins=0, spacing=0)
         self.status.setContentsMargins(8, 2, 8, 4)
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
-
-    @property
-    def picture(self) -> PanelPlot | None:
-        """The picture; None before the first."""
-        return self._map
 
     def show_training(self, training: Training | None) -> None:
         """Shows the policy of this training; None for no one."""
@@ -283,12 +278,12 @@ class PolicyView(QWidget):
         self.output.setEnabled(len(outputs) > 1)
 
     def _load(self) -> PanelPlot:
-        if self._map is None:
+        if self.picture is None:
             from subflow_app.features.plots.qt.panel_plot import PanelPlot
 
-            self._map = PanelPlot("heat_map", tr("Action of the policy over two observation features"), parent=self)
-            self._pages.addWidget(self._map)
-        return self._map
+            self.picture = PanelPlot("heat_map", tr("Action of the policy over two observation features"), parent=self)
+            self._pages.addWidget(self.picture)
+        return self.picture
 
     def _chooser(self, name: str, tip: str) -> QComboBox:
         chooser = named(QComboBox(self, sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents), name, tip, tip)
