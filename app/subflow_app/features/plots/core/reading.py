@@ -43,7 +43,7 @@ def stretch(time_s: NDArray[np.float64], values: NDArray[np.float64], from_s: fl
     count = min(len(time_s), len(values))
     if count == 0:
         return NOTHING
-    begin, end = _nearest(time_s[:count], from_s), _nearest(time_s[:count], to_s)
+    begin, end = nearest(time_s[:count], from_s), nearest(time_s[:count], to_s)
     between = values[min(begin, end) : max(begin, end) + 1]
     known = between[np.isfinite(between)]
     first, last = (float(value) if math.isfinite(value) else math.nan for value in (values[begin], values[end]))
@@ -62,7 +62,8 @@ def stretch(time_s: NDArray[np.float64], values: NDArray[np.float64], from_s: fl
     )
 
 
-def _nearest(time_s: NDArray[np.float64], at_s: float) -> int:
+def nearest(time_s: NDArray[np.float64], at_s: float) -> int:
+    """Index of the sample nearest to a time."""
     right = int(np.searchsorted(time_s, at_s))
     if right == 0:
         return 0

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
 from subflow_app.features.plots.core import Curve
+from subflow_app.features.plots.core.reading import nearest
 from subflow_app.vocabulary import palette
 
 
@@ -86,12 +87,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         step = float(times[1] - times[0]) if len(times) > 1 else float(times[0])
         if not times[0] - step / 2 <= time_s <= times[-1] + step / 2:
             return None
-        right = int(np.searchsorted(times, time_s))
-        if right == 0:
-            return 0
-        if right == len(times):
-            return right - 1
-        return right if times[right] - time_s < time_s - times[right - 1] else right - 1
+        return nearest(times, time_s)
 
     def _getDisplayDataset(self) -> Any:
         """The points on screen; a gap is as wide as its samples.
