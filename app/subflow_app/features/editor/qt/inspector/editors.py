@@ -7,7 +7,7 @@ leaves, or at once for a choice. None of them touches the document.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -44,6 +44,32 @@ _CHOICE_INSET, _CHOICE_GAP = 8, 4
 _LEAST_CHOICE = 48  # px, of the choice of an end
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # apart from those of the canvas
+
+
+def commit_before_shortcut(
+    event: QEvent, handle: Callable[[QEvent], bool], commit: Callable[[], object], *, leaves_undo: bool
+) -> bool:
+    """Commits an editor before a shortcut of the window acts.
+
+    Args:
+        event: of the editor.
+        handle: the ordinary handler.
+        commit: called first.
+        leaves_undo: undo and redo go to the window.
+    """
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return handle(event)
+    key = Qt.Key(event.key())
+    with_control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier == Qt.KeyboardModifier.ControlModifier
+    if with_control and key in (Qt.Key.Key_Z, Qt.Key.Key_Y) and leaves_undo:
+        commit()
+        event.ignore()
+        return False
+    handled = handle(event)
+    is_command = (with_control and key != Qt.Key.Key_Control) or Qt.Key.Key_F1 <= key <= Qt.Key.Key_F12
+    if is_command and not event.isAccepted():
+        commit()
+    return handled
 
 
 class TextEditor(QLineEdit):
@@ -134,19 +160,8 @@ class TextEditor(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Let shortcuts of the window find what is typed: saving or running means the value that one sees."""
-        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
-            return super().event(event)
-        key = Qt.Key(event.key())
-        with_control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier == Qt.KeyboardModifier.ControlModifier
-        if with_control and key in (Qt.Key.Key_Z, Qt.Key.Key_Y) and not self.is_changed:
-            # Nothing is typed that could be undone here: undo and redo are the document's.
-            event.ignore()
-            return False
-        handled = super().event(event)
-        is_command = (with_control and key != Qt.Key.Key_Control) or Qt.Key.Key_F1 <= key <= Qt.Key.Key_F12
-        if is_command and not event.isAccepted():
-            self.commit()
-        return handled
+        # While nothing is typed that could be undone here, undo and redo are the document's.
+        return commit_before_shortcut(event, super().event, self.commit, leaves_undo=not self.is_changed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the suffix too."""

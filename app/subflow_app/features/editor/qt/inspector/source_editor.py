@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.inspector.editors import commit_before_shortcut
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.theme import Tokens
 from subflow_app.toolkit.widgets.code_editor import CodeEditor
@@ -89,19 +90,7 @@ class SourceEditor(CodeEditor):
 
     def event(self, event: QEvent) -> bool:
         """Leave undo and redo to the window, and let all its shortcuts find what is typed."""
-        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
-            return super().event(event)
-        key = Qt.Key(event.key())
-        with_control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier == Qt.KeyboardModifier.ControlModifier
-        if with_control and key in (Qt.Key.Key_Z, Qt.Key.Key_Y):
-            self.commit()
-            event.ignore()
-            return False
-        handled = super().event(event)
-        is_command = (with_control and key != Qt.Key.Key_Control) or Qt.Key.Key_F1 <= key <= Qt.Key.Key_F12
-        if is_command and not event.isAccepted():
-            self.commit()
-        return handled
+        return commit_before_shortcut(event, super().event, self.commit, leaves_undo=True)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
