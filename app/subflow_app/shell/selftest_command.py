@@ -11,7 +11,7 @@ from subflow_app.terminal import failures
 from subflow_app.terminal.terminal import print_line, print_note
 
 if TYPE_CHECKING:
-    from subflow_app.shell.selftest.outcome import Outcome
+    pass
 
 
 def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -> None:
@@ -45,7 +45,7 @@ def selftest(out: Path | None) -> int:
     began = time.perf_counter()
     if out is not None:
         write_report(out, [], 0.0)  # a file that cannot be written is told now, not in half a minute
-    outcomes = run_checks(CHECKS, _tell)
+    outcomes = run_checks(CHECKS, lambda outcome: print_line(outcome.line))
     duration_s = time.perf_counter() - began
     if out is not None:
         write_report(out, outcomes, duration_s)
@@ -58,7 +58,3 @@ def selftest(out: Path | None) -> int:
     found = f"FAILED: {', '.join(outcome.name for outcome in failed)}" if failed else "all is well"
     print_line(f"{len(outcomes)} checks{skipped}, {found} ({duration_s:.1f} s)")
     return failures.FAILED if failed else failures.OK
-
-
-def _tell(outcome: Outcome) -> None:
-    print_line(outcome.line)

@@ -87,7 +87,7 @@ class CodeEditor(QPlainTextEdit):
         head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
         tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
         if not head or not tail:
-            self._replace_all(text)
+            self.setPlainText(text)
             return
         # Between the end of the last line that stays and the end of the last that goes.
         cursor = QTextCursor(self.document().findBlockByNumber(head - 1))
@@ -95,9 +95,6 @@ class CodeEditor(QPlainTextEdit):
         end = self.document().findBlockByNumber(len(old) - tail - 1)
         cursor.setPosition(end.position() + end.length() - 1, QTextCursor.MoveMode.KeepAnchor)
         cursor.insertText("".join("\n" + line for line in new[head : len(new) - tail]))
-
-    def _replace_all(self, text: str) -> None:
-        self.setPlainText(text)
 
     def colour_by(self, recolour: Callable[[Tokens], None]) -> None:
         """Have the text coloured in each theme, the present one to begin with, and the marks with it."""

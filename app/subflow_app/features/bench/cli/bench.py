@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +16,6 @@ from subflow_app.terminal.options import Json
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.vocabulary.number_text import count_text, fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def bench(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from subflow_app.terminal.terminal import print_note, print_rows
 from subflow_app.vocabulary.number_text import count_text, fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _FIGURE_WIDTH_MM = 168.0
 _PANEL_HEIGHT_MM = 50.0

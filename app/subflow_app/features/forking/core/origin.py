@@ -193,7 +193,18 @@ class ForkPast:
     def state_at(
         self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None, is_cancelled: Callable[[], bool]
     ) -> ForkState:
-        """See `state_at`."""
+        """The state of a run at a time, with its past.
+
+        Args:
+            origin: the run.
+            at_s: simulated time, s.
+            decisions: record why controllers decide, from the start on; None: they are not recorded.
+            is_cancelled: whether to give up.
+
+        Raises:
+            ForkCancelledError: if it was given up.
+            SimError: if the simulator refuses the scenario, or the run fails before that time.
+        """
         with self._lock:
             simulation = self._go_back(origin, at_s, decisions)
             try:
@@ -256,27 +267,6 @@ class ForkPast:
 def _joined(tables: Sequence[EventTable]) -> EventTable:
     columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns}
     return EventTable(columns, tables[-1].names)
-
-
-def state_at(
-    origin: ForkOrigin,
-    at_s: float,
-    decisions: DecisionLimits | None = None,
-    is_cancelled: Callable[[], bool] = lambda: False,
-) -> ForkState:
-    """The state of a run at a time, with its past.
-
-    Args:
-        origin: the run.
-        at_s: simulated time, s.
-        decisions: record why controllers decide, from the start on; None: they are not recorded.
-        is_cancelled: whether to give up.
-
-    Raises:
-        ForkCancelledError: if it was given up.
-        SimError: if the simulator refuses the scenario, or the run fails before that time.
-    """
-    return origin.past.state_at(origin, at_s, decisions, is_cancelled)
 
 
 def _is_same(simulation: Simulation, traces: Traces) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.catalog.core.uses import written_choice
-from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, state_at, with_events
+from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
 from subflow_app.features.running.core.live_changes import (
     LiveChange,
@@ -102,9 +102,9 @@ class ForkPlan:
         return RunFork(self.origin.run_id, self.origin.name, self.at_s, difference_text(changes), changes)
 
     def state(self, *, records_decisions: bool = False, is_cancelled: Callable[[], bool] = lambda: False) -> ForkState:
-        """The simulation from which the fork goes on; takes as long as the past does, see `state_at`."""
+        """The simulation from which the fork goes on; takes as long as the past does, see `ForkPast.state_at`."""
         decisions = decision_limits(self.origin.scenario) if records_decisions else None
-        return state_at(self.origin, self.at_s, decisions, is_cancelled)
+        return self.origin.past.state_at(self.origin, self.at_s, decisions, is_cancelled)
 
     def job(
         self,

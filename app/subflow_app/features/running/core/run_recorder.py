@@ -31,7 +31,6 @@ from subflow_store.streams import StreamSpec
 from subflow_store.values import ColumnSpec, EventTable, RunFork, RunRow, RunStart
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from subflow_sim.agent_steps import AgentSteps

@@ -31,7 +31,7 @@ from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.foundation.errors import SweepError
 from subflow_app.foundation.toml_edit import TomlValue, get_value, render
 from subflow_sim.errors import Problem, ScenarioError, SimError
-from subflow_sim.limits import Estimate, Limits, estimate
+from subflow_sim.limits import Limits, estimate
 from subflow_sim.scenario import Scenario
 
 SweepKind = Literal["grid", "list", "random"]
@@ -272,7 +272,7 @@ def check_points(
             break
         try:
             scenario = reader.scenario(point)
-            limits.check(told_of(plan, scenario))
+            limits.check(estimate(scenario, sample_interval_s=plan.sample_interval_s))
             hashes.append(scenario_hash(scenario))
         except ScenarioError as error:
             for problem in error.problems:
@@ -283,11 +283,6 @@ def check_points(
     if problems:
         raise SweepError("\n".join(_listed(problems)))
     return hashes
-
-
-def told_of(plan: SweepPlan, scenario: Scenario) -> Estimate:
-    """What a run of this point would take."""
-    return estimate(scenario, sample_interval_s=plan.sample_interval_s)
 
 
 def _told(plan: SweepPlan, point: SweepPoint, problem: Problem) -> str:

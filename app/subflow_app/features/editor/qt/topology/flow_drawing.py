@@ -27,7 +27,7 @@ from subflow_app.features.editor.core.scenario_edits import add_flow, check_flow
 from subflow_app.features.editor.core.topology import hops_of
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology.items import Ribbon
-from subflow_app.features.editor.qt.topology.tools import PickTool, Tool
+from subflow_app.features.editor.qt.topology.tools import PickTool
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit import format as fmt
@@ -350,14 +350,11 @@ class FlowDrawing(QObject):
 
     def _set_picking(self, is_on: bool) -> None:
         if is_on:
-            self._view.canvas.set_tool(self._pick_tool())
+            self._view.canvas.set_tool(PickTool("paths", self._on_picked))
             self._view.canvas.setFocus()
         else:
             self._view.canvas.set_tool(None)
             self.picking_ended.emit()
-
-    def _pick_tool(self) -> Tool:
-        return PickTool("paths", self._on_picked)
 
     def _on_picked(self, key: str) -> None:
         section, _, name = key.partition(".")
