@@ -7,8 +7,8 @@ import logging
 from pathlib import Path
 
 import pytest
+from tests.helpers.present import present
 from tests.helpers.raising import raising
-from tests.helpers.there import there
 
 from subflow_app.foundation import crash_reports as module
 from subflow_app.foundation.crash_reports import (
@@ -91,15 +91,15 @@ def test_what_was_typed_is_not_in_a_report(monkeypatch: pytest.MonkeyPatch) -> N
 
     report = report_error(bug(), "subflow run")
 
-    assert "diary" not in there(report).text()
+    assert "diary" not in present(report).text()
 
 
 def test_a_scenario_comes_in_by_hand_alone() -> None:
     report = write_report("bug", "the window", "", ())
 
-    text = with_scenario(there(report).text(), 'name = "mine"')
+    text = with_scenario(present(report).text(), 'name = "mine"')
 
-    assert "mine" not in there(report).text()
+    assert "mine" not in present(report).text()
     assert text.endswith('Scenario, added by hand:\nname = "mine"')
 
 

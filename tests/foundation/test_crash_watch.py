@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.foundation.crash_reports import collect_crashes, crash_reports, end_watch, watch_process
 from subflow_app.foundation.paths import crash_directory, log_path
@@ -32,7 +32,7 @@ def start() -> Callable[[str], subprocess.Popen[str]]:
         process = subprocess.Popen(
             [sys.executable, "-c", WATCHED.format(end=end)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        assert there(process.stdout).readline() == "watched\n"
+        assert present(process.stdout).readline() == "watched\n"
         return process
 
     return start_process

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.members import for_each
+from tests.helpers.present import child, present
 from tests.helpers.raising import raising
-from tests.helpers.there import child, there
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.foundation.paths import crash_directory, log_path
@@ -243,7 +243,7 @@ def test_letters_switch_plots_where_nobody_types(qtbot: QtBot, window: MainWindo
     window.plots.setFocus()
     QTest.keyClick(window.plots.stack, Qt.Key.Key_L)
     assert not window.bar["view.legend"].isChecked()
-    assert there(window.plots._legend).isHidden()
+    assert present(window.plots._legend).isHidden()
 
     window.bar.trigger("edit.find_run")
     QTest.keyClicks(window.history.search, "lgx")

@@ -15,7 +15,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 from tools.measure.start import start_modules
 
@@ -67,7 +67,7 @@ def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: sign
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert there(process.stdout).readline() == "running\n"
+        assert present(process.stdout).readline() == "running\n"
 
         process.send_signal(number)
 
@@ -150,7 +150,7 @@ def test_a_bug_is_shown(window: MainWindow, monkeypatch: pytest.MonkeyPatch, cap
 
     ((report, file),) = shown
     assert "a division" in report
-    assert there(file).read_text() == report
+    assert present(file).read_text() == report
     assert "while the dialog is open" in caplog.text
     assert [each.title for each in crash_reports()] == [
         "ValueError: while the dialog is open",

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.shell.actions import ACTIONS
@@ -78,10 +78,10 @@ def test_arrows_move_the_choice_while_typing_goes_on_until_nothing_matches(windo
     first = palette.chosen()
     QTest.keyClick(palette.search, Qt.Key.Key_Down)
 
-    second = there(palette.chosen())
+    second = present(palette.chosen())
     assert second != first
     QTest.keyClicks(palette.search, " light")
-    chosen = there(palette.chosen())
+    chosen = present(palette.chosen())
     assert chosen.title == "Light theme"
     QTest.keyClicks(palette.search, "zzzzqqq")
 
@@ -96,7 +96,7 @@ def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow) -> Non
     for query, reason in reasons.items():
         palette = open_palette(window)
         QTest.keyClicks(palette.search, query)
-        entry = there(palette.chosen())
+        entry = present(palette.chosen())
         assert reason in entry.refusal
         assert reason in palette.hint.text()
 
@@ -128,5 +128,5 @@ def test_panel_is_opened_and_gets_the_keyboard(window: MainWindow) -> None:
     next(entry for entry in entries_of(window) if entry.title == "Go to History").run()
 
     assert window.docks.is_open("history")
-    focused = there(window.focusWidget())
+    focused = present(window.focusWidget())
     assert window.history.isAncestorOf(focused)

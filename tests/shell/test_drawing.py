@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
-from tests.helpers.there import child
+from tests.helpers.present import child
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.shell.main_window import MainWindow

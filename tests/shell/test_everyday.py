@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialogButtonBox, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.members import for_each
-from tests.helpers.there import child
+from tests.helpers.present import child
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.crashes.qt.log_panel import LogPanel

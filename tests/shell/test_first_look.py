@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import RICH, finished_traces
 from tests.helpers.fake_trainings import FakeDesk
+from tests.helpers.present import child, present
 from tests.helpers.qt_fixtures import OpenWindow
-from tests.helpers.there import child, there
 from tests.helpers.worn_window import close_window
 
 from subflow_app.features.explain.qt.feature import ExplainFeature
@@ -62,7 +62,7 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
     window.activateWindow()
     QApplication.processEvents()
     window.docks.go_to("train")
-    focused = there(QApplication.focusWidget())
+    focused = present(QApplication.focusWidget())
     assert focused.focusPolicy() & Qt.FocusPolicy.TabFocus
     assert training.content.isAncestorOf(focused)
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
-from tests.helpers.there import child, there
+from tests.helpers.present import child, present
 
 from subflow_app.shell.main_window import MainWindow
 
@@ -43,7 +43,7 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     tabs.setFocus()
     way: list[QWidget | None] = []
     for _ in range(5):
-        focused = there(QApplication.focusWidget())
+        focused = present(QApplication.focusWidget())
         QTest.keyClick(focused, Qt.Key.Key_Tab)
         way.append(QApplication.focusWidget())
 
@@ -68,7 +68,7 @@ def assert_it_goes_round(window: MainWindow, start: QWidget, key: Qt.Key) -> Non
     visited: set[str] = set()
     has_left = False
     for _ in range(_MOST_STOPS):
-        focused = there(QApplication.focusWidget())
+        focused = present(QApplication.focusWidget())
         visited |= {name for name, panel in panels.items() if panel is focused or panel.isAncestorOf(focused)}
         if focused is not start:
             has_left = True

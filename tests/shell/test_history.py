@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import child, there
+from tests.helpers.present import child, present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.editor.qt import documents
@@ -137,7 +137,7 @@ def test_a_database_that_vanishes_is_told_with_ways_on_and_the_list_stays(
     window: MainWindow, two_runs: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
-    path = there(window.database.path)
+    path = present(window.database.path)
     away = path.rename(path.with_name("away.db"))
 
     window.history._field.set_text("seed:7")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 from tests.helpers.journey import ACCESS, FLOWS, HOSTS, ROUTERS, SIZE, THEMES, Journey
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.shell.main_window import MainWindow
@@ -50,7 +50,7 @@ def test_a_person_draws_runs_reads_and_exports(window: MainWindow, dialogs: Scri
 
     journey.run("lia")
     journey.run("olia")
-    store = there(window.database.store)
+    store = present(window.database.store)
     assert [store.run(run_id).status for run_id in journey.run_ids.values()] == ["finished", "finished"]
 
     journey.compare()
@@ -63,7 +63,7 @@ def test_a_person_draws_runs_reads_and_exports(window: MainWindow, dialogs: Scri
     assert min(shown) > 0.9
 
     figure, data = journey.export()
-    box = there(re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", figure.read_bytes()))
+    box = present(re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", figure.read_bytes()))
     assert float(box[1]) == pytest.approx(88.9 / 25.4 * 72, abs=0.5)
     with data.open(encoding="utf-8", newline="") as file:
         heading, *rows = csv.reader(file)

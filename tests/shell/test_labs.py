@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.labs import small_lab
-from tests.helpers.there import child
+from tests.helpers.present import child
 
 from subflow_app.features.labs.core import lab_file
 from subflow_app.features.labs.core.lab import Target

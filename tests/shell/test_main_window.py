@@ -13,8 +13,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.present import child
 from tests.helpers.qt_fixtures import OpenWindow
-from tests.helpers.there import child
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 from tests.store.examples import record

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import child
+from tests.helpers.present import child
 from tests.helpers.window import TWO_PATHS, at_rest
 
 from subflow_app.features.plots.qt.legend import Legend

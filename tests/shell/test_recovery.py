@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 from tests.features.editor.qt.test_recovery import die
+from tests.helpers.present import present
 from tests.helpers.qt_fixtures import OpenWindow
-from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 from tests.shell.test_app import environment
@@ -52,7 +52,7 @@ def test_edits_survive_kill_9(qtbot: QtBot, open_window: OpenWindow, tmp_path: P
     with subprocess.Popen(
         [sys.executable, "-c", EDITOR, str(scenario)], env=environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as process:
-        assert there(process.stdout).readline() == "edited\n"
+        assert present(process.stdout).readline() == "edited\n"
         process.send_signal(signal.SIGKILL)
     (tmp_path / "xdg_state_home" / "subflow" / "recovery").rename(tmp_path / "recovery")
 

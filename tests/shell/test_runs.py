@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QToolButton
 from pytestqt.qtbot import QtBot
+from tests.helpers.present import child
 from tests.helpers.qt_fixtures import OpenWindow
 from tests.helpers.raising import raising
-from tests.helpers.there import child
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.foundation.errors import ExportError

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import child, there
+from tests.helpers.present import child, present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.store.examples import writer_of
 
@@ -25,7 +25,7 @@ from subflow_store.database import Database
 @pytest.fixture
 def runs(window: MainWindow) -> list[int]:
     """Three stored runs; the window waits for the database as briefly as for people."""
-    store = there(window.database.store)
+    store = present(window.database.store)
     numbers = []
     for seed in range(3):
         start = RunStart(
@@ -42,7 +42,7 @@ def runs(window: MainWindow) -> list[int]:
 @contextmanager
 def held_by_another(window: MainWindow) -> Iterator[None]:
     """Another connection that holds the lock for writing."""
-    with closing(sqlite3.connect(there(window.database.path), isolation_level=None)) as other:
+    with closing(sqlite3.connect(present(window.database.path), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
@@ -100,7 +100,7 @@ def test_a_late_change_is_undone(qtbot: QtBot, window: MainWindow, dialogs: Scri
 def gone(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The file of the database is away meanwhile, as with a network drive."""
     monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
-    path = there(window.database.path)
+    path = present(window.database.path)
     away = path.rename(path.with_name("away.db"))
     yield
     away.rename(path)
@@ -140,7 +140,7 @@ def test_an_undo_that_is_refused_can_be_tried_again(
 @pytest.mark.own_window
 def test_closing_waits_for_changes(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]) -> None:
     window.document_stack.setClean()
-    path = there(window.database.path)
+    path = present(window.database.path)
     with held_by_another(window):
         rename(window, dialogs, runs[0], "first")
         window.close()
@@ -232,7 +232,7 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
     action: str,
     runs_begun: int,
 ) -> None:
-    store = there(window.database.store)
+    store = present(window.database.store)
     # SQLite itself then answers as it does on a full disk, or in a folder that became read-only.
     with writer_of(store).no_transaction() as connection:
         connection.execute(f"PRAGMA {pragma}")

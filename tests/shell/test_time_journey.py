@@ -15,7 +15,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.journey import SIZE
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.time_journey import CONTROLLERS, FLOW, SEEDS, VIEWS, SweepDialogs, TimeJourney, everything_in
 from tests.helpers.window import make_window
 
@@ -61,7 +61,7 @@ def test_a_person_sweeps_scrubs_explains_and_asks_what_if(journey: TimeJourney) 
     window = journey.window
     journey.sweep()
     sweep_shows_both_controllers_with_intervals(window)
-    store = there(window.database.store)
+    store = present(window.database.store)
     run_id = min(row.id for row in window.history.runs())
     row = store.run(run_id)
     scenario = parse_scenario(row.scenario_text or "")
@@ -98,7 +98,7 @@ def test_a_person_sweeps_scrubs_explains_and_asks_what_if(journey: TimeJourney) 
 
     # What if the upper link had lost more: the same luck until then, and the original as a ghost after it.
     forked = store.run(journey.fork(FORKED_AT_S, "top", "2%"))
-    origin = there(store.forks.origin_of(forked.id))
+    origin = present(store.forks.origin_of(forked.id))
     assert (origin.parent_id, origin.forked_at_s, origin.difference) == (run_id, FORKED_AT_S, DIFFERENCE)
     ghost_is_shown_from_the_fork_on(window)
     again = Simulation(parse_scenario(forked.scenario_text or ""), seed=forked.seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import COLUMNS, SUMMARY, decisions, ramp, start, values_of
 
 from subflow_store import RunFork, Store, StoreReadOnly, SweepStart, TrainingStart, open_store
@@ -61,7 +61,7 @@ def test_everything_that_belongs_to_it_is_taken(source: Store, store: Store) -> 
     np.testing.assert_array_equal(values_of(store, 3), values_of(source, 2))
     assert len(store.decisions(3)) == 30
     assert store.values("flows.download.1.goodput_bps")[3] == 3e6
-    fork = there(store.forks.origin_of(3))
+    fork = present(store.forks.origin_of(3))
     assert fork.parent_id == 2
     assert [(row.seed, row.run_id) for row in store.sweeps.runs(1)] == [(1, 2), (2, 3)]
     assert store.sweeps.get(1).plan == "plan"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import (
     FOLLOWS_A_RECORDING,
     OUTCOME,
@@ -65,7 +65,7 @@ def check_content(store: Store, made_by: int) -> None:
     assert list(store.marks(first.id).rows()) == [MarkRow(7, "download/1", "loss", 1.5)]
     assert [run.name for run in store.runs(search="paper")] == ["Finished"]
     assert store.run(first.id).scenario_text == (FOLLOWS_A_RECORDING if made_by >= 9 else start().scenario_text)
-    summary = there(store.run(first.id).summary)
+    summary = present(store.run(first.id).summary)
     assert summary["packets"] == 123
     assert store.values("fairness.jain") == {first.id: 0.8}
     assert store.values("flows.download.2.mean_rtt_s") == {first.id: 0.3}
@@ -140,7 +140,7 @@ def test_an_upgraded_file_has_the_schema_of_a_new_one(old_file: Path, tmp_path: 
 
 
 def test_the_list_of_migrations_is_the_folder() -> None:
-    files = sorted(path.stem for path in Path(there(migrations.__file__)).parent.glob("m[0-9]*.py"))
+    files = sorted(path.stem for path in Path(present(migrations.__file__)).parent.glob("m[0-9]*.py"))
     listed = [step.__module__.rpartition(".")[2] for step in migrations.MIGRATIONS]
     assert listed == files
     assert [int(name[1:5]) for name in listed] == list(range(1, len(listed) + 1))

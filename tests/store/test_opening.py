@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import (
     COLUMNS,
     SUMMARY,
@@ -292,7 +292,7 @@ def test_a_run_that_cannot_be_finished_can_be_abandoned(path: Path) -> None:
 
 def force_commit(store: Store) -> None:
     """What the writing thread does when a run's data is due."""
-    writer = there(writer_of(store))
+    writer = present(writer_of(store))
 
     def commit() -> None:
         for stream in writer._streams:

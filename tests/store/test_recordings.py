@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zstandard
 from tests.helpers.changed_rows import changing_rows
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import COLUMNS, FOLLOWS_A_RECORDING, RECORDING, SUMMARY, record, start, training
 
 from subflow_sim.delivery_trace import parse_trace
@@ -70,7 +70,7 @@ def test_a_recording_goes_with_the_last_that_needs_it(path: Path) -> None:
         swept = store.sweeps.add(SweepStart("Swept", plan, "0.1.0", [], []))
         assert store.trainings.get(learned).scenario_text == FOLLOWS_A_RECORDING
         assert store.sweeps.get(swept).plan == plan
-        found = there(store.sweeps.of_plan(plan))
+        found = present(store.sweeps.of_plan(plan))
         assert found.id == swept
         store.delete([first])
         store.purge_deleted()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import COLUMNS, SUMMARY, database_of, ramp, record, start, values_of, writer_of
 
 from subflow_store import RunClosed, RunNotFound, Store, StoreError, open_store
@@ -80,7 +80,7 @@ def test_other_seeds_are_refused(store: Store, seed: int) -> None:
 
 
 def test_the_store_describes_the_machine_unless_told(store: Store) -> None:
-    machine = there(store.run(record(store, machine=None)).machine)
+    machine = present(store.run(record(store, machine=None)).machine)
     assert set(machine) == {"host", "system", "processor", "cores", "python"}
     assert all(machine.values())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start
 
 from subflow_store import RunNotFound, Store, SweepRunPlace, SweepStart, open_store
@@ -40,7 +40,7 @@ def test_a_sweep_lists_its_points_and_runs(store: Store) -> None:
     assert store.sweeps.get(first).plan == "name = 'Loss'\n"
     assert store.sweeps.points(first) == [{"loss": "0%"}, {"loss": "1%"}]
     assert [(row.point, row.seed, row.key) for row in store.sweeps.runs(first)] == list(PLACES)
-    found = there(store.sweeps.of_plan("name = 'Loss'\n"))
+    found = present(store.sweeps.of_plan("name = 'Loss'\n"))
     assert found.id == first
     with pytest.raises(RunNotFound, match="unknown sweep 99"):
         store.sweeps.get(99)

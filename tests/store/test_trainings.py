@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import figures, reports, training
 
 from subflow_store import BestPolicy, EvaluationFigure, RunNotFound, Store, StoreFull, TrainingMoment, open_store
@@ -60,7 +60,7 @@ def test_a_training_runs_as_long_as_its_process(store: Store) -> None:
     row = store.trainings.get(number)
     assert (row.state, row.message, row.process_pid) == ("failed", "no memory", 0)
     assert row.ended_at is not None
-    there(child.stdin).close()
+    present(child.stdin).close()
 
 
 @for_each("batches", [[5], [1] * 7, [METRIC_CHUNK], [METRIC_CHUNK - 1, 2], [3, 2 * METRIC_CHUNK, 5]])
@@ -119,7 +119,7 @@ def test_the_best_policy_name_and_note_are_noted(store: Store, number: int) -> N
 def test_a_folder_names_its_newest_training(store: Store) -> None:
     store.trainings.add(training())
     newer = store.trainings.add(training("Newer"))
-    found = there(store.trainings.of_folder("/trainings/first"))
+    found = present(store.trainings.of_folder("/trainings/first"))
     assert found.id == newer
     assert store.trainings.of_folder("/trainings/other") is None
 

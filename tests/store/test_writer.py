@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.helpers.present import present
 from tests.helpers.raising import raising
-from tests.helpers.there import there
 from tests.helpers.waiting import wait_until
 from tests.store.examples import COLUMNS, SUMMARY, begun, database_of, ramp, record, start, values_of, writer_of
 
@@ -241,7 +241,7 @@ def other_process(path: Path, then: str = "") -> Iterator[tuple[subprocess.Popen
         cwd=Path(__file__).parents[2],
     ) as process:
         try:
-            yield process, int(there(process.stdout).readline())
+            yield process, int(present(process.stdout).readline())
         finally:
             process.kill()
 
@@ -260,7 +260,7 @@ def test_a_killed_writer_leaves_an_interrupted_run(path: Path) -> None:
         run = store.run(run_id)
         assert (run.status, run.summary) == ("interrupted", {})
         assert run.simulated_s == pytest.approx(500.0)  # 5000 samples, one every 0.1 s
-        assert there(run.ended_at) >= run.started_at
+        assert present(run.ended_at) >= run.started_at
         # 5000 = 4096 + 904: the partial chunk is there too, and so are figures, marks and pyramid.
         assert np.array_equal(values_of(store, run_id), ramp(5000))
         assert [series.vmax for series in store.series(run_id)] == [4999.0, 4999.25, 4999.5]
@@ -344,9 +344,9 @@ def test_a_process_of_this_machine_is_judged_for_certain_and_of_an_earlier_boot_
 @linux_only
 def test_a_process_that_waits_to_be_reaped_has_ended() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
-    there(process.stdout).read()  # ends when the process does
+    present(process.stdout).read()  # ends when the process does
     wait_until(lambda: not liveness._start_ticks(process.pid))
-    there(process.stdout).close()
+    present(process.stdout).close()
     process.wait()
 
 

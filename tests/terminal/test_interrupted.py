@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is not a signal on Windows")
 
@@ -81,7 +81,7 @@ def test_ctrl_c_ends_a_command_with_130(name: str, home: Path, tmp_path: Path, r
         folder = tmp_path / str(number)
         shutil.copytree(home, folder)
         process = call(COMMANDS[name], folder)
-        assert there(process.stderr).readline() == "begun\n"
+        assert present(process.stderr).readline() == "begun\n"
         moment_s = random.choice((random.uniform(0, 0.5), random.uniform(0.3, 3)))  # while it starts, or at work
         try:
             _, told = process.communicate(timeout=moment_s)

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.terminal import failures
 
@@ -85,9 +85,9 @@ def test_reader_that_goes_away_is_no_error_worth_a_word(scenario: Path) -> None:
     process = subprocess.Popen(
         [*SUBFLOW, "run", scenario, "--no-store", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    there(process.stdout).close()
-    err = there(process.stderr).read()
-    there(process.stderr).close()
+    present(process.stdout).close()
+    err = present(process.stderr).read()
+    present(process.stderr).close()
 
     assert process.wait(TIMEOUT_S) == 141
     assert err == b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.store.examples import ramp, record
 
 from subflow_app.shell.main_window import MainWindow
@@ -38,7 +38,7 @@ def test_a_run_that_is_gone_is_told_and_leaves_the_list(qtbot: QtBot, window: Ma
         elsewhere.delete([1])
         elsewhere.purge_deleted()
 
-        store = there(window.database.store)
+        store = present(window.database.store)
         window.shown.show_stored(store, [1])
 
         qtbot.waitUntil(lambda: names(window) == [])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import child
+from tests.helpers.present import child
 
 from subflow_app.toolkit.dialogs import CSV_FILTER, SCENARIO_FILTER, Dialogs
 

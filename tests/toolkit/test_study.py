@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
+from tests.helpers.present import present
 from tests.helpers.raising import raising
-from tests.helpers.there import there
 
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.job import Job, JobOutcome
@@ -65,7 +65,7 @@ def test_a_job_that_is_made_already_is_there_at_once(told: Told, qtbot: QtBot) -
     qtbot.waitUntil(lambda: bool(told.ends))
     ((ended, outcome),) = told.ends
     assert ended is job
-    assert there(outcome).state == "finished"
+    assert present(outcome).state == "finished"
     assert not job.is_stopped
     assert (told.study.job, told.study.is_running, told.errors) == (None, False, [])
 

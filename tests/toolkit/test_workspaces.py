@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
+from tests.helpers.present import child, present
 from tests.helpers.qt_fixtures import OpenWindow
-from tests.helpers.there import child, there
 from tests.helpers.window import at_rest
 from tests.helpers.worn_window import close_window
 
@@ -163,7 +163,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
     assert window.inspector.isVisible()
     assert window.topology.isVisible()
     # The form has at least as much of it as six fields need.
-    area = there(window.inspector.form.parentWidget())
+    area = present(window.inspector.form.parentWidget())
     assert area.height() >= 6 * 26
     # No field is cut off at its side, in any language.
     for code in ("en", "de"):
@@ -172,7 +172,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
             for part in ("", "flows.download", "links.wifi"):
                 window.inspector.show_key("nodes.phone")  # the form is built anew
                 window.inspector.show_key(part)
-                content = there(window.inspector.form.widget())
+                content = present(window.inspector.form.widget())
                 assert content.minimumSizeHint().width() <= window.inspector.form.viewport().width(), (code, part)
         finally:
             use_language("en")

@@ -253,12 +253,13 @@ def test_prose_alone_differs() -> None:
     old = '"""Old."""\n\n\ndef tell(name):  # old\n    """Old."""\n    raise ValueError(f"the name says {name}")\n'
     new = '"""New."""\n\n\ndef report(name):\n    raise ValueError(f"{name} is the name")\n'
     assert prose.difference("a.py", old, new, {"tell": "report"}) is None
-    for name, path, was, now, map_ in (
+    cases: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
         ("another name", "a.py", old, new, {}),
         ("another key", "a.py", 'x = {"key": 1}', 'x = {"keys": 1}', {}),
         ("another value in a sentence", "a.py", 'x = f"a {b} c"', 'x = f"a {d} c"', {}),
         ("another number", "a.h", "int a = 1;  // one", "int a = 2;  // one", {}),
         ("less code", "a.cpp", "f(); g();", "f();", {}),
-    ):
+    )
+    for name, path, was, now, map_ in cases:
         assert prose.difference(path, was, now, map_), name
     assert prose.difference("a.h", 'f("one two");  // old', 'f("three four"); /* new */', {}) is None

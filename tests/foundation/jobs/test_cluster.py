@@ -12,7 +12,7 @@ import pytest
 from tests.features.sweeps.core.plans import LOSS, plan
 from tests.helpers.fake_cluster import FAKE_RAY, NOT_FOUND, WEB_SERVER, head
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_results import long_csv
@@ -123,7 +123,7 @@ def swept(store: Store, where: str | None) -> tuple[SweepJob, JobOutcome]:
 
 
 def table_of(job: SweepJob) -> str:
-    table = there(job.table())
+    table = present(job.table())
     return long_csv(table)
 
 
@@ -155,7 +155,7 @@ def test_a_cluster_that_is_lost_ends_the_sweep_and_leaves_what_was_made(
     assert (result.state, result.progress.finished) == (JobState.FAILED, 2)
     with pytest.raises(ClusterError, match=rf"cluster at {address} was lost: {problem}; what has ended is kept"):
         result.check()
-    resumed = SweepJob.resumed(store, there(job.sweep_id))
+    resumed = SweepJob.resumed(store, present(job.sweep_id))
     progress = resumed.run().progress
     assert (progress.finished, progress.reused) == (RUNS, 2)
 

@@ -9,7 +9,7 @@ from multiprocessing import active_children
 
 import pytest
 from tests.features.sweeps.core.plans import LOSS, plan
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_results import long_csv
@@ -54,7 +54,7 @@ def test_a_killed_process_is_replaced_and_the_results_are_the_same(pids: Callabl
             job = SweepJob(swept, store, executor=maker)
             result = job.run()
             assert (result.state, result.problems) == (JobState.FINISHED, ())
-            table = there(job.table())
+            table = present(job.table())
             texts.append(long_csv(table))
     assert texts[0] == texts[1]
     assert pool.killed

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import MakeDesk
-from tests.helpers.presence import part
+from tests.helpers.present import child
 
 from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
 from subflow_app.features.crashes.qt.feature import CrashFeature
@@ -27,7 +27,7 @@ def test_crashes_are_told_once_and_shown_from_there(qtbot: QtBot, make_desk: Mak
 
     desk.banners.press("crash", "Show report…")
 
-    dialog = part(desk, CrashDialog)
+    dialog = child(desk, CrashDialog)
     assert "Segmentation fault" in dialog.text.toPlainText()
     dialog.reject()
     desk.loaded.emit()

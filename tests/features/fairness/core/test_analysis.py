@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.fairness.core.analysis import (
@@ -63,7 +63,7 @@ def test_a_run_at_the_ideal_is_at_distance_zero() -> None:
     assert analysis.to_proportional == pytest.approx(0.0, abs=1e-4)
     assert "close to the max-min fair split" in meaning(analysis)
     # One path: half of a link, 2.5 Mbit/s. Pooled: a third of both, 3.33. All of that was had.
-    pooling = known(analysis.pooling)
+    pooling = present(analysis.pooling)
     assert (pooling.gain, pooling.potential, pooling.efficiency) == pytest.approx((4 / 3, 4 / 3, 1.0))
 
 
@@ -75,7 +75,7 @@ def test_a_greedy_connection_is_named() -> None:
     assert analysis.jain_of_shares == pytest.approx(100 / 112.5)
     assert share_table(analysis).rows[0][4] == "150.00"
     assert meaning(analysis).startswith("mptcp takes 150 % of its fair share, while tcp1 has 75 % of its own.")
-    assert known(analysis.pooling).efficiency == pytest.approx((5 - 2.5) / (10 / 3 - 2.5))
+    assert present(analysis.pooling).efficiency == pytest.approx((5 - 2.5) / (10 / 3 - 2.5))
 
 
 @for_each(

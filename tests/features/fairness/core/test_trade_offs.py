@@ -121,7 +121,8 @@ def test_points_as_documents(tmp_path: Path) -> None:
     trade_offs.write_points(points, TradeOffKind.DELAY, tmp_path / "points.csv")
     with (tmp_path / "points.csv").open(encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
-    assert (row["title"], float(row["goodput_bps"]), row["goodput_bps_ci95"]) == ("A", pytest.approx(9e6), "")
+    assert (row["title"], row["goodput_bps_ci95"]) == ("A", "")
+    assert float(row["goodput_bps"]) == pytest.approx(9e6)
     with pytest.raises(ExportError, match="cannot be written"):
         trade_offs.write_points(points, TradeOffKind.DELAY, tmp_path)
 

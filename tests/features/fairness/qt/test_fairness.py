@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_analysis import MadeTraces, shipped
 from tests.helpers.desk import MakeDesk
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.fairness.core.analysis import FairnessAnalysis, run_analysis, scenario_analysis
 from subflow_app.features.fairness.core.analysis_view import WindowChoice, WindowOf, run_view, scenario_view
@@ -150,7 +150,7 @@ def test_the_panel_follows_runs_scenario_and_cursors(make_desk: MakeDesk, qapp: 
     desk = make_desk(FairnessFeature, PlayheadFeature)
     feature = desk.features[FairnessFeature]
     desk.docks.set_open("fairness", True)
-    page = known(feature.shown).shares
+    page = present(feature.shown).shares
 
     def settle() -> None:
         qtbot.waitUntil(lambda: not feature.reader.is_busy and not desk.workers.is_busy)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_trade_offs import RunOf
 from tests.helpers.desk import MakeDesk
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, trade_off_points
@@ -82,7 +82,7 @@ def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) ->
         assert plot.number_at(places[1]) == 1
         assert plot.number_at(QPointF(area.topLeft())) is None
         assert plot.words(plot.hits()[1]).startswith("quick\n")
-    assert len(known(plot.panel).front) == 3  # two points, and the bend of the step between them
+    assert len(present(plot.panel).front) == 3  # two points, and the bend of the step between them
     # Less delay is further right.
     assert places[1].x() > places[0].x()
     assert places[1].y() > places[0].y()

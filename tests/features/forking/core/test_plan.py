@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.forking.core.origin import ForkCancelledError, ForkOrigin, ForkPast
 from subflow_app.features.forking.core.plan import ForkPlan, flow_values, link_values
@@ -80,7 +80,7 @@ def run(store: Store | None, text: str = LIA, **options: Any) -> RunResult:
 
 
 def stored(store: Store, text: str = LIA, **options: Any) -> ForkOrigin:
-    return ForkOrigin.stored(store, known(run(store, text, **options).run_id))
+    return ForkOrigin.stored(store, present(run(store, text, **options).run_id))
 
 
 def fork(store: Store | None, plan: ForkPlan, **options: Any) -> tuple[RunJob, RunResult]:
@@ -120,7 +120,7 @@ def test_until_its_time_a_fork_is_the_original(store: Store) -> None:
     assert state.is_same
 
     result = plan.job(state, store=store).run()
-    original, forked = origin.traces, StoredTraces(store, known(result.run_id))
+    original, forked = origin.traces, StoredTraces(store, present(result.run_id))
     assert samples(forked, AT_S) == samples(original, AT_S)
     assert samples(forked) != samples(original)
     before, again = ([mark for mark in each.marks() if mark.time_s <= AT_S] for each in (original, forked))
@@ -134,14 +134,14 @@ def test_a_fork_is_the_run_of_its_stored_text(store: Store, changes: list[dict[s
     plan = ForkPlan.of(origin, AT_S, changes)
     job, result = fork(store, plan)
 
-    row = store.run(known(result.run_id))
-    text = known(row.scenario_text)
+    row = store.run(present(result.run_id))
+    text = present(row.scenario_text)
     again = RunJob(parse_scenario(text), text, seed=row.seed)
     assert again.run().signature == row.signature == result.signature
     assert samples(again.traces) == samples(StoredTraces(store, row.id)) == samples(job.traces)
     assert again.traces.marks() == job.traces.marks()
     assert parse_scenario(plan.text) == plan.scenario
-    original = store.run(known(origin.run_id))
+    original = store.run(present(origin.run_id))
     assert result.signature != original.signature
     assert set(original.summary or {}) == set(row.summary or {})
 
@@ -168,7 +168,7 @@ def test_a_fork_has_intervals_and_steps_of_agents_from_its_beginning(
 ) -> None:
     origin = stored(store, TEXT.replace("CONTROLLER", controller))
     _, result = fork(store, ForkPlan.of(origin, AT_S, LOSSIER))
-    tables = [origin.traces.events(stream), StoredTraces(store, known(result.run_id)).events(stream)]
+    tables = [origin.traces.events(stream), StoredTraces(store, present(result.run_id)).events(stream)]
     before = [table.select(table["time_ns"] <= AT_S * 1e9) for table in tables]
     assert len(before[0]) > 0
     assert before[0].names == before[1].names
@@ -190,8 +190,8 @@ def test_decisions_are_recorded_from_the_beginning_if_they_are_wanted(store: Sto
 def test_the_store_knows_where_a_fork_comes_from(store: Store) -> None:
     origin = stored(store, name="Mine", seed=77)
     _, result = fork(store, ForkPlan.of(origin, AT_S, LOSSIER))
-    row = store.run(known(result.run_id))
-    made = known(store.forks.origin_of(row.id))
+    row = store.run(present(result.run_id))
+    made = present(store.forks.origin_of(row.id))
     assert (made.parent_id, made.parent_name, made.forked_at_s) == (origin.run_id, "Mine", AT_S)
     # 2 %, which an event of the scenario made of 1 % before.
     assert made.difference == "wifi loss 2 % → 5 %"
@@ -199,7 +199,7 @@ def test_the_store_knows_where_a_fork_comes_from(store: Store) -> None:
     assert row.name == "Mine · fork at 4.25 s: wifi loss 2 % → 5 %"
     # The seed is that of the original, and not that of its text.
     assert row.seed == 77
-    assert run(None, known(row.scenario_text), seed=77).signature == row.signature
+    assert run(None, present(row.scenario_text), seed=77).signature == row.signature
 
 
 def test_a_fork_of_a_fork(store: Store) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
-from tests.helpers.presence import known, part
+from tests.helpers.present import child, present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
@@ -40,7 +40,7 @@ def dialog_of(qtbot: QtBot, desk: Desk, action: str = "fork.new") -> ForkDialog:
     feature = desk.features[ForkFeature]
     desk.bar.trigger(action)
     qtbot.waitUntil(lambda: feature.dialog is not None)
-    return known(feature.dialog)
+    return present(feature.dialog)
 
 
 def type_into(field: QLineEdit, text: str) -> None:
@@ -49,7 +49,7 @@ def type_into(field: QLineEdit, text: str) -> None:
 
 
 def text_of(dialog: ForkDialog, name: str) -> str:
-    label = part(dialog, QLabel, name)
+    label = child(dialog, QLabel, name)
     return label.text() if label.isVisible() else ""
 
 
@@ -90,7 +90,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     store = desk.store
     tip = desk.history.table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert f"Fork of run {original} at 1.2 s: wifi loss 1 % → 20 %" in tip
-    origin = known(store.forks.origin_of(fork_row.id))
+    origin = present(store.forks.origin_of(fork_row.id))
     assert (origin.parent_id, origin.forked_at_s, origin.difference) == (original, 1.2, "wifi loss 1 % → 20 %")
     again = Simulation(parse_scenario(store.run(fork_row.id).scenario_text or ""), seed=fork_row.seed)
     again.run_until(again.duration_s)
@@ -171,7 +171,7 @@ def test_a_run_of_the_history_is_forked(qtbot: QtBot, desk: Desk) -> None:
     dialog = dialog_of(qtbot, desk, "history.fork")
     assert dialog.time.text() == "1 s"
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
-    part(dialog, QCheckBox, "fork_open_2").click()
+    child(dialog, QCheckBox, "fork_open_2").click()
     assert dialog.summary == "from 1 s: download subflow 2 open → closed"
     with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
@@ -234,7 +234,7 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, desk: Desk) -> None:
     desk.run_once()
     dialog = dialog_of(qtbot, desk)
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
-    choice = known(dialog.controller)
+    choice = present(dialog.controller)
     of_lia = dialog.options.placeholderText()
     assert of_lia.startswith('counting = "packets", ')
     choice.setCurrentIndex(choice.findData("balia"))
@@ -253,7 +253,7 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, desk: Desk) -> None:
     with qtbot.waitSignal(desk.runs.ended):
         dialog.start.click()
     forked = desk.store.run(desk.history.runs()[0].id)
-    assert known(forked.fork).changes[0]["controller"] == {"name": "balia", "kernel_int": True}
+    assert present(forked.fork).changes[0]["controller"] == {"name": "balia", "kernel_int": True}
 
 
 def test_another_version_is_said_before(qtbot: QtBot, desk: Desk) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.features.gallery.core.tiny import RECIPE, read_text
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.recipe import CauseKind, Recipe
 from subflow_app.features.gallery.core.report_tables import settlement_table, trial_table
@@ -85,8 +85,8 @@ def test_a_cause_is_shown_by_a_variant_that_meets_the_check(tmp_path: Path, stor
     verdict = _made(recipe, store).verdicts()[1]
     assert not verdict.kind.is_met
     assert verdict.settlement is CauseKind.READING
-    trials = known(verdict.explanation).trials
-    assert [(known(trial.variant).name, trial.outcome.holds) for trial in trials] == [("slow", False), ("fast", True)]
+    trials = present(verdict.explanation).trials
+    assert [(present(trial.variant).name, trial.outcome.holds) for trial in trials] == [("slow", False), ("fast", True)]
     assert trials[1].n_met == 3
     assert len(of_experiment(store, recipe, is_quick=True).sweeps) == 3
     again = Reproduction(recipe, store, is_quick=True).run()
@@ -98,7 +98,7 @@ def test_a_cause_that_its_experiment_does_not_bear_out_is_not_shown(tmp_path: Pa
     recipe = _recipe(tmp_path, _READING.replace('"slow", "fast"', '"slow"'), slow, "15 Mbit/s .. 90 Mbit/s")
     verdict = _made(recipe, store).verdicts()[1]
     assert verdict.settlement is Settlement.OPEN
-    assert known(verdict.explanation).is_shown is False
+    assert present(verdict.explanation).is_shown is False
 
 
 def test_a_variant_that_was_not_run_shows_nothing(tmp_path: Path, store: Store) -> None:
@@ -109,7 +109,7 @@ def test_a_variant_that_was_not_run_shows_nothing(tmp_path: Path, store: Store) 
     other = _recipe(tmp_path / "other", _READING, slower, "15 Mbit/s .. 90 Mbit/s")
     verdict = stored_results(other, store, is_quick=True).verdicts()[1]
     assert verdict.settlement is Settlement.OPEN
-    assert known(verdict.explanation).is_shown is None
+    assert present(verdict.explanation).is_shown is None
 
 
 def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store: Store) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.features.gallery.core.tiny import carried_out, read_text
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core import cost_kind
 from subflow_app.features.gallery.core.cost_kind import CostKind, decisions, heap_bytes, measure_cost, network_bytes
@@ -67,7 +67,7 @@ def test_costs_are_stored_and_measured_once_on_a_machine(tmp_path: Path, monkeyp
         for measure, least in (("cpu", 0), ("decisions", 5), ("network", 1000)):
             assert results.cell(measure, "Learned", "").mean > least
         assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
-        assert cost_kind.machine_text() in known(results.values).note
+        assert cost_kind.machine_text() in present(results.values).note
         runs = store.runs(tag="cost")
         assert len(runs) == 4
         assert {run.name.partition(",")[0] for run in runs} == {"mplibra-tab1: NewReno", "mplibra-tab1: Learned"}
@@ -77,7 +77,7 @@ def test_costs_are_stored_and_measured_once_on_a_machine(tmp_path: Path, monkeyp
         monkeypatch.setattr(cost_kind, "machine_text", lambda: "another machine")
         progress, elsewhere = carried_out(recipe, store)
         assert progress.reused == 0
-        assert "another machine" in known(elsewhere.values).note
+        assert "another machine" in present(elsewhere.values).note
 
 
 def test_what_is_old_or_incomplete_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_what_is_old_or_incomplete_is_made_anew(tmp_path: Path, monkeypatch: pyt
         assert (progress.reused, made.cell("cpu", "Learned", "").n) == (0, 2)
         # Measurements of another build, as in the library that ships, are shown until then.
         monkeypatch.setattr(cost_kind, "simulator_version", lambda: "0.2.0+other")
-        shown = known(CostKind().stored(recipe, store, is_quick=False, seeds=recipe.seeds))
+        shown = present(CostKind().stored(recipe, store, is_quick=False, seeds=recipe.seeds))
         assert shown.values("cpu", "Learned", "") == list(made.cell("cpu", "Learned", "").values)
         assert carried_out(recipe, store)[0].reused == 0
 
@@ -133,7 +133,7 @@ def test_decisions_are_those_of_agents_or_monitor_intervals() -> None:
     assert decisions(one_path("newreno"), 1) == 0
     vivace, learned, both = one_path("vivace"), one_path("rl-explore"), two_paths("mplibra")
     assert decisions(vivace, 1) == len(finished(vivace).take_intervals().owner) > 10
-    assert decisions(learned, 1) == len(known(finished(learned).take_agent_steps()).number) > 10
+    assert decisions(learned, 1) == len(present(finished(learned).take_agent_steps()).number) > 10
     # Of what has both, the agent alone.
     assert 0 < decisions(both, 1) < 0.9 * len(finished(both).take_intervals().owner)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.features.gallery.core.tiny import carried_out, read_text
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.results import Results
 from subflow_store import Store
@@ -44,7 +44,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 
 def test_intervals_are_told_by_their_numbers_whenever_they_were(results: Results) -> None:
-    numbers, rates = known(results.trace("rate", "MPCC", "", 1))
+    numbers, rates = present(results.trace("rate", "MPCC", "", 1))
     assert numbers.tolist() == list(range(1, 21))
     # MPCC's slow start: 4 Mbit/s, doubled while the utility rises.
     assert rates[0] == pytest.approx(4e6)
@@ -54,7 +54,7 @@ def test_intervals_are_told_by_their_numbers_whenever_they_were(results: Results
 
 
 def test_the_reward_is_the_utility_over_the_largest_and_within_0_and_1(results: Results) -> None:
-    utility, reward = (known(results.trace(name, "MPCC", "", 1))[1] for name in ("utility", "reward"))
+    utility, reward = (present(results.trace(name, "MPCC", "", 1))[1] for name in ("utility", "reward"))
     assert 0 <= reward.min() <= reward.max() <= 1
     assert reward[int(np.argmax(utility))] == pytest.approx(float(reward.max()))
 

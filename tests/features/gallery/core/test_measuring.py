@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.features.gallery.core.tiny import carried_out, read_text
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.measures import MEASURES
 from subflow_app.features.gallery.core.recipe import Measure
@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunData]:
     with open_store(":memory:") as store:
         values = carried_out(read_text(folder, RECIPE), store)[1].values
         assert isinstance(values, RunValues)
-        yield known(values.run("LIA", "", 1))
+        yield present(values.run("LIA", "", 1))
 
 
 @pytest.fixture(scope="module")

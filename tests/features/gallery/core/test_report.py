@@ -11,7 +11,7 @@ import pypdf
 import pytest
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 from tests.helpers.html_page import HtmlPage
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.report import ReportFiles, run_again_text, write_pages, write_report
 from subflow_app.features.gallery.core.report_tables import results_csv, verdicts_csv
@@ -71,7 +71,7 @@ def test_paper_says_the_same_on_numbered_pages_with_contents(files: ReportFiles)
     told = " ".join(" ".join(pages).split())
     for expected in ("✓ inside band", "Not measured: LIA: no agent", "subflow reproduce tiny", "Page 2"):
         assert expected in told, expected
-    assert known(reader.metadata).title == "Reproduction of 2 papers"
+    assert present(reader.metadata).title == "Reproduction of 2 papers"
 
 
 def test_numbers_are_written_for_machines(files: ReportFiles, results: list[Results]):

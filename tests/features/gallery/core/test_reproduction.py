@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.features.gallery.core.tiny import RECIPE, read_text
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.recipe import Recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction, Reproductions, expected_s
@@ -58,15 +58,15 @@ def test_cells_and_traces_are_those_of_the_runs(quick: Results) -> None:
     assert math.isnan(quick.cell("goodput", "Ours", "0%").mean)
     assert quick.cell("goodput", "Reno", "0%").n == 0
     assert quick.improvement("goodput", "LIA", "LIA", "0%") == 0
-    times, values = known(quick.trace("goodput", "LIA", "5%"))
+    times, values = present(quick.trace("goodput", "LIA", "5%"))
     assert (times[-1], len(times), len(values)) == (1.0, 10, 10)
-    running = known(quick.trace("goodput", "LIA", "5%", is_running_mean=True))
-    smooth = known(quick.trace("goodput", "LIA", "5%", window_s=0.2))
+    running = present(quick.trace("goodput", "LIA", "5%", is_running_mean=True))
+    smooth = present(quick.trace("goodput", "LIA", "5%", window_s=0.2))
     assert running[1][-1] == pytest.approx(np.nanmean(values))
     assert smooth[1][5] == pytest.approx((values[4] + values[5]) / 2)
     assert quick.trace("goodput", "Ours", "5%") is None
     assert isinstance(quick.values, RunValues)
-    assert set(known(quick.values.capacity("top,bottom", "LIA", "0%", 1))[1]) == {10e6}
+    assert set(present(quick.values.capacity("top,bottom", "LIA", "0%", 1))[1]) == {10e6}
 
 
 def test_nothing_is_made_twice(recipe: Recipe, store: Store, quick: Results) -> None:
@@ -77,7 +77,7 @@ def test_nothing_is_made_twice(recipe: Recipe, store: Store, quick: Results) -> 
     assert (more.progress.finished, more.progress.reused) == (4, 2)
     assert len(store.runs()) == before + 2
     assert len(stored_results(recipe, store, is_quick=True, seeds=(1, 2)).cell("goodput", "LIA", "0%").values) == 2
-    with open_store(known(store.path), read_only=True) as other:
+    with open_store(present(store.path), read_only=True) as other:
         results = stored_results(recipe, other, is_quick=True)
         assert results.cell("goodput", "LIA", "5%") == quick.cell("goodput", "LIA", "5%")
         assert not stored_results(recipe, other, is_quick=False).is_there

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.features.gallery.core.tiny import carried_out, read_text
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core import training_kind
 from subflow_app.features.gallery.core.recipe import Recipe
@@ -51,7 +51,7 @@ def test_curves_are_measured_kept_and_told_again_from_the_store(recipe: Recipe, 
         # The fake trainer's reward is -1 / step.
         assert results.cell("reward", "Short", "").mean == pytest.approx(-0.0277, abs=1e-3)
         assert results.cell("steps", "Long", "").n == 1
-        assert known(results.trace("reward", "Long", "", 2))[0].tolist() == list(range(1, 61))
+        assert present(results.trace("reward", "Long", "", 2))[0].tolist() == list(range(1, 61))
         assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
 
         progress, again = carried_out(recipe, store, kind)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.experiments import TINY, tiny_recipe
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.gallery.core import recipe_reader
@@ -75,7 +75,7 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     desk.bar.trigger("gallery.run_full")
     assert "gallery.stop" in gallery.possible()
     desk.wait_for_workers(60_000)
-    exhibit = known(panel.current())
+    exhibit = present(panel.current())
     assert (exhibit.finished, exhibit.wanted, exhibit.is_begun) == (8, 8, False)
     assert (exhibit.counts[Settlement.MET], exhibit.counts[CauseKind.CONTRADICTION]) == (2, 1)
     assert sum(exhibit.counts.values()) == 3
@@ -123,7 +123,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
     qtbot.waitUntil(lambda: len(store.runs()) >= 1)
     desk.bar.trigger("gallery.stop")
     desk.wait_for_workers(60_000)
-    exhibit = known(panel.current())
+    exhibit = present(panel.current())
     made = len(store.runs())
     if made < 8:  # it was fast enough to be cut off
         assert exhibit.is_begun
@@ -131,7 +131,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
         assert f"{exhibit.finished} of 8 runs exist" in panel.page.state.text()
         desk.bar.trigger("gallery.resume")
         desk.wait_for_workers(60_000)
-    exhibit = known(panel.current())
+    exhibit = present(panel.current())
     assert (exhibit.finished, len(store.runs())) == (8, 8)
 
 
@@ -178,8 +178,8 @@ def test_missing_agent_and_unreadable_recipe_and_library_are_shown_where_they_be
     panel.choose(["drl-cc-agent"])
     desk.bar.trigger("gallery.run_quick")
     desk.wait_for_workers(60_000)
-    exhibit = known(panel.current())
-    assert known(exhibit.results).is_quick
+    exhibit = present(panel.current())
+    assert present(exhibit.results).is_quick
     assert exhibit.counts[Settlement.NOT_MEASURED] >= 1
     assert "nowhere" in panel.page.why.toPlainText()
 
@@ -222,7 +222,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     desk.wait_for_workers(60_000)
     panel, store = gallery.panel, desk.store
     panel.choose(["drl-cc-tiny"])
-    exhibit = known(panel.current())
+    exhibit = present(panel.current())
     assert exhibit.is_shipped
     assert panel.page.state.text().startswith("quick run, shipped with Subflow")
     assert "shipped" in str(panel.model.index_of("drl-cc-tiny").data(Qt.ItemDataRole.AccessibleTextRole))
@@ -232,7 +232,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
         desk.bar.trigger("gallery.show_runs")
     desk.wait_for_workers(60_000)
     assert desk.shown.count == 2
-    exhibit = known(panel.current())
+    exhibit = present(panel.current())
     assert not exhibit.is_shipped
     assert len(store.runs(tag="shipped")) == 4
     # Run again, nothing is made again.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.guide import core as guide
 from subflow_app.features.guide.core import GuideBuild, GuidePage, find_topic, guide_file, guide_folder, guide_page
@@ -73,7 +73,7 @@ def test_the_guide_is_built_for_the_user_and_found(tree: Path) -> None:
     build = GuideBuild()
 
     assert build.run().state == "finished"
-    folder = known(guide_folder())
+    folder = present(guide_folder())
     assert build.progress.fraction == 1.0
     assert "A page." in (folder / "index.html").read_text(encoding="utf-8")
     assert [path.name for path in (tree / "cache").iterdir()] == [folder.name]  # nothing else is left

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.history.core import run_columns
 from subflow_app.features.history.core.run_columns import RunGroup, column, grouped, sorted_runs, with_sweeps
@@ -126,19 +126,19 @@ def test_what_names_share_ends_where_a_word_begins(name: str, others: list[str],
 
 
 def test_mean_comes_with_its_interval() -> None:
-    found = known(run_columns.mean_interval([1.0, 2.0, 3.0, None, "text", math.nan]))
+    found = present(run_columns.mean_interval([1.0, 2.0, 3.0, None, "text", math.nan]))
     # Student's t of 2 degrees is 4.303; the standard error of three values one apart is 1 / sqrt(3).
     assert found.mean == 2.0
     assert found.ci95 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
     assert run_columns.mean_interval([None, "text"]) is None
-    single = known(run_columns.mean_interval([5.0]))
+    single = present(run_columns.mean_interval([5.0]))
     assert (single.mean, math.isnan(single.ci95)) == (5.0, True)
 
 
 def test_a_fork_tells_its_origin_its_time_and_what_differs() -> None:
     changes = [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
     shown = column("fork")
-    of = known(shown.of)
+    of = present(shown.of)
     assert shown.text(of(run(1))) == ""
     forked = run(2, fork=RunFork(1, "Demo", 12.5, "in English", changes))
     assert of(forked) == "run 1 at 12.5 s: wifi loss 2 % → 5 %"
@@ -168,6 +168,6 @@ def test_measures_of_all_flows_are_read_for_lists_and_follow_from_the_summary_of
     for key, value in expected.items():
         assert column(key).is_read
         assert column(key).value(listed, read) == pytest.approx(value), key
-        assert known(column(key).of)(run(1, summary={"flows": flows})) == pytest.approx(value), key
+        assert present(column(key).of)(run(1, summary={"flows": flows})) == pytest.approx(value), key
     order = [(column("mean_completion_s"), True)]
     assert [row.id for row in sorted_runs([run(2), run(1)], order, read)] == [1, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
@@ -21,7 +21,7 @@ def run(store: Store, folder: Path, text: str, *, overrides: tuple[str, ...] = (
     write_scenario(folder)
     (folder / "mine.py").write_text(text)
     source = open_scenario(str(folder / "scenario.toml"), overrides=("duration=1s", "events=[]", *overrides))
-    return known(RunJob(source.scenario, source.text, store=store).run().run_id)
+    return present(RunJob(source.scenario, source.text, store=store).run().run_id)
 
 
 def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         assert [(each.number, each.run.id, each.count) for each in found] == [(1, again, 2), (2, second, 1)]
         assert [each.text for each in found] == [CONTROLLER, OTHER]
         assert found[0].run.id != first
-        (flow,) = known(store.run(again).summary)["flows"]
+        (flow,) = present(store.run(again).summary)["flows"]
         assert found[0].figure(MEASURES["goodput_bps"]) == flow["goodput_bps"] > 0
         assert found[0].figure(MEASURES["mean_rtt_s"]) == flow["mean_rtt_s"]
         assert found[0].figure(MEASURES["loss_ratio"]) == pytest.approx(flow["loss_ratio"])

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
-from tests.helpers.presence import part
+from tests.helpers.present import child
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import COLUMNS
@@ -91,7 +91,7 @@ def test_search_finds_by_word_or_says_nothing_matches(qtbot: QtBot, desk: Desk, 
 
     desk.history.search.setText("nothing of the kind")
     qtbot.waitUntil(lambda: listed(desk) == [])
-    assert "No run found" in part(desk.history, QLabel, "empty_title").text()
+    assert "No run found" in child(desk.history, QLabel, "empty_title").text()
 
     desk.history.search.clear()
     qtbot.waitUntil(lambda: len(listed(desk)) == 2)
@@ -205,7 +205,7 @@ def test_chosen_runs_are_marked_while_another_scenario_is_open(desk: Desk, two_r
     desk.history.select([two_runs[0]])
     desk.bar.trigger("history.open")
     assert desk.shown.count == 1
-    line = part(desk.plots, QLabel, "results_line")
+    line = child(desk.plots, QLabel, "results_line")
     desk.plots.refresh()
     assert line.text() == ""  # the legend has what there is to know of a run alone
     desk.documents.new()

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCompleter, QLineEdit, QListView, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
-from tests.helpers.presence import known, part
+from tests.helpers.present import child, present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import RunGroup
@@ -147,7 +147,7 @@ def choose(completer: QCompleter, text: str) -> None:
 
 
 def test_names_and_values_are_completed_while_typing(desk: Desk, runs: list[int]) -> None:
-    completer = part(desk.history.bar.search, QCompleter)
+    completer = child(desk.history.bar.search, QCompleter)
     QTest.keyClicks(desk.history.search, "ta")
     assert offered(completer) == ["tag:"]
     choose(completer, "tag:")
@@ -156,7 +156,7 @@ def test_names_and_values_are_completed_while_typing(desk: Desk, runs: list[int]
     choose(completer, "paper")
 
     assert desk.history.search.text() == "tag:paper "
-    known(completer.popup()).hide()
+    present(completer.popup()).hide()
 
 
 def test_groups_have_counts_and_means_and_fold(desk: Desk, runs: list[int]) -> None:
@@ -398,14 +398,14 @@ def test_known_tags_and_names_are_offered_while_one_is_typed(qtbot: QtBot) -> No
     typed = {"pa": ["paper", "Paris"], "paper, pa": ["Paris"], "paper, ": []}
     assert {text: tags.offers(text) for text in typed} == typed
     line.setText("lab, pa")
-    choose(part(tags, QCompleter), "Paris")
+    choose(child(tags, QCompleter), "Paris")
     assert line.text() == "lab, Paris"
 
     dialog = KeyDialog("Columns", ["a.loss", "b.loss", "c.rate"], {"c.rate"}, None)
     qtbot.addWidget(dialog)
     dialog.line.setText("loss")
     assert dialog.answer == ["c.rate"]
-    model = part(dialog, QListView).model()
+    model = child(dialog, QListView).model()
     model.setData(model.index(0, 0), Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
     assert dialog.answer == ["a.loss", "c.rate"]
 
@@ -477,7 +477,7 @@ def test_an_unreadable_store_says_why(
 def test_a_run_that_ends_when_its_database_has_vanished_can_be_saved_elsewhere(
     qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
-    path = known(desk.database.path)
+    path = present(desk.database.path)
     path.rename(path.with_name("away.db"))
 
     with qtbot.waitSignal(desk.runs.ended):

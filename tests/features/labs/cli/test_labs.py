@@ -15,7 +15,7 @@ import typer
 from tests.helpers.command_line import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, sign_anew, small_lab
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.labs.cli.lab_steps import terminal_ways
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
@@ -268,7 +268,7 @@ def _is_command(words: list[str]) -> bool:
 def test_the_window_goes_on_where_the_terminal_was(subflow: Subflow, begun: Path) -> None:
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=50pkt").code == 0
     assert "Done: Run it" in subflow("labs", "next", begun).out
-    progress = known(ProgressFolder(labs_directory()).read("01-small").progress)
+    progress = present(ProgressFolder(labs_directory()).read("01-small").progress)
     assert progress.step("run").is_passed
     assert Path(progress.database) == default_database()
     assert 'queue = "50pkt"' in progress.document

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.labs.core.lab import Lab, Step
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab
@@ -24,7 +24,7 @@ def test_the_example_of_the_guide_can_be_done_from_first_to_last_step(tmp_path: 
     example = EXAMPLE.read_text(encoding="utf-8")
     outcome = run_lab(parse_lab(example, tmp_path / EXAMPLE.name))
     assert outcome.problems == []
-    assert known(outcome.progress.steps["cubic"].prediction).is_right
+    assert present(outcome.progress.steps["cubic"].prediction).is_right
 
 
 def test_the_guide_shows_what_is_said_of_a_lab_with_mistakes(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.labs.core.lab import Lab, Prediction, Question, Target
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
@@ -29,7 +29,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
     assert lab.steps[0].text == "Press **F5**."
     assert lab.steps[0].shows == (Target("action", "run.toggle"),)
     assert lab.steps[2].shows == (Target("field", "links.bottleneck.queue"), Target("link", "bottleneck"))
-    prediction = known(lab.steps[3].prediction)
+    prediction = present(lab.steps[3].prediction)
     assert (prediction.until_s, prediction.top) == (30.0, 200.0)
     assert lab.steps[4].is_read_only
     assert 'duration = "30s"' in lab.scenario_text()
@@ -160,7 +160,7 @@ def test_predictions_that_do_not_come_true_are_answered(name: str, language: str
 
 def test_a_drawn_curve_is_told_what_is_behind_it() -> None:
     step = next(step for step in load_lab("01-first-sawtooth", language="en").steps if step.id == "run")
-    prediction = known(step.prediction)
+    prediction = present(step.prediction)
 
     def told(*heights: float) -> str:
         points = tuple((10.0 * place, height) for place, height in enumerate(heights))

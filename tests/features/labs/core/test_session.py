@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.labs.core import progress
@@ -35,7 +35,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def _run(store: Store, text: str) -> int:
-    return known(RunJob(known(ScenarioDoc(text).scenario), text, store=store).run().run_id)
+    return present(RunJob(present(ScenarioDoc(text).scenario), text, store=store).run().run_id)
 
 
 def _judge(session: LabSession, store: Store, text: str):
@@ -121,7 +121,7 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
     assert missing_text(step, judged) == "You ran before you predicted: run again, now that you have predicted."
     _run(store, text)
     assert session.take(_judge(session, store, text))
-    predicted = known(session.step_progress(step).prediction)
+    predicted = present(session.step_progress(step).prediction)
     assert (predicted.came, predicted.is_right) == ("It falls", False)
 
 

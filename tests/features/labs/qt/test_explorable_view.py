@@ -8,7 +8,7 @@ from PySide6.QtGui import QValidator
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
-from tests.helpers.presence import part
+from tests.helpers.present import child
 
 from subflow_app.features.labs.core.explorables import Point, load_explorable
 from subflow_app.features.labs.qt.explorable_view import DraggedNumber, ExplorableView
@@ -101,7 +101,7 @@ def test_formulas_stand_between_the_paragraphs(qtbot: QtBot) -> None:
     shown.resize(400, 300)
     shown.show()
     before, after = shown.findChildren(QLabel)
-    formula = part(shown, FormulaView)
+    formula = child(shown, FormulaView)
     tops = [part.mapTo(shown, part.rect().topLeft()).y() for part in (before, formula, after)]
     assert tops == sorted(set(tops))
     # A fraction takes the room of two lines.

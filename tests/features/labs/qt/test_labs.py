@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -70,7 +70,7 @@ def page(labs: Teacher, qtbot: QtBot) -> StepPage:
 
 
 def _passed(labs: Teacher) -> int:
-    begun = known(labs.begun)
+    begun = present(labs.begun)
     return begun.progress.passed(begun.lab)
 
 
@@ -86,7 +86,7 @@ def _say(page: StepPage, number: int, said: str) -> None:
 def _is_at_the_prediction(page: StepPage, spotlight: Spotlight) -> bool:
     """Whether the prediction's form, scrolled to, is pointed at where it is now: text above it may still grow."""
     page.show_prediction_form()
-    corner = known(page.prediction).mapTo(page.window(), QPoint(5, 5))
+    corner = present(page.prediction).mapTo(page.window(), QPoint(5, 5))
     return any(place.contains(corner) for place in spotlight.places)
 
 
@@ -121,7 +121,7 @@ def test_a_lab_is_done(
     page.next.click()
 
     # A prediction comes first, is pointed at, and only later runs count.
-    predicted = known(page.prediction)
+    predicted = present(page.prediction)
     spotlight = labs.spotlight
     assert spotlight.targets == (PREDICTION,)
     qtbot.waitUntil(lambda: "First enter your prediction below the text" in page.verdict.text())
@@ -132,20 +132,20 @@ def test_a_lab_is_done(
     predicted.button.click()
     qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
     assert "Prediction saved. Change only the queue" in predicted.outcome.text()
-    assert spotlight.targets == known(page.shown).shows
+    assert spotlight.targets == present(page.shown).shows
     desk.documents.doc.set_value("links.bottleneck.queue", "17pkt")
     desk.run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
-    assert "It falls. The pipe is not full after each halving. The link" in known(page.prediction).outcome.text()
+    assert "It falls. The pipe is not full after each halving. The link" in present(page.prediction).outcome.text()
     # The formula beside it has the numbers of that run, and both runs in its plot.
-    explorable = known(page.explorable)
+    explorable = present(page.explorable)
     qtbot.waitUntil(lambda: explorable.plot.measured.getData()[0].tolist() == [84, 17])
     assert explorable.fields["buffer"][0].text() == "17 pkt"
     page.next.click()
 
     # A sketch, over which the run's curve is laid.
-    sketch = known(page.prediction)
-    canvas = known(sketch.canvas)
+    sketch = present(page.prediction)
+    canvas = present(sketch.canvas)
     QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(60, 150))
     QTest.mouseMove(canvas, QPoint(150, 100))
     QTest.mouseMove(canvas, QPoint(250, 60))
@@ -160,7 +160,7 @@ def test_a_lab_is_done(
 
     # A step that is there to be read, and the result.
     page.next.click()
-    assert known(labs.begun).is_finished
+    assert present(labs.begun).is_finished
     assert "The lab is done." in page.verdict.text()
     dialogs.answer("line", "Ada")
     dialogs.answer("save_path", tmp_path / "ada.json")
@@ -178,11 +178,11 @@ def test_a_lab_is_done(
     desk.document_stack.resetClean()
     assert desk.documents.is_modified
     assert desk.documents.new()
-    assert 'controller = "cubic"' in known(labs.begun).progress.document
+    assert 'controller = "cubic"' in present(labs.begun).progress.document
 
 
 def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: Teacher, page: StepPage, qtbot: QtBot) -> None:
-    session = known(labs.begun)
+    session = present(labs.begun)
     labs._labs["02-next"] = replace(session.lab, name="02-next", number=2, title="The next")
     for step in session.lab.steps:
         session._set(step, replace(session.step_progress(step), passed_at="2026-01-01T00:00:00+00:00"))
@@ -195,7 +195,7 @@ def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: Teacher, page: Ste
 
 
 def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(labs: Teacher, page: StepPage, desk: Desk) -> None:
-    session = known(labs.begun)
+    session = present(labs.begun)
     sweeps = desk.features[SweepFeature]
     assert sweeps.suggests() is None
     labs._step = replace(session.lab.steps[0], do=("sweep links.bottleneck.queue=8pkt,17pkt seeds=1..1",))
@@ -264,7 +264,7 @@ def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
     assert labs.panel.currentWidget() is labs.panel.list
     labs.panel.list.anew.click()
     qtbot.waitUntil(lambda: labs.begun is not first)
-    assert known(labs.begun).lab.path == handed_out
+    assert present(labs.begun).lab.path == handed_out
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
     page.to_list.click()
     assert not labs.panel.list.other_text.isVisible()
@@ -349,7 +349,7 @@ def test_a_handed_out_lab_opens(
     assert "**The lab of today** (handed-out.md)" in page.about.text()
     page.begin.click()
     qtbot.waitUntil(lambda: labs.begun is not None)
-    assert known(labs.begun).lab.path == handed_out
+    assert present(labs.begun).lab.path == handed_out
     # Nothing says what a sweep is to vary: no controllers are ticked.
     assert desk.features[SweepFeature].suggests() == SweepSuggestion("1..3", compares_controllers=False)
 
@@ -357,7 +357,7 @@ def test_a_handed_out_lab_opens(
     labs.to_list()
     labs._read_labs()
     assert page.model.rows[1].lab.path == handed_out
-    assert known(page.selected).lab.title == "The lab of today"
+    assert present(page.selected).lab.title == "The lab of today"
     handed_out.write_text("no lab")
     labs._read_labs()
     assert [each.lab.title for each in page.model.rows] == ["A small lab"]
@@ -399,7 +399,7 @@ def test_a_class_is_graded(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, t
         write_result(folder / "ada.json", result_document(lab, progress, evidence, "Ada"))
     (folder / "notes.json").write_text("{}")
     desk.bar.trigger("study.lab_class")
-    dialog = known(desk.features[LabFeature].class_dialog)
+    dialog = present(desk.features[LabFeature].class_dialog)
     dialogs.answer("open_path", lab.path)
     dialog.lab.click()
     assert dialog.lab_name.text() == "01-small.md"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.command_line import Subflow
 from tests.helpers.experiments import tiny_recipe
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
@@ -59,7 +59,7 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
     if path is None:
         pytest.skip("the library has not been made: subflow library build")
     assert path.stat().st_size < MOST_BYTES
-    with known(open_library()) as store:
+    with present(open_library()) as store:
         # In English, whatever the language here.
         labs = [load_lab(name, language="en") for name in lab_names()]
         found = list(entries_of(store, map(load_recipe, recipe_names()), labs))

@@ -13,7 +13,7 @@ import zstandard
 from tests.helpers.changed_rows import changing_rows
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.arena.core.results import entry, known_board
 from subflow_app.features.gallery.core.exhibits import read_exhibit
@@ -59,7 +59,7 @@ def file(parts: tuple[Recipe, Lab], tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def library(file: Path) -> Iterator[Store]:
-    with known(open_library(file)) as store:
+    with present(open_library(file)) as store:
         yield store
 
 
@@ -147,7 +147,7 @@ def test_a_summary_that_is_damaged_is_told(file: Path, own: Store, tmp_path: Pat
             "UPDATE run_document SET text = replace(text, '\"like\": ', '\"like\": 99') WHERE kind = 'summary'"
         )
     with (
-        known(open_library(damaged)) as store,
+        present(open_library(damaged)) as store,
         pytest.raises(StoreCorrupt, match=r"damaged\.db: a summary of the library cannot be unpacked"),
     ):
         copy_experiment(store, parts[0], own)
@@ -178,7 +178,7 @@ def test_a_run_that_comes_out_otherwise_is_told(library: Store, file: Path, tmp_
         connection.execute("UPDATE run SET signature = 'forged'")
         connection.execute("UPDATE run_document SET text = 'broken' WHERE kind = 'scenario' AND run_id = 2")
         connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # whoever forges hides it
-    with known(open_library(changed)) as other:
+    with present(open_library(changed)) as other:
         forged, broken = check(other, [1, 2])
     assert (forged.is_same, forged.problem) == (False, "")
     assert "cannot be replayed" in broken.problem
@@ -201,7 +201,7 @@ def test_an_interrupted_build_goes_on(
     outcome = build.run()
     # What cannot be made is told, and missing.
     assert (outcome.state, outcome.problems, build.runs) == ("failed", ("lab 1: a step is wrong",), 4)
-    with known(open_library(out)) as store:
+    with present(open_library(out)) as store:
         assert {row.started_at for row in store.runs()} == made
         assert [entry.is_complete for entry in entries_of(store, [recipe], [lab])] == [True, False]
     monkeypatch.setattr(building, "MOST_BYTES", 1000)
@@ -219,7 +219,7 @@ def test_a_file_of_another_schema_is_migrated(tmp_path: Path, monkeypatch: pytes
     old.chmod(0o444)
     used = set()
     for _ in range(2):
-        with known(open_library(old)) as store:
+        with present(open_library(old)) as store:
             assert store.is_read_only
             assert store.sweeps.rows() == []
             used.add(store.path)
@@ -245,7 +245,7 @@ def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.Monk
     assert build.run().problems == ()
     assert build.progress.fraction == 1.0
     monkeypatch.setattr("subflow_app.features.arena.core.results.entry", lambda: few)
-    with known(open_library(out)) as store:
+    with present(open_library(out)) as store:
         told = contents.arena_entry(store)
         assert (told.is_complete, told.is_there, told.outcomes) == (True, True, 4)
         assert copying.copy_arena(store, own) == 4

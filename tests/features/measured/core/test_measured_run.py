@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.measured.core.measured_run import keep_run, make_run, read_trace
 from subflow_app.features.measured.core.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
@@ -52,7 +52,7 @@ def test_it_is_a_run_like_any_other(path: Path, tmp_path: Path) -> None:
         row = store.run(number)
         assert (row.name, row.status, row.tags, row.profile) == ("bench", "finished", ("measured",), "measured")
         assert row.goodput_bps == pytest.approx(5e6)
-        assert known(row.summary)["measured"]["file"] == "trace.csv"
+        assert present(row.summary)["measured"]["file"] == "trace.csv"
         assert row.signature == store.run(again).signature
         traces = StoredTraces(store, number)
         time_s, values = traces.read(select_keys(traces, "subflow", "cwnd_pkts", "download/1")[0])

@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.exporting.core.exports import export_bars, export_curves
 from subflow_app.features.paper.core import figures
@@ -159,7 +159,7 @@ def test_legend_is_cut_where_it_would_outgrow_the_figure() -> None:
     # It stays below the axes.
     figure = figure_of(THROUGHPUT, THROUGHPUT.curves(finished_traces()))
     figure.draw_without_rendering()
-    legend, axes = figure.legends[0].get_window_extent(), known(figure.axes[0].get_tightbbox())
+    legend, axes = figure.legends[0].get_window_extent(), present(figure.axes[0].get_tightbbox())
     assert legend.y1 <= axes.y0
 
 
@@ -219,7 +219,7 @@ def test_a_plot_over_another_quantity_has_it_along_its_axis(tmp_path: Path) -> N
     assert figure.axes[0].get_xlabel() == "Smoothed RTT (ms)"
     assert texts == ["download · wifi", "download · lte", "LIA", "OLIA"]
     curve = PHASE.curves(finished_traces())[0]
-    np.testing.assert_allclose(lines[0].get_xdata(), known(curve.x) * 1e3, rtol=1e-6)
+    np.testing.assert_allclose(lines[0].get_xdata(), present(curve.x) * 1e3, rtol=1e-6)
     table = export_curves([curve], tmp_path / "phase.csv", PHASE).read_text(encoding="utf-8").splitlines()
     assert table[0] == "run,owner,srtt_s,cwnd_pkts"
     assert table[1].startswith("1,download/1,")
@@ -277,7 +277,7 @@ def plan_of(style: PaperStyle, kind: str, titles: tuple[str, ...] = ("LIA",), **
 )
 def test_every_format_has_the_width_of_its_style_and_needs_no_font_of_the_reader(style: PaperStyle) -> None:
     pdf = render_figure(plan_of(style, "pdf", title="Ümläut → 中"))
-    box = known(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", pdf))
+    box = present(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", pdf))
     assert float(box[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
     descriptors = re.findall(rb"<<[^<>]*/Type /FontDescriptor[^<>]*>>", pdf)
     assert b"/Type3" not in pdf
@@ -285,7 +285,7 @@ def test_every_format_has_the_width_of_its_style_and_needs_no_font_of_the_reader
     assert all(b"/FontFile2" in descriptor for descriptor in descriptors)
 
     svg = render_figure(plan_of(style, "svg"))
-    head = known(re.search(rb'<svg[^>]* width="([\d.]+)pt"', svg))
+    head = present(re.search(rb'<svg[^>]* width="([\d.]+)pt"', svg))
     assert float(head[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
     if style in PAPER:
         assert b"<text" not in svg

@@ -14,7 +14,7 @@ import pytest
 from pypdf import PdfReader
 from tests.helpers.html_page import HtmlPage
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.paper.core import report as reports
@@ -37,7 +37,7 @@ MADE_AT = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 
 
 def add_run(store: Store, text: str, seed: int) -> int:
-    return known(RunJob(parse_scenario(text), text, seed=seed, store=store).run().run_id)
+    return present(RunJob(parse_scenario(text), text, seed=seed, store=store).run().run_id)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_pdf_has_pages_of_all_texts(
     for run in numbers:
         assert store.run(run).signature in whole
     assert 'queue = "40pkt"' in whole
-    assert known(reader.metadata).title == report.title
+    assert present(reader.metadata).title == report.title
 
 
 def test_tables_that_break_have_their_head_again(store: Store) -> None:

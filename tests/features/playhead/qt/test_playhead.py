@@ -19,7 +19,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_scenario
 from tests.helpers.instants import P, make_instant
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
@@ -172,7 +172,7 @@ def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage:
         settled(qtbot, stage)
         at_s = stage.playhead.time_s
         assert at_s == pytest.approx(time_s, abs=10 / track.width())
-        instant, places = known(stage.playhead.instant), known(stage.canvas.places)
+        instant, places = present(stage.playhead.instant), present(stage.canvas.places)
         assert instant.now_s == at_s
         # The line of the plots, the values in the legend, and the state that is drawn are of one time.
         assert (stage.plots.stack.pin_s, stage.plots.stack.cursor_s) == (at_s, at_s)
@@ -180,7 +180,7 @@ def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage:
         shown.append((at_s, float(places.x[~places.is_queued][0]), float(places.y[~places.is_queued][0])))
     QTest.mouseRelease(track, Qt.MouseButton.LeftButton, pos=x_of(3.0))
     # The packet is on the drawn link, as far along as the run is: compared with the curve that the canvas draws.
-    curve = known(stage.view.scene.link_items()["wifi"].curve)
+    curve = present(stage.view.scene.link_items()["wifi"].curve)
     points = np.array([(point.x(), point.y()) for point in curve.points])
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
     for time_s, x, y in shown:
@@ -192,7 +192,7 @@ def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage:
 def test_what_is_painted_is_where_the_packet_is(stage: Stage, qtbot: QtBot) -> None:
     stage.playhead.seek(5.0)
     settled(qtbot, stage)
-    places = known(stage.canvas.places)
+    places = present(stage.canvas.places)
     moving = np.flatnonzero(~places.is_queued)[0]
     canvas = stage.view.canvas
     at = canvas.mapFromScene(QPointF(float(places.x[moving]), float(places.y[moving])))
@@ -325,7 +325,7 @@ def test_packets_have_the_picture_to_themselves_while_a_run_is_scrubbed(stage: S
 def test_packets_of_another_moment_are_faint_while_the_right_ones_are_late(stage: Stage, qtbot: QtBot) -> None:
     stage.playhead.seek(2.0)
     settled(qtbot, stage)
-    item = known(stage.canvas.item)
+    item = present(stage.canvas.item)
     assert item.opacity() == 1.0
     stage.replay.may_answer.clear()
     stage.playhead.seek(8.0)
@@ -400,7 +400,7 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(desk: Desk, q
     qtbot.waitUntil(lambda: not desk.runs.is_running)
     assert strip.isVisible()
     assert not desk.bar["playhead.leave"].isEnabled()
-    original = Simulation(known(desk.documents.doc.scenario), sample_interval_s=0.1)
+    original = Simulation(present(desk.documents.doc.scenario), sample_interval_s=0.1)
     wanted = {}
     for time_s in (0.313, 0.9, 1.777):
         original.run_until(time_s)
@@ -408,11 +408,11 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(desk: Desk, q
     for time_s in (1.777, 0.313, 0.9):
         playhead.seek(time_s)
         qtbot.waitUntil(partial(stands_at, playhead, time_s))
-        shown, there = known(playhead.instant), wanted[time_s]
+        shown, there = present(playhead.instant), wanted[time_s]
         for column in ("link", "subflow", "kind", "seq", "progress", "queue_position"):
             assert np.array_equal(getattr(shown.packets, column), getattr(there.packets, column)), column
         assert np.array_equal(shown.links.queue_pkts, there.links.queue_pkts)
-        assert len(known(known(feature.canvas).places)) == len(there.packets)
+        assert len(present(present(feature.canvas).places)) == len(there.packets)
     assert desk.bar["playhead.leave"].isEnabled()
     # Another scenario in the picture, which a run leaves that is not asked for again: said, with a way to its own.
     desk.documents.open_example("t-1link")
@@ -459,7 +459,7 @@ def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(desk: Desk, qtbot:
 def test_the_keyboard_goes_into_the_list_that_opens(desk: Desk) -> None:
     desk.run_once()
     desk.docks.go_to("events")
-    assert desk.features[PlayheadFeature].content.isAncestorOf(known(desk.focusWidget()))
+    assert desk.features[PlayheadFeature].content.isAncestorOf(present(desk.focusWidget()))
 
 
 def test_the_choice_of_a_run_leaves_out_what_all_names_begin_with() -> None:

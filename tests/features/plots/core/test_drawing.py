@@ -8,7 +8,7 @@ from scipy import stats
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 
 from subflow_app.features.plots.core import PLOTS_BY_ID, Curve, drawing
 from subflow_app.features.plots.core.drawing import RAW_S, Colouring, in_bins, with_crowds
@@ -97,7 +97,7 @@ def test_mouse_finds_the_nearest_flow() -> None:
     curves = [make_curve([number] * 10, f"many.{number}/1") for number in range(1, 14)]
     _, crowds = with_crowds(curves, RAW_S)
 
-    assert known(drawing.nearest_member(crowds, 0.5, 6.8)).owner == "many.7/1"
+    assert present(drawing.nearest_member(crowds, 0.5, 6.8)).owner == "many.7/1"
     assert drawing.nearest_member(crowds, 5.0, 6.8) is None
 
 

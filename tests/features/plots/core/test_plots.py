@@ -13,7 +13,7 @@ from tests.features.history.core.test_run_columns import run as make_row
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
-from tests.helpers.presence import known
+from tests.helpers.present import present
 from tests.helpers.table_traces import TableTraces as Table
 
 from subflow_app.features.plots import core as plots
@@ -315,12 +315,12 @@ def test_distribution_is_of_the_samples_after_the_warm_up() -> None:
     traces = Table({(SUBFLOW, "a/1", "srtt_s"): samples}, interval_s=1.0, warmup_s=1.0)
     (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
 
-    np.testing.assert_allclose(known(curve.x), [0.1, 0.1, 0.2, 0.2, 0.3], rtol=1e-6)
+    np.testing.assert_allclose(present(curve.x), [0.1, 0.1, 0.2, 0.2, 0.3], rtol=1e-6)
     np.testing.assert_allclose(curve.values, [0.0, 0.25, 0.5, 0.75, 1.0])
     # Of many samples, the ends are kept.
     traces = Table({(SUBFLOW, "a/1", "srtt_s"): np.arange(1, 50_001).tolist()}, interval_s=1.0)
     (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
-    x = known(curve.x)
+    x = present(curve.x)
     assert len(x) == 1001
     assert (x[0], x[-1], curve.values[0], curve.values[-1]) == (1.0, 50_000.0, 0.0, 1.0)
 
@@ -330,7 +330,7 @@ def test_phase_plot_knows_the_time_of_its_points() -> None:
     windows, rtts = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0], [np.nan, 0.1, np.nan, np.nan, 0.4, 0.5, np.nan]
     traces = Table({(SUBFLOW, "a/1", "cwnd_pkts"): windows, (SUBFLOW, "a/1", "srtt_s"): rtts}, interval_s=1.0)
     (curve,) = PLOTS_BY_ID["phase"].curves(traces)
-    assert (known(curve.x)[[0, -1]].tolist(), curve.time_s.tolist()) == ([20.0, 60.0], [2.0, 3.0, 5.0, 6.0])
+    assert (present(curve.x)[[0, -1]].tolist(), curve.time_s.tolist()) == ([20.0, 60.0], [2.0, 3.0, 5.0, 6.0])
     np.testing.assert_allclose(curve.values, [0.1, np.nan, 0.4, 0.5], rtol=1e-6)
 
 

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QTreeView
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
-from tests.helpers.presence import known, part
+from tests.helpers.present import child, present
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.features.comparison.core.conditions import group_runs
@@ -41,7 +41,7 @@ TOTAL = CurveId(0, "download", "flow")
 
 
 def label(view: PlotView, name: str) -> str:
-    found = part(part(view, Legend), QLabel, name)
+    found = child(child(view, Legend), QLabel, name)
     return found.text() if not found.isHidden() else ""
 
 
@@ -91,7 +91,7 @@ def option_of(tree: QTreeView, room: int) -> QStyleOptionViewItem:
 
 def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView, store: Store) -> None:
     made = done(store)
-    stored = store.run(known(made.run_id))
+    stored = store.run(present(made.run_id))
     document = json.loads(json.dumps(stored.summary))
     flow = document["flows"][0]
     for runs in ([made.traces], [StoredTraces(store, stored.id)]):
@@ -211,7 +211,7 @@ def test_groups_of_several_runs_are_told_by_what_differs(view: PlotView) -> None
     titles = [str(view.legend_model.index(row, 0).data()).partition(" · ")[0] for row in range(2)]
     assert titles == ["lia", "olia"]
     # The name gives way where there is no room, and not the number.
-    tree = part(view, Legend).tree
+    tree = child(view, Legend).tree
     option = option_of(tree, 230)
     index = view.legend_model.index(1, 0)
     assert index.data().startswith("olia · ")
@@ -227,7 +227,7 @@ def test_groups_of_several_runs_are_told_by_what_differs(view: PlotView) -> None
 def test_the_legend_takes_the_width_it_needs(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()
-    legend = part(view, Legend)
+    legend = child(view, Legend)
     header = legend.tree.header()
 
     assert legend.width() == pytest.approx(legend.sizeHint().width(), abs=2)
@@ -251,7 +251,7 @@ def test_columns_are_headed_with_name_and_unit(view: PlotView) -> None:
     view.set_plot_shown("goodput", True)
     assert headings() == ["Throughput\nMbit/s", "cwnd\npackets", "RTT\nms", "Goodput\nMbit/s"]
     QApplication.processEvents()
-    header = part(view, Legend).tree.header()
+    header = child(view, Legend).tree.header()
     assert header.sectionSize(1) > header.fontMetrics().horizontalAdvance("Throughput")
     # They have one ground to the end of the legend, which is wider than its columns below the plots.
     view.resize(600, 600)
@@ -267,7 +267,7 @@ def test_names_are_read_beside_many_columns(view: PlotView) -> None:
         view.set_plot_shown(plot_id, True)
     view.show_runs([done().traces])
     QApplication.processEvents()
-    tree = part(view, Legend).tree
+    tree = child(view, Legend).tree
     box = 22 + 2 * tree.indentation() + 30  # the sample of the line, and the check box
     room = tree.header().sectionSize(0) - box
     assert room >= min(12, len("wifi forward")) * tree.fontMetrics().averageCharWidth() - 12
@@ -277,7 +277,7 @@ def test_names_are_read_beside_many_columns(view: PlotView) -> None:
 def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()
-    legend = part(view, Legend)
+    legend = child(view, Legend)
     model, width = view.legend_model, legend.width()
     lines = [model.id_at(model.index(row, 0, model.index(0, 0))) for row in range(model.rowCount(model.index(0, 0)))]
     assert lines
@@ -300,7 +300,7 @@ def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> 
 
 def test_the_word_goes_before_the_name_where_there_is_no_room(view: PlotView) -> None:
     view.show_runs([done().traces])
-    tree = part(view, Legend).tree
+    tree = child(view, Legend).tree
     index = view.legend_model.index(0, 0)
     delegate = tree.itemDelegateForColumn(0)
     assert isinstance(delegate, QStyledItemDelegate)
@@ -319,7 +319,7 @@ def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> Non
     view.resize(900, 720)
     view.show_runs([done().traces])
     QApplication.processEvents()
-    legend, place = part(view, Legend), part(view, LegendSplitter)
+    legend, place = child(view, Legend), child(view, LegendSplitter)
     assert place.orientation() == Qt.Orientation.Horizontal
     assert legend.width() <= 0.31 * place.width()
 
@@ -344,22 +344,22 @@ def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> Non
 def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()
-    handle = part(view, LegendSplitter).handle(1)
+    handle = child(view, LegendSplitter).handle(1)
     QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=handle.rect().center())
     QTest.mouseMove(handle, QPoint(-90, 100))
     QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=QPoint(-90, 100))
-    width = part(view, Legend).width()
+    width = child(view, Legend).width()
     view.set_plot_shown("queue", True)
     QApplication.processEvents()
 
-    assert part(view, Legend).width() == pytest.approx(width, abs=3)
+    assert child(view, Legend).width() == pytest.approx(width, abs=3)
 
 
 # ---- results ----
 
 
 def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
-    strip = part(view, ResultsStrip)
+    strip = child(view, ResultsStrip)
     assert strip.isHidden()
     view.show_runs([done().traces])
     assert strip.isHidden()  # the legend has its means
@@ -374,9 +374,9 @@ def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
     view.show_runs([second.traces, first.traces])
     assert not strip.isHidden()
     rows = strip.model.table.rows
-    assert rows[0][:2] == ("A: lia", column("goodput_bps").text(known(first.traces.row).goodput_bps))
+    assert rows[0][:2] == ("A: lia", column("goodput_bps").text(present(first.traces.row).goodput_bps))
     assert rows[2][0].startswith("B − A")
-    fold = part(strip, QToolButton, "results_fold")
+    fold = child(strip, QToolButton, "results_fold")
     was_folded = strip.is_folded
     qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
     assert strip.is_folded is not was_folded
@@ -404,14 +404,14 @@ def test_plots_of_a_small_window_do_not_move_when_results_come(view: PlotView, t
     view.show_runs([job.traces])
     view.refresh()
     QApplication.processEvents()
-    assert part(view, ResultsStrip).text == waiting
+    assert child(view, ResultsStrip).text == waiting
     before = view.stack.mapTo(view, QPoint(0, 0))
     job.run()
     view.refresh()
     QApplication.processEvents()
-    assert ("In this run, " in part(view, ResultsStrip).text) is bool(waiting)
+    assert ("In this run, " in child(view, ResultsStrip).text) is bool(waiting)
     assert view.stack.mapTo(view, QPoint(0, 0)) == before
     # A run of rivals says which had more.
-    line = part(view, ResultsStrip).text
+    line = child(view, ResultsStrip).text
     assert ["cross (cubic)" in line, "mean RTT" in line] == [bool(waiting)] * 2
-    assert not waiting or part(view, ResultsStrip).model.rowCount() == 2
+    assert not waiting or child(view, ResultsStrip).model.rowCount() == 2

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
-from tests.helpers.presence import known, part
+from tests.helpers.present import child, present
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.core import PLOTS
@@ -144,7 +144,7 @@ def test_others_follow_a_run_that_goes_on(qtbot: QtBot, view: PlotView) -> None:
 def test_plot_that_no_run_has_says_why(view: PlotView) -> None:
     view.set_plot_shown("jain", True)
     show(view, "cwnd", "jain", runs=[finished_traces(make_scenario(make_flow("cross", "tcp", ("wifi",))))])
-    left_out = part(view, QLabel, "plots_left_out")
+    left_out = child(view, QLabel, "plots_left_out")
     assert left_out.isVisible()
     assert "at least two tcp or mptcp flows" in left_out.text()
 
@@ -155,7 +155,7 @@ def test_plot_that_no_run_has_says_why(view: PlotView) -> None:
 def test_another_screen_keeps_plots_right(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
     show(view, "cwnd", "goodput_bars")
     monkeypatch.setattr(view.stack, "devicePixelRatioF", lambda: 2.0)
-    known(view.window().windowHandle()).screenChanged.emit(view.screen())
+    present(view.window().windowHandle()).screenChanged.emit(view.screen())
     view.grab()
 
     assert {item.opts["pen"].widthF() for item in view.stack.time_plots[0].curves.values()} == {2.0}

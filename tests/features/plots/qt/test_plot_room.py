@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.members import for_each
-from tests.helpers.presence import part
+from tests.helpers.present import child
 
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.plots.qt.span import SpanPanel
@@ -27,7 +27,7 @@ def test_no_plot_is_lower_than_can_be_read(view: PlotView, size: tuple[int, int]
         view.place_cursor(name)
     QApplication.processEvents()
 
-    assert part(view, SpanPanel).isVisible() == with_table
+    assert child(view, SpanPanel).isVisible() == with_table
     assert len(view.stack.plots) > 3
     for plot in view.stack.plots:
         assert plot.item.geometry().height() >= LEAST_HEIGHT
@@ -40,7 +40,7 @@ def test_plots_that_do_not_fit_are_scrolled_by_wheel_and_keys(view: PlotView) ->
     view.show_runs([finished_traces()])
     view.resize(700, 260)
     QApplication.processEvents()
-    scroll = part(view, PlotScroll)
+    scroll = child(view, PlotScroll)
     bar = scroll.verticalScrollBar()
     assert bar.maximum() > 0
     assert scroll.focusPolicy() == Qt.FocusPolicy.TabFocus

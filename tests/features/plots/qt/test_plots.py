@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
-from tests.helpers.presence import known, part
+from tests.helpers.present import child, present
 
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
@@ -46,7 +46,7 @@ def test_nothing_is_imported_before_it_is_needed(qtbot: QtBot) -> None:
 
     assert view.findChild(PlotStack) is None
     # The empty state gives way to the first run, and comes back.
-    empty = part(view, EmptyState)
+    empty = child(view, EmptyState)
     for runs in ([finished_traces()], []):
         view.show_runs(runs)
         assert empty.isVisibleTo(view) == (not runs)
@@ -75,7 +75,7 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
 
 def test_columns_of_the_legend_that_fit_leave_room_for_the_names(view: PlotView) -> None:
     show(view, finished_traces(RICH))
-    legend = part(view, Legend)
+    legend = child(view, Legend)
     header = legend.tree.header()
     assert header.sectionSize(0) >= 80
     assert header.length() <= legend.width()
@@ -86,7 +86,7 @@ def test_every_listed_plot_can_be_shown_and_leaves_room_for_the_names(view: Plot
         view.set_plot_shown(spec.id, True)
     show(view, finished_traces(RICH))
     QApplication.processEvents()
-    legend = part(view, Legend)
+    legend = child(view, Legend)
     header = legend.tree.header()
     assert header.sectionSize(0) >= 80
     assert header.length() > legend.width()
@@ -203,7 +203,7 @@ def test_values_at_the_crosshair(view: PlotView) -> None:
     assert row.data() == "lte"
     # Samples are at 0.1 s, 0.2 s, ...: 5.0 s has index 49.
     assert float(shown) == pytest.approx(float(cwnd.values[49]), abs=0.05)
-    assert part(view, QLabel, "legend_time").text() == "At 4.98 s"
+    assert child(view, QLabel, "legend_time").text() == "At 4.98 s"
     # The crosshair stays when other runs are shown, and can be switched off.
     show(view, finished_traces(title="Another"))
     assert view.stack.cursor_s == 4.98
@@ -218,7 +218,7 @@ def test_crosshair_follows_the_mouse_and_the_arrow_keys(view: PlotView) -> None:
     view.grab()  # values fit themselves when they are drawn
     plot = view.stack.time_plots[1]
     view.stack.scene().sigMouseMoved.emit(plot.view.mapViewToScene(QPointF(5.0, 20.0)))
-    start = known(view.stack.cursor_s)
+    start = present(view.stack.cursor_s)
     assert start == pytest.approx(5.0, abs=0.05)
 
     QTest.keyClick(view.stack, Qt.Key.Key_Right)
@@ -283,7 +283,7 @@ def test_switching_a_line_off_hides_it_in_all_plots(view: PlotView) -> None:
 
 def test_click_on_a_name_switches_it(qtbot: QtBot, view: PlotView) -> None:
     show(view)
-    tree = part(view, Legend).tree
+    tree = child(view, Legend).tree
     rect = tree.visualRect(view.legend_model.index(0, 0, view.legend_model.index(0, 0)))
 
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
@@ -341,7 +341,7 @@ def test_of_many_flows_the_median_is_drawn_and_the_one_under_the_mouse(view: Plo
     assert [key.owner for key in plot.curves] == ["many/1", "many/2"]
     assert len(view.stack.sampled_curves(plot.spec)) == 26
     view.stack.scene().sigMouseMoved.emit(plot.view.sceneBoundingRect().center())
-    flow = known(view.stack.pointed_flow)
+    flow = present(view.stack.pointed_flow)
     assert flow.owner.startswith("many.")
     time_s = plot.view.mapSceneToView(plot.view.sceneBoundingRect().center()).x()
     (own,) = (each for each in view.stack.sampled_curves(plot.spec) if curve_id(each) == flow)
@@ -438,7 +438,7 @@ def test_run_without_samples_draws_nothing_and_warns_of_nothing(view: PlotView) 
     view.grab()
 
     assert view.stack.latest_time_s == 0.0
-    assert part(view, QLabel, "legend_time").text() == "No samples yet"
+    assert child(view, QLabel, "legend_time").text() == "No samples yet"
 
 
 def test_curves_follow_the_speed_rules(view: PlotView) -> None:

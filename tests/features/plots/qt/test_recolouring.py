@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QColorDialog, QMenu
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
-from tests.helpers.presence import part
+from tests.helpers.present import child
 
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId
@@ -81,9 +81,9 @@ def test_bars_have_the_colour_of_their_flow(view: PlotView) -> None:
 
 
 def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
-    part(view, Legend).set_current(WIFI)
+    child(view, Legend).set_current(WIFI)
     # Beside all lines, as the menu key asks: the menu is of the line that is chosen.
-    menu = part(part(view, Legend).make_menu(QPoint(5, 5000)), QMenu, "legend_colours")
+    menu = child(child(view, Legend).make_menu(QPoint(5, 5000)), QMenu, "legend_colours")
     actions = [action for action in menu.actions() if not action.isSeparator()]
 
     assert [action.text() for action in actions[:3]] == ["Blue", "Vermilion", "Green"]
@@ -92,8 +92,8 @@ def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
 
 
 def test_any_other_colour_can_be_asked_for(view: PlotView) -> None:
-    part(view, Legend).ask_colour(WIFI)
-    dialog = part(view, QColorDialog, "colour_dialog")
+    child(view, Legend).ask_colour(WIFI)
+    dialog = child(view, QColorDialog, "colour_dialog")
     assert QColorDialog.customColor(0) == QColor(palette.OKABE_ITO["blue"])
     dialog.setCurrentColor(QColor("#AB34CD"))
     dialog.accept()
@@ -102,7 +102,7 @@ def test_any_other_colour_can_be_asked_for(view: PlotView) -> None:
 
 
 def test_click_with_alt_shows_a_line_alone_and_the_tool_tip_says_so(view: PlotView) -> None:
-    tree = part(view, Legend).tree
+    tree = child(view, Legend).tree
     index = view.legend_model.index_of(WIFI)
     position = tree.visualRect(index).center()
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, position)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
-from tests.helpers.presence import part
+from tests.helpers.present import child
 
 from subflow_app.features.exporting.core.exports import export_shown
 from subflow_app.features.exporting.qt.export_dialog import shown_plan
@@ -259,7 +259,7 @@ def test_a_page_grows_with_its_plots_and_names_runs_shortly(view: PlotView) -> N
 
 def test_more_columns_than_fit_are_scrolled(qtbot: QtBot, view: PlotView) -> None:
     show(view, "lia", "olia", "balia", "cubic", "reno", "ewtcp")
-    scroll = part(view, PlotScroll)
+    scroll = child(view, PlotScroll)
     assert view.stack.width() >= 6 * LEAST_COLUMN_WIDTH
     assert scroll.horizontalScrollBar().maximum() > 0
     assert scroll.focusPolicy() == Qt.FocusPolicy.TabFocus

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from tests.helpers.desk import MakeDesk
 from tests.helpers.fake_runs import finished_traces
-from tests.helpers.presence import part
+from tests.helpers.present import child
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.features.plots.qt.plot_view import PlotView
@@ -26,14 +26,14 @@ def view(view: PlotView) -> PlotView:
 
 
 def texts(view: PlotView, row: int) -> list[str]:
-    model = part(view, SpanPanel).model
+    model = child(view, SpanPanel).model
     return [str(model.index(row, column).data()) for column in range(len(COLUMNS))]
 
 
 def test_table_appears_with_the_second_cursor_and_goes_with_them(view: PlotView) -> None:
     # Without a crosshair they share the view out.
     view.stack.set_time_range(3.0, 6.0)
-    panel = part(view, SpanPanel)
+    panel = child(view, SpanPanel)
     for name, is_shown in (("A", False), ("B", True)):
         view.place_cursor(name)
         assert panel.isVisible() == is_shown
@@ -45,7 +45,7 @@ def test_table_appears_with_the_second_cursor_and_goes_with_them(view: PlotView)
         view.stack.set_cursor(time_s)
         view.place_cursor(name)
     assert view.stack.cursors.span_s == (2.0, 6.0)
-    assert part(view, QLabel, "span_about").text() == "A at 2 s, B at 6 s, 4 s between them"
+    assert child(view, QLabel, "span_about").text() == "A at 2 s, B at 6 s, 4 s between them"
     # Empty plots have none.
     view.show_runs([])
     set_current(DARK)
@@ -62,7 +62,7 @@ def test_rows_are_of_the_visible_curves_in_the_units_of_their_plots(view: PlotVi
     assert texts(view, 0) == ["Congestion window", "packets", "a/1", "10", "40", "30", "15", "30", "10", "40"]
     assert texts(view, 1)[:6] == ["Round-trip time", "ms", "a/1", "100", "100", "0"]
     view.legend_model.set_hidden(frozenset(view.stack.curves))
-    assert part(view, SpanPanel).model.rowCount() == 0
+    assert child(view, SpanPanel).model.rowCount() == 0
 
 
 def test_dragging_a_line_in_one_plot_moves_it_in_all(view: PlotView) -> None:
@@ -73,7 +73,7 @@ def test_dragging_a_line_in_one_plot_moves_it_in_all(view: PlotView) -> None:
     lines[1].sigDragged.emit(lines[1])
 
     assert [line.value() for line in lines] == [1.0] * 3
-    assert "A at 1 s" in part(view, QLabel, "span_about").text()
+    assert "A at 1 s" in child(view, QLabel, "span_about").text()
 
 
 def test_cursors_stay_with_other_plots_and_within_shorter_runs(view: PlotView) -> None:
@@ -92,8 +92,8 @@ def test_table_is_copied_with_all_digits(view: PlotView) -> None:
     view.place_cursor("A")
     view.stack.cursors.set_time("A", 1.0)
     view.stack.cursors.set_time("B", 2.0)
-    part(view, SpanPanel).table.setFocus()
-    QTest.keyClick(part(view, SpanPanel).table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    child(view, SpanPanel).table.setFocus()
+    QTest.keyClick(child(view, SpanPanel).table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QGuiApplication.clipboard().text().splitlines()
 
     assert copied[0].split("\t") == [column.title for column in COLUMNS]

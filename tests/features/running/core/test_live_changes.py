@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from tests.helpers.present import present
 from tests.helpers.scenario_texts import TWO_PATHS
-from tests.helpers.there import there
 
 from subflow_app.features.running.core.live_changes import LiveChange, with_change
 from subflow_app.features.running.core.runs import RunJob, RunResult
@@ -51,7 +51,7 @@ class Running:
         self.job.set_speed_limit(None)
         self.job.unpause()
         self._thread.join(DEADLINE_S)
-        return there(self.result)
+        return present(self.result)
 
 
 @pytest.fixture
@@ -79,10 +79,10 @@ def test_the_stored_text_of_a_changed_run_gives_the_same_run(tmp_path: Path) -> 
         running.change(flow="download", subflow=1, open=False)
         result = running.finish()
         assert result.status is JobState.FINISHED
-        text = store.run(there(result.run_id)).scenario_text
+        text = store.run(present(result.run_id)).scenario_text
     assert text == running.job.scenario_text
-    assert len(read_toml(there(text))["events"]) == 6
-    assert signature_of(there(text)) == result.signature
+    assert len(read_toml(present(text))["events"]) == 6
+    assert signature_of(present(text)) == result.signature
     assert signature_of(TWO_PATHS) != result.signature
     assert [change.values.get("link") for change in running.job.live_changes].count("wifi") == 3
 

@@ -15,8 +15,8 @@ from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 from tests.helpers.members import for_each
 from tests.helpers.networks import link, scenario, tcp
+from tests.helpers.present import present
 from tests.helpers.raising import raising
-from tests.helpers.there import there
 
 from subflow_app.features.running.core import run_recorder, runs
 from subflow_app.features.running.core.runs import RunJob, RunResult, decision_limits
@@ -129,7 +129,7 @@ def test_store_is_told_what_the_run_is() -> None:
     store = RecordingStore()
     make_job(store, name="Mine", seed=5, sample_interval_s=0.5).run()
 
-    start = there(store.start)
+    start = present(store.start)
     assert (start.name, start.scenario_name, start.scenario_text) == ("Mine", "Fake", "format = 1\n")
     assert (start.seed, start.duration_s, start.warmup_s, start.sample_interval_s) == (5, 10.0, 2.0, 0.5)
     assert start.controllers == "lia"
@@ -525,7 +525,7 @@ def test_a_database_that_is_locked_when_the_run_begins_gets_it_when_it_ends() ->
     assert result.store_error is None
     assert result.run_id == result.summary["run_id"] == store.finished["summary"]["run_id"] == 7
     assert sum(len(block) for _, block in store.blocks) == 100
-    assert began <= there(store.began_at) < datetime.now(UTC)
+    assert began <= present(store.began_at) < datetime.now(UTC)
     assert job.traces.run_id == 7
 
 

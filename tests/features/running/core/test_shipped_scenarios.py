@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
 from subflow_app.features.paper.core.figure_plan import run_plan
@@ -27,7 +27,7 @@ def test_shipped_scenario_runs_and_its_stored_traces_equal_the_live_ones(name: s
         job = RunJob(source.scenario, source.text, store=store)
         result = job.run()
         assert result.status is JobState.FINISHED
-        stored = StoredTraces(store, there(result.run_id))
+        stored = StoredTraces(store, present(result.run_id))
 
         assert stored.labels == job.traces.labels
         assert stored.keys() == job.traces.keys()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 from tests.helpers.members import for_each
+from tests.helpers.present import present
 from tests.helpers.scenario_texts import TWO_PATHS
-from tests.helpers.there import there
 
 from subflow_app.features.running.core.live_changes import LiveChange, live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import (
@@ -80,7 +80,7 @@ def test_a_link_is_what_the_scenario_its_events_and_live_changes_have_made_of_it
     assert after is not None
     assert (before.side.rate_bps, before.side.loss, before.is_up) == (8e6, 0.02, True)
     assert (after.side.rate_bps, after.side.loss, after.side.queue.limit_pkts, after.is_up) == (2e6, 0.05, 9, True)
-    assert not there(back).is_up
+    assert not present(back).is_up
     assert live_link(PLANNED, [], "wlan", "forward", 1.0) is None
 
 
@@ -98,7 +98,7 @@ def test_the_controller_is_the_one_that_an_event_or_a_live_change_gave() -> None
     changes = [LiveChange(read_change(planned, {"at": "6s", **values}), values)]
 
     def at(time_s: float, made: Sequence[LiveChange] = (), name: str = "download") -> tuple[str, object]:
-        controller = there(live_controller(planned, made, name, time_s))
+        controller = present(live_controller(planned, made, name, time_s))
         return controller.name, controller.options.get("base")
 
     assert at(1.0) == ("lia", None)

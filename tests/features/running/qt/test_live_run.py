@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
 from tests.helpers.scripts import CONTROLLER
-from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.core.scripts import add_script
@@ -33,13 +33,13 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 def part(desk: Desk, kind: type[Widget], name: str) -> Widget:
-    found = there(desk.live.findChild(kind, name))
+    found = present(desk.live.findChild(kind, name))
     return found
 
 
 def held_at(qtbot: QtBot, desk: Desk, at_s: float) -> None:
     qtbot.waitUntil(lambda: desk.runs.is_paused and desk.runs.progress is not None)
-    assert there(desk.runs.progress).sim_time_s == pytest.approx(at_s, abs=1e-12)
+    assert present(desk.runs.progress).sim_time_s == pytest.approx(at_s, abs=1e-12)
 
 
 def start_and_hold(qtbot: QtBot, desk: Desk, key: str, text: str = LONG) -> None:

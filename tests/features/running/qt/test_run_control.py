@@ -11,8 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_simulation import FakeSimulation
+from tests.helpers.present import present
 from tests.helpers.raising import raising
-from tests.helpers.there import there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.plots.core import PLOTS_BY_ID
@@ -137,7 +137,7 @@ def test_pause_holds_the_run_and_resume_goes_on(qtbot: QtBot, desk: Desk) -> Non
     start_endless(qtbot, desk)
     desk.bar.trigger("run.toggle")
     assert desk.runs.is_paused
-    job = there(desk.runs.job)
+    job = present(desk.runs.job)
     qtbot.waitUntil(lambda: job.progress.state == "paused")
     held = job.progress.sim_time_s
     # Three pictures later it is where it was.

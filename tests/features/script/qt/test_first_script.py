@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import present
 from tests.helpers.printed_code import ROOT, blocks
-from tests.helpers.there import there
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.script.qt.desk import NewScript
@@ -119,7 +119,7 @@ def test_the_least_loaded_path(desk: Desk, feature: ScriptFeature, dialogs: Scri
 def goodput(desk: Desk, run: int) -> tuple[float, list[float]]:
     """Of the download, and the throughput of its subflows."""
     store = desk.store
-    summary = there(store.run(run).summary)
+    summary = present(store.run(run).summary)
     (flow,) = summary["flows"]
     assert flow["scheduler"] == "least-loaded"
     return flow["goodput_bps"], [each["throughput_bps"] for each in flow["subflows"]]

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.present import child, present
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
-from tests.helpers.there import child, there
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.arena.core import results
@@ -85,7 +85,7 @@ def test_new_controller_runs_at_once(
     desk.bar.trigger("script.new_controller")
     settle(qtbot, desk, feature)
 
-    scenario = there(desk.documents.doc.scenario)
+    scenario = present(desk.documents.doc.scenario)
     assert scenario.flows["download"].controller.name == "mine"
     assert feature.session.panel.editor.text.startswith('"""mine: ')
     assert feature.session.panel.choice.currentText() == "mine"
@@ -132,7 +132,7 @@ def test_the_keyboard_gets_everywhere(desk: Desk, feature: ScriptFeature, begin:
     QTest.keyClick(editor, Qt.Key.Key_Escape)
     seen = []
     for _ in range(20):
-        focused = there(QApplication.focusWidget())
+        focused = present(QApplication.focusWidget())
         seen.append(focused)
         if focused is feature.session.panel.versions.table:
             break
@@ -268,7 +268,7 @@ def test_what_was_not_saved_can_be_tried_in_the_arena_too(
 
 def test_a_scheduler_has_its_own_checks(desk: Desk, feature: ScriptFeature, begin: Begin) -> None:
     begin(SCHEDULER)
-    scenario = there(desk.documents.doc.scenario)
+    scenario = present(desk.documents.doc.scenario)
     assert scenario.flows["download"].scheduler.name == "mine"
     assert feature.session.panel.conformance.findChild(QToolButton, "conformance_newreno") is None
     assert feature.session.panel.conformance.text_of("outage").endswith("%")
@@ -435,7 +435,7 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     assert feature.session.panel.problems.isHidden()
     latest, first = feature.session.panel.versions.versions
     assert latest.text == editor.text
-    goodput_bps = there(latest.figure(MEASURES["goodput_bps"]))
+    goodput_bps = present(latest.figure(MEASURES["goodput_bps"]))
     assert goodput_bps > 1e6
     if kind == "controller":  # a scheduler has little to choose while every window is full
         assert latest.run.signature != first.run.signature

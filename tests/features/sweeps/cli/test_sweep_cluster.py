@@ -18,7 +18,7 @@ import pytest
 from tests.features.gallery.core.tiny import write_tiny
 from tests.features.sweeps.core.plans import SCENARIO
 from tests.helpers.command_line import Subflow
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.full("starts Ray"), pytest.mark.timeout(300)]
@@ -99,7 +99,7 @@ def test_a_killed_head_ends_the_sweep(subflow: Subflow, tmp_path: Path, short_fo
     assert re.search(r"^subflow: the Ray cluster at .* was lost: .*; what has ended is kept", lost.stderr, re.MULTILINE)
     assert "`subflow sweeps resume 1` makes the runs that are missing, with --cluster or without" in lost.stderr
     assert "terminate" not in lost.stderr  # Ray's own last words
-    ended = there(re.search(r"^ended after (.*) s$", lost.stderr, re.MULTILINE))
+    ended = present(re.search(r"^ended after (.*) s$", lost.stderr, re.MULTILINE))
     assert float(ended[1]) < 30
     document = json.loads(lost.stdout)
     assert (document["state"], document["failed"]) == ("failed", 0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO, plan
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.sweeps.core import plan_file
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text, read_seeds
@@ -60,7 +60,7 @@ def test_a_grid_has_every_combination_and_the_last_axis_moves_fastest(folder: Pa
 
 def test_the_example_of_the_documentation_is_a_plan() -> None:
     # All of it but the kinds that exclude each other, on a shipped scenario.
-    text = there(plan_file.__doc__).partition("format = 1")[2].partition("[[points]]")[0]
+    text = present(plan_file.__doc__).partition("format = 1")[2].partition("[[points]]")[0]
     found = parse_plan(
         ("format = 1" + text)
         .replace("links.one", "links.top")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO, plan
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
 from subflow_app.features.sweeps.core import sweep_job
@@ -83,13 +83,13 @@ def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     result = job.run()
     assert (result.state, result.problems, result.error) == (JobState.FINISHED, (), None)
     assert (job.progress.finished, job.progress.fraction, job.progress.failed) == (12, 1.0, 0)
-    rows = store.sweeps.runs(there(job.sweep_id))
+    rows = store.sweeps.runs(present(job.sweep_id))
     assert len(rows) == 12
     row = rows[9]  # the fifth point with its second seed: 2 %, lia
-    run = store.run(there(row.run_id))
-    again = parse_scenario(there(run.scenario_text))
+    run = store.run(present(row.run_id))
+    again = parse_scenario(present(run.scenario_text))
     assert (again.links["wifi"].forward.loss, again.flows["download"].controller.name, again.seed) == (0.02, "lia", 2)
-    assert "# so that it takes milliseconds" in there(run.scenario_text)
+    assert "# so that it takes milliseconds" in present(run.scenario_text)
     simulation = Simulation(again)
     simulation.run_until(again.duration_s)
     assert (run.signature, run.status, run.seed) == (simulation.signature(), "finished", 2)
@@ -100,17 +100,17 @@ def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     for index in (0, len(series) - 1):
         assert store.read(series[index].id).values.tobytes() == simulation.values(index).tobytes()
     assert len(store.marks(run.id)) == len(simulation.take_marks())
-    table = there(job.table())
+    table = present(job.table())
     assert table.rows[4].cells["goodput_bps"].values[1] == simulation.summary()["flows"][0]["goodput_bps"]
 
 
 def test_without_traces_figures_are_kept_alone(store: Store) -> None:
     with_contents = swept(store, plan(axes={LOSS: ["1%"]}))
     job = swept(store, plan(traces=False))
-    table, full = there(job.table()), there(with_contents.table())
+    table, full = present(job.table()), present(with_contents.table())
     # What another sweep has kept with traces is taken over.
     assert job.progress.reused == 2
-    run_id = there(table.rows[0].run_ids[0])
+    run_id = present(table.rows[0].run_ids[0])
     run = store.run(run_id)
     assert store.series(run_id) == []
     assert run.simulated_s == pytest.approx(1.0)
@@ -138,7 +138,7 @@ def test_points_that_are_the_same_share_their_runs(store: Store) -> None:
     job = SweepJob(twice, store, executor=lambda: watched)
     job.run()
     assert (watched.made, job.progress.finished, job.progress.fraction) == (2, 6, 1.0)
-    table = there(job.table())
+    table = present(job.table())
     assert len({row.run_ids for row in table.rows}) == 1
 
 
@@ -148,14 +148,14 @@ def test_a_stopped_sweep_is_kept_and_goes_on_where_it_was(store: Store) -> None:
     job = SweepJob(plan(), store, executor=lambda: Watched(lambda made: job.stop() if made == 5 else None))
     result = job.run()
     assert (result.state, job.progress.finished) == (JobState.STOPPED, 5)
-    assert store.sweeps.get(there(job.sweep_id)).state == "stopped"
+    assert store.sweeps.get(present(job.sweep_id)).state == "stopped"
     watched = Watched()
-    again = SweepJob.resumed(store, there(job.sweep_id), executor=lambda: watched)
+    again = SweepJob.resumed(store, present(job.sweep_id), executor=lambda: watched)
     assert again.run().state is JobState.FINISHED
     assert watched.made == 12 - 5
     assert [row.state for row in store.sweeps.rows()] == ["finished"]
     table, expected = again.table(), whole.table()
-    assert wide_csv(there(table)) == wide_csv(there(expected))
+    assert wide_csv(present(table)) == wide_csv(present(expected))
 
 
 def test_a_paused_sweep_begins_nothing_until_it_is_resumed(store: Store) -> None:
@@ -196,11 +196,11 @@ def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) 
     assert len(lost) == ATTEMPTS == 3
     told = "point 2 (links.wifi.loss = 2%), seed 2: tried 3 times, and each time its process was ended by SIGKILL"
     assert result.problems == (told,)
-    record = store.sweeps.get(there(job.sweep_id))
+    record = store.sweeps.get(present(job.sweep_id))
     assert (record.state, record.failed, record.message) == ("failed", 1, told)
     # Once it works, only that one is made.
     watched = Watched()
-    again = SweepJob.resumed(store, there(job.sweep_id), executor=lambda: watched)
+    again = SweepJob.resumed(store, present(job.sweep_id), executor=lambda: watched)
     assert (again.run().state, watched.made) == (JobState.FINISHED, 1)
 
 
@@ -232,9 +232,9 @@ def test_workers_of_another_version_are_refused(store: Store, monkeypatch: pytes
 
 def test_a_sweep_that_somebody_is_at_is_refused(store: Store) -> None:
     job = swept(store, plan())
-    store.sweeps.set_state(there(job.sweep_id), "running", process=this_process())
+    store.sweeps.set_state(present(job.sweep_id), "running", process=this_process())
     with pytest.raises(SweepError, match=r"is running in process \d+: stop it there first"):
-        SweepJob.resumed(store, there(job.sweep_id))
+        SweepJob.resumed(store, present(job.sweep_id))
 
 
 def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,9 +242,9 @@ def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatc
     for module in ("traces.core.scenario_hash", "sweeps.core.sweep_job", "running.core.run_task"):
         monkeypatch.setattr(f"subflow_app.features.{module}.simulator_version", lambda: "0.2.0+other")
     watched = Watched()
-    SweepJob.resumed(store, there(job.sweep_id), executor=lambda: watched).run()
+    SweepJob.resumed(store, present(job.sweep_id), executor=lambda: watched).run()
     assert watched.made == 2
-    assert store.sweeps.get(there(job.sweep_id)).version == "0.2.0+other"
+    assert store.sweeps.get(present(job.sweep_id)).version == "0.2.0+other"
 
 
 # Before anything is run

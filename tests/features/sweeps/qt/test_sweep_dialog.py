@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -33,7 +33,7 @@ def dialog(qtbot: QtBot) -> Iterator[NewSweepDialog]:
     subject = SweepSubject(
         "Two paths",
         sweep_parameters(doc),
-        controller_choices(doc.data or {}, there(doc.scenario)),
+        controller_choices(doc.data or {}, present(doc.scenario)),
         2,
         0.1,
         lambda draft: estimate_draft(draft, TWO_PATHS, None, None),
@@ -68,7 +68,7 @@ def test_the_choice_of_the_scenario_and_its_controller_by_itself_are_two(dialog:
     doc = ScenarioDoc(text, algorithms=app_catalog())
     subject = replace(
         dialog._subject,
-        controllers=controller_choices(doc.data or {}, there(doc.scenario)),
+        controllers=controller_choices(doc.data or {}, present(doc.scenario)),
         estimate=lambda draft: estimate_draft(draft, text, None, None),
     )
     made = NewSweepDialog(subject, dialog._workers)
@@ -81,7 +81,7 @@ def test_the_choice_of_the_scenario_and_its_controller_by_itself_are_two(dialog:
     told = "flows.download.controller = mpcc-loss: the options set for mpcc-loss (beta"
     assert made.replaced.text().startswith(told)
     estimated(qtbot, made)
-    points = [point.values for point in there(made.answer).plan.points()]
+    points = [point.values for point in present(made.answer).plan.points()]
     assert points == [({"name": "mpcc-loss", "beta": 20},), ({"name": "mpcc-loss"},)]
     made.controllers.choose(["mpcc-loss"])  # none has that value
     assert made.controllers.chosen == []
@@ -119,10 +119,10 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     row.values.setText("1%..3%/3")
     assert row.count.text() == "3 values"
     estimated(qtbot, dialog)
-    assert there(dialog.answer).plan.n_runs == 3 * 2 * 5
+    assert present(dialog.answer).plan.n_runs == 3 * 2 * 5
     row.removed.click()
     estimated(qtbot, dialog)
-    assert there(dialog.answer).plan.keys == (CONTROLLER,)
+    assert present(dialog.answer).plan.keys == (CONTROLLER,)
     # Without a row there is a word about how to get one.
     assert dialog.hint.isVisible()
     assert LOSS in dialog.hint.text()
@@ -172,7 +172,7 @@ def test_random_points_are_drawn_as_often_as_asked(dialog: NewSweepDialog, qtbot
     dialog.draws.setValue(7)
     dialog.add_parameter(LOSS, "1%..5%")
     estimated(qtbot, dialog)
-    assert (there(dialog.answer).plan.kind, there(dialog.answer).plan.n_runs) == ("random", 35)
+    assert (present(dialog.answer).plan.kind, present(dialog.answer).plan.n_runs) == ("random", 35)
 
 
 def test_a_row_completes_bare_numbers(dialog: NewSweepDialog, qtbot: QtBot) -> None:

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from tests.helpers.present import present
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
-from tests.helpers.there import there
 from tests.helpers.window import at_rest
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan
@@ -201,7 +201,7 @@ def test_tabs_give_way_to_a_combo_box_where_there_is_no_room(page: StudyPage, qt
     qtbot.waitUntil(lambda: not page.tabs.isVisible())
     page.views.setCurrentIndex(3)
     page.views.activated.emit(3)
-    assert there(page.shown).choice.view == "boxes"
+    assert present(page.shown).choice.view == "boxes"
     page.resize(900, 400)
     qtbot.waitUntil(page.tabs.isVisible)
     assert page.tabs.currentIndex() == 3

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
@@ -196,7 +196,7 @@ def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(desk: Desk, qtbot
         job.run()
         # As a crash leaves it: a run is missing, and whoever was at it is gone.
         gone = replace(this_process(), started="another start")
-        store.sweeps.set_state(there(job.sweep_id), "running", process=gone)
+        store.sweeps.set_state(present(job.sweep_id), "running", process=gone)
         store.delete([store.runs()[0].id])
     desk.database.open(tmp_path / "other.db")
     desk.docks.set_open("sweeps", True)

@@ -15,7 +15,7 @@ import pytest
 from tests.helpers.command_line import Answer, Subflow
 from tests.helpers.fake_agent import register_fake_agent
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_folder import living_process
@@ -194,11 +194,11 @@ def test_signal_leaves_checkpoint(scenario: Path, database: Path, out: Path, num
     program = [sys.executable, "-c", PROGRAM, *map(str, words)]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         lines = []
-        for line in there(process.stdout):
+        for line in present(process.stdout):
             lines.append(line)
             if len(lines) == 20:
                 process.send_signal(number)
-        errors = there(process.stderr).read()
+        errors = present(process.stderr).read()
         assert process.wait() == code, errors
     result = json.loads(lines[-1])["values"]
     assert result["state"] == "stopped"
@@ -218,7 +218,7 @@ def test_resuming_training_of_others_is_watching(subflow: Subflow, scenario: Pat
         before = {thread.name for thread in threading.enumerate()}
         program = [sys.executable, "-c", PROGRAM, "train", "--resume", str(out), "--db", str(database)]
         with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as viewer:
-            assert json.loads(there(viewer.stdout).readline())["kind"] == "state"
+            assert json.loads(present(viewer.stdout).readline())["kind"] == "state"
             viewer.send_signal(signal.SIGINT)
             _, errors = viewer.communicate()
         assert viewer.returncode == 0

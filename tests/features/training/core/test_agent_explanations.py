@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import FakeSimulation
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import StoredTraces
@@ -26,7 +26,7 @@ from subflow_store import Store
 def stored(store: Store, scenario: Scenario = LEARNING) -> int:
     """A run of 10 s; each agent decides at every full second."""
     result = RunJob(scenario, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store).run()
-    return there(result.run_id)
+    return present(result.run_id)
 
 
 @pytest.mark.parametrize(

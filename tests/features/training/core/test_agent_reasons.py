@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import SeriesKey
@@ -47,8 +47,8 @@ class ByTheFirst:
 
 def decision(store: Store, at_s: float) -> tuple[int, AgentDecision]:
     result = RunJob(LEARNING, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store).run()
-    (told,), _ = agent_decisions_around(store, there(result.run_id), "probe/1", at_s)
-    return there(result.run_id), told
+    (told,), _ = agent_decisions_around(store, present(result.run_id), "probe/1", at_s)
+    return present(result.run_id), told
 
 
 def test_the_number_that_moved_the_action_is_told_with_what_its_median_would_have_led_to(store: Store) -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import FakeSimulation
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.traces.core.events import AGENT, agent_table
 from subflow_app.features.traces.core.traces import LiveTraces
@@ -35,7 +35,7 @@ def run_on(simulation: FakeSimulation, traces: LiveTraces, until_s: float) -> No
 def test_the_first_decision_of_the_first_agent_is_looked_at_first(replay: AgentReplay) -> None:
     assert [agent.name for agent in replay.agents] == ["download", "probe/1"]
     assert (replay.count, replay.position, replay.is_at_end) == (10, 0, False)
-    assert (there(replay.decision).time_s, there(replay.decision).agent.name) == (1.0, "download")
+    assert (present(replay.decision).time_s, present(replay.decision).agent.name) == (1.0, "download")
 
 
 def test_steps_end_at_the_ends_and_times_lead_to_the_nearest_decision(replay: AgentReplay) -> None:
@@ -50,7 +50,7 @@ def test_steps_end_at_the_ends_and_times_lead_to_the_nearest_decision(replay: Ag
 def test_another_agent_is_looked_at_where_the_first_was(replay: AgentReplay) -> None:
     replay.go_to_time(7.0)
     replay.choose("probe/1")
-    assert (there(replay.decision).time_s, there(replay.decision).agent.name) == (7.0, "probe/1")
+    assert (present(replay.decision).time_s, present(replay.decision).agent.name) == (7.0, "probe/1")
     assert replay.numbers("observation") == ("goodput", "rtt")
     assert replay.numbers("action") == ("choice",)
     with pytest.raises(KeyError):
@@ -80,7 +80,7 @@ def test_a_run_without_agents_has_nothing_to_step_through() -> None:
 
 def test_numbers_of_a_decision_have_a_value_per_subflow(replay: AgentReplay) -> None:
     replay.go_to_time(2.0)
-    rows = {(row.part, row.name): row for row in number_rows(there(replay.decision))}
+    rows = {(row.part, row.name): row for row in number_rows(present(replay.decision))}
     assert rows["seen", "rtt"].values == (2.25, 2.25)
     assert rows["done", "window_change"].values == pytest.approx((math.sin(2.0), math.sin(2.0)))
     assert rows["done", "window_change"].help == "of half the window; -1 to 1"
@@ -90,6 +90,6 @@ def test_numbers_of_a_decision_have_a_value_per_subflow(replay: AgentReplay) -> 
 def test_choices_and_records_of_the_past_have_their_names(replay: AgentReplay) -> None:
     replay.choose("probe/1")
     replay.go_to_time(2.0)
-    rows = {row.name: row for row in number_rows(there(replay.decision))}
+    rows = {row.name: row for row in number_rows(present(replay.decision))}
     assert rows["choice"].texts == ("increase",)
     assert rows["rtt, 1 before"].values == (2.75,)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from tests.helpers.fake_agent import TRAINER, fake_config
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_agents import Command, ReportKind
 from subflow_app.features.training.core.training import TrainingJob
@@ -123,7 +123,7 @@ def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, pa
     assert job.state in (JobState.STOPPING, JobState.STOPPED)
     assert job.wait(PATIENCE_S)
     assert (job.state, job.state.can_be_resumed, job.exit_code) == (JobState.STOPPED, True, 0)
-    checkpoint = there(job.last(ReportKind.CHECKPOINT))
+    checkpoint = present(job.last(ReportKind.CHECKPOINT))
     assert checkpoint["step"] == steps(job)
     again = start(resume=True)
     first = next(report for report in again.take_reports() if report["kind"] == "metrics")
@@ -209,7 +209,7 @@ def test_a_full_disk_costs_the_new_checkpoint_and_not_the_old_one_or_the_trainin
     assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.CHECKPOINT) is not None)
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.FINISHED
-    last = there(job.last(ReportKind.CHECKPOINT))
+    last = present(job.last(ReportKind.CHECKPOINT))
     assert (last["step"], last["error"]) == (300, "No space left on device")
     kept = [json.loads(path.read_text())["step"] for path in folder.glob("checkpoint-*.json")]
     assert len(kept) == 1
@@ -268,7 +268,7 @@ def orphan(folder: Path) -> Iterator[Callable[[str], int]]:
 
     def leave(how: str) -> int:
         with subprocess.Popen([sys.executable, "-c", PARENT, str(folder), how], stdout=subprocess.PIPE) as parent:
-            made.append(int(there(parent.stdout).readline()))
+            made.append(int(present(parent.stdout).readline()))
             parent.kill()
         return made[0]
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_agents import METRICS
 from subflow_app.features.training.core.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, MetricLog
@@ -105,5 +105,5 @@ def test_a_long_training_costs_no_more_per_report_than_a_short_one(log: MetricLo
     # 100,000 reports grow their columns 9 times from 256: the array behind is then at most twice as long.
     for step in range(100_000):
         log.add({"step": step})
-    base = there(log.values("step").base)
+    base = present(log.values("step").base)
     assert len(base) < 2 * 131_073

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.helpers.fake_agent import TRAINER, fake_config
 from tests.helpers.fake_training import evaluation
+from tests.helpers.present import present
 from tests.helpers.raising import raising
-from tests.helpers.there import there
 from tests.helpers.waiting import wait_until
 
 from subflow_agents import Command
@@ -140,7 +140,7 @@ def test_trainings_kept_in_the_background_are_found_and_attached_to_later(store:
     number = before.submit(fake_config(tmp_path / "a"))
     wait_until(lambda: before.job(number).metrics.get("step", 0) > 5)
     assert before.close(keep=True) == []
-    process = there(living_process(tmp_path / "a"))
+    process = present(living_process(tmp_path / "a"))
     reached = store.trainings.get(number).steps
     with TrainingService(store, limit=1, trainer=TRAINER) as later:
         assert later.go_on_in(tmp_path / "a") == number

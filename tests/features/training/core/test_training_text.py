@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.helpers.there import there
+from tests.helpers.present import present
 
 from subflow_app.features.training.core.training_text import (
     budget_fraction,
@@ -103,7 +103,7 @@ def test_the_last_evaluation_in_the_store_is_shown() -> None:
         EvaluationFigure(2000, "olia", "goodput_bps", 4e6, None, 3),
         EvaluationFigure(2000, "olia", "jain", 0.5, None, 3),
     ]
-    table = there(stored_evaluation_table(figures))
+    table = present(stored_evaluation_table(figures))
     assert table.title == "Evaluated at step 2 000"
     assert table.rows == (("drl-cc", "6.120 ± 0.031", "–", "–", "–"), ("olia", "4.000", "–", "–", "0.500"))
     assert stored_evaluation_table([]) is None

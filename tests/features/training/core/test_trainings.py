@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.helpers.fake_agent import TRAINER, register_fake_agent
 from tests.helpers.members import for_each
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_agents import Command, OptionSpec
@@ -84,7 +84,7 @@ def test_an_order_becomes_a_training_that_is_followed(desk: Trainings, store: St
     assert desk.trainings() == [training]
     assert (training.name, training.controller) == ("fake on Two paths, seed 3", "drl-cc")
     assert training.budget == "100 000 decisions"
-    assert there(training.folder).parent == trainings_directory()
+    assert present(training.folder).parent == trainings_directory()
 
     wait(desk, lambda: training.state is JobState.RUNNING and training.log.latest("step") > 10)
 
@@ -115,7 +115,7 @@ def test_an_evaluation_is_compared_with_the_classics(desk: Trainings) -> None:
     training = started(desk)
     desk.tell(training, Command.EVALUATE)
     wait(desk, lambda: training.comparison is not None)
-    comparison = there(training.comparison)
+    comparison = present(training.comparison)
     assert comparison.best_classic == "olia"
     assert comparison.goodput_bps.mean == comparison.step * 1e6
     assert comparison.goodput_bps.high - comparison.goodput_bps.mean == pytest.approx(1e5)

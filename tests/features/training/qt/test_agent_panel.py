@@ -14,7 +14,7 @@ from tests.features.training.core.test_agent_reasons import ByTheFirst
 from tests.features.training.core.test_agent_replay import growing, run_on
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
-from tests.helpers.there import child
+from tests.helpers.present import child
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.plot_view import PlotView

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import MakeDesk
-from tests.helpers.there import there
+from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.training.core.training_draft import DOCUMENT, NO_RECIPE
@@ -31,7 +31,7 @@ def test_an_agent_learns_a_policy(qtbot: QtBot, make_desk: MakeDesk, tmp_path: P
     page = desk.features[TrainingSession].content
     desk.docks.set_open("train", True)
     qtbot.waitUntil(lambda: page.form is not None, timeout=PATIENCE_MS)
-    form = there(page.form)
+    form = present(page.form)
     for key, value in (
         ("agent", "drl-cc"),
         ("recipe", NO_RECIPE),
@@ -55,7 +55,7 @@ def test_an_agent_learns_a_policy(qtbot: QtBot, make_desk: MakeDesk, tmp_path: P
     view = page.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.panel is not None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not desk.workers.is_busy, timeout=PATIENCE_MS)
-    assert abs(np.stack(there(there(view.picture).panel).cells)).max() <= 1.0
+    assert abs(np.stack(present(present(view.picture).panel).cells)).max() <= 1.0
 
     dialogs.answer("PromoteDialog", Promotion("mine", "A first try"))
     desk.bar.trigger("train.promote")

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_trainings import FakeDesk
 from tests.helpers.policies import make_plan, write_random_policy
-from tests.helpers.there import child, there
+from tests.helpers.present import child, present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.editor.qt.inspector.editors import TextEditor
@@ -111,7 +111,7 @@ def enabled(desk: Desk) -> set[str]:
 
 
 def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(desk: Desk, trainings: FakeDesk) -> None:
-    form = there(page_of(desk).form)
+    form = present(page_of(desk).form)
     form.draft.set_value("training.scenario", DOCUMENT)
     form.draft.set_value("training.seed", 5)
     form.show_draft()
@@ -134,20 +134,20 @@ def test_a_training_that_cannot_start_says_why(desk: Desk, trainings: FakeDesk) 
 
 
 def test_a_scenario_file_is_asked_for(desk: Desk, trainings: FakeDesk, dialogs: ScriptedDialogs) -> None:
-    form = there(page_of(desk).form)
+    form = present(page_of(desk).form)
     dialogs.answer("open_path", None, Path("/nets/own.toml"))
-    row = there(form.form.row("training.scenario"))
+    row = present(form.form.row("training.scenario"))
 
     row.committed.emit("training.scenario", "file", 0)
     assert form.draft.scenario == "drlcc-sc1"
-    row = there(form.form.row("training.scenario"))
+    row = present(form.form.row("training.scenario"))
     row.committed.emit("training.scenario", "file", 0)
 
     assert form.draft.scenario == "/nets/own.toml"
 
 
 def test_a_distribution_in_the_window_is_said_in_the_form(desk: Desk) -> None:
-    form = there(page_of(desk).form)
+    form = present(page_of(desk).form)
     form.draft.set_value("training.scenario", DOCUMENT)
     form.changed.emit()
 
@@ -250,10 +250,10 @@ def test_curves_show_the_selected_trainings(page: LonePage, trainings: FakeDesk)
     first = added(page, trainings)
     trainings.learn(first, 20)
     settle(page)
-    shown = [plot.spec.metric.key for plot in there(page.train.curves.plots).plots]
+    shown = [plot.spec.metric.key for plot in present(page.train.curves.plots).plots]
     assert shown == ["return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean"]
     page.train.curves.set_plot_wanted("q_mean", False)
-    assert "q_mean" not in [plot.spec.metric.key for plot in there(page.train.curves.plots).plots]
+    assert "q_mean" not in [plot.spec.metric.key for plot in present(page.train.curves.plots).plots]
     page.train.select([])
     empty = child(page.train.curves, QLabel, "empty_title")
     assert empty.isVisible()
@@ -266,7 +266,7 @@ def drawn(qtbot: QtBot, page: LonePage, before: Panel | None = None) -> Panel:
         return page.train.policy.picture and page.train.policy.picture.panel
 
     qtbot.waitUntil(lambda: panel() is not None and panel() is not before and not page.workers.is_busy)
-    return there(panel())
+    return present(panel())
 
 
 def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: LonePage, trainings: FakeDesk) -> None:
@@ -365,7 +365,7 @@ def test_the_database_cannot_be_changed_while_a_training_goes_on(
 
 
 def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, training: Training) -> None:
-    write_random_policy(there(training.policy_path), make_plan("drl-cc"))
+    write_random_policy(present(training.policy_path), make_plan("drl-cc"))
     page_of(desk).rival.setCurrentText("olia")
 
     desk.bar.trigger("train.race")
@@ -380,7 +380,7 @@ def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, trainin
 
 
 def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, desk: Desk, training: Training) -> None:
-    write_random_policy(there(training.policy_path), make_plan("drl-cc"))
+    write_random_policy(present(training.policy_path), make_plan("drl-cc"))
     desk.bar.trigger("run.speed_real_time")
     desk.bar.trigger("train.race")
     with qtbot.waitSignal(desk.runs.ended):
@@ -402,7 +402,7 @@ def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, training
     qtbot.waitUntil(lambda: page.train.form is not None)
     refused: list[str] = []
     page.train.failed.connect(refused.append)
-    row = there(there(page.train.form).form.row("training.time"))
+    row = present(present(page.train.form).form.row("training.time"))
     assert isinstance(row.editor, TextEditor)
     row.editor.setFocus()
     QTest.keyClicks(row.editor, "soon")

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.helpers.present import present
 from tests.helpers.studies import CONTROLLER, LOSS, make_parameter, small_study
-from tests.helpers.there import there
 
 from subflow_app.features.sweeps.core.views.pictures import (
     box_plot,
@@ -28,7 +28,7 @@ def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Swe
 
 
 def span(content: Picture) -> tuple[float, float]:
-    scale = there(content.panel.scale)
+    scale = present(content.panel.scale)
     return scale.low, scale.high
 
 
@@ -67,13 +67,13 @@ def test_box_has_quartiles_and_whiskers_within_one_and_a_half_of_its_height():
     # 3 - 6 and 7 + 6: the values 1 and 8 are within, 30 is not.
     values = [1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 30e6]
     content = box_plot(one_parameter(values), "goodput_bps", "links.lte.delay")
-    box = there(content.panel.box(0, 0))
+    box = present(content.panel.box(0, 0))
     assert (box.low, box.q1, box.median, box.q3, box.high) == (1.0, 3.0, 5.0, 7.0, 8.0)
     assert [number for number, _x in box.dots] == list(range(9))
     assert content.hits[-1].run_ids == (8,)
     assert content.panel.legend == ""
     # Of very many only those beyond the whiskers are drawn.
-    many = there(box_plot(one_parameter([*values, *[5e6] * 60]), "goodput_bps", "links.lte.delay").panel.box(0, 0))
+    many = present(box_plot(one_parameter([*values, *[5e6] * 60]), "goodput_bps", "links.lte.delay").panel.box(0, 0))
     assert {number for number, _x in many.dots} == {0, 1, 2, 3, 5, 6, 7, 8}
 
 
