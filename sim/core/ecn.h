@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "fields.h"
 #include "packet.h"
 
 namespace subflow {
@@ -16,6 +17,7 @@ enum class EcnMode : std::uint8_t {
     Dctcp,     // ECE on the ACKs of marked packets and on no others (RFC 8257 section 3.2)
     Accurate,  // a counter of marked packets on every ACK (AccECN, RFC 9768)
 };
+SUBFLOW_WORDS(EcnMode, "off", "rfc3168", "dctcp", "accecn")
 
 // Reaction of a controller to marks.
 struct EcnUse {

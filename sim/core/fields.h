@@ -1,9 +1,15 @@
-// The names of a structure's fields, written once beside it, for what reads and writes all of them.
+// The names of a structure's fields and the words for the values of an enumeration, written once beside them, for what
+// reads and writes all of them.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 // The fields of a structure in the order of their declaration. One that is missing here does not compile: that many
 // names do not take the structure apart. Use it in the namespace of the structure.
@@ -17,3 +23,34 @@
         auto& [__VA_ARGS__] = structure;                               \
         return std::tie(__VA_ARGS__);                                  \
     }
+
+// The words for the values of an enumeration, in their order, as scenario files have them. A value beyond the last one
+// has no word.
+#define SUBFLOW_WORDS(Enum, ...)                                       \
+    constexpr std::string_view word_of(Enum value) {                   \
+        constexpr std::string_view kWords[] = {__VA_ARGS__};           \
+        const auto i = static_cast<std::size_t>(value);                \
+        return i < std::size(kWords) ? kWords[i] : std::string_view(); \
+    }
+
+namespace subflow {
+
+template <class T>
+concept Structure = requires(T& structure) { fields_of(structure); };
+
+template <class T>
+constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(fields_of(std::declval<T&>()))>;
+
+template <class T>
+constexpr std::array<std::string_view, kFieldCount<T>> names_of() {
+    std::array<std::string_view, kFieldCount<T>> names;
+    std::string_view rest = field_names(std::type_identity<T>());
+    for (std::string_view& name : names) {
+        const std::size_t end = std::min(rest.find(','), rest.size());
+        name = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return names;
+}
+
+}  // namespace subflow

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fields.h"
 #include "rng.h"
 
 namespace subflow {
@@ -17,6 +18,7 @@ struct GilbertOptions {
 
     friend bool operator==(const GilbertOptions&, const GilbertOptions&) = default;
 };
+SUBFLOW_FIELDS(GilbertOptions, p, r, good, bad)
 
 // The chain belongs to the link: its n-th step is a draw for (seed, link, n), where n counts all packets offered to the
 // link. The loss of a packet in a state is a draw for this packet. Other traffic therefore shifts the same sequence of

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "fields.h"
 #include "rng.h"
 #include "units.h"
 
@@ -14,6 +15,7 @@ struct GrantOptions {
     Nanos period{};
     Nanos jitter{};  // upper bound of the uniform delay of each grant, at most a period
 };
+SUBFLOW_FIELDS(GrantOptions, period, jitter)
 
 // Grant k comes after k periods and a random delay. It carries as many bytes as the link sends in a period at its rate,
 // of packets that wait strictly before its time: many small packets, or part of a large one. Unused bytes are lost.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cc/cube_root.h"
+#include "fields.h"
 #include "rng.h"
 #include "units.h"
 
@@ -20,11 +21,13 @@ namespace subflow {
 // Source: the distributions of Linux's netem and the tables that iproute2 makes for it (netem/normal.c and pareto.c),
 // which end at 4; Exponential is not among them.
 enum class JitterKind : std::uint8_t { Uniform, Normal, Exponential, Pareto };
+SUBFLOW_WORDS(JitterKind, "uniform", "normal", "exponential", "pareto")
 
 struct JitterOptions {
     JitterKind kind = JitterKind::Uniform;
     Nanos spread{};
 };
+SUBFLOW_FIELDS(JitterOptions, kind, spread)
 
 // These limits keep a drawn delay within 32 bits of nanoseconds.
 inline constexpr Nanos kMaxExtraDelay{2'000'000'000};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fields.h"
 #include "memory.h"
 #include "units.h"
 
@@ -13,6 +14,7 @@ enum class AccessKind : std::uint8_t {
     Contention,  // listen, wait a random number of slots, collide: Wi-Fi
     Turns,       // a scheduler polls one station after the other
 };
+SUBFLOW_WORDS(AccessKind, "wifi", "cell")
 
 // Access of a link direction to its medium, and the packets of an access.
 struct AccessOptions {
@@ -25,6 +27,7 @@ struct AccessOptions {
     std::uint32_t window_max = 1023;
     std::uint32_t group = 0;  // contention: groups are hidden from each other; 0: hears all, and all hear it
 };
+SUBFLOW_FIELDS(AccessOptions, medium, kind, aggregation, airtime, overhead, window_min, window_max, group)
 
 // 802.11 at 5 GHz: IEEE 802.11-2020 table 17-21 (slot, SIFS), section 10.3.2.3.7 (DIFS), table 9-155 (retries).
 inline constexpr Nanos kSlot{9'000};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fields.h"
 #include "memory.h"
 #include "units.h"
 
@@ -14,6 +15,7 @@ struct Pause {
     Nanos from{};
     Nanos to{};
 };
+SUBFLOW_FIELDS(Pause, from, to)
 
 // Sorted and disjoint. A transmission interrupted by a pause continues afterwards where it stopped.
 class Pauses {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fields.h"
 #include "rng.h"
 #include "units.h"
 
@@ -16,6 +17,7 @@ struct RetransmissionOptions {
     Nanos delay{};
     std::uint32_t attempts = 1;
 };
+SUBFLOW_FIELDS(RetransmissionOptions, loss, delay, attempts)
 
 // Number of failed attempts of a packet, at most options.attempts, drawn from 64 random bits.
 inline std::uint32_t failed_attempts(const RetransmissionOptions& options, std::uint64_t bits) {

@@ -12,6 +12,7 @@
 
 #include "agent/decider.h"
 #include "ecn.h"
+#include "fields.h"
 #include "gilbert.h"
 #include "grants.h"
 #include "jitter.h"
@@ -54,8 +55,12 @@ struct LinkSpec {
     bool reorder = false;                                 // packets may overtake earlier ones if their delay is shorter
     std::vector<ScriptedDrop> drops;                      // dropped unconditionally, before the random loss
 };
+SUBFLOW_FIELDS(LinkSpec, name, rate, delay, queue_limit_pkts, queue_limit_bytes, loss, loss_model, discipline,
+               opportunities_ms, bucket, delays_us, delay_interval, jitter, retransmission, pauses, grants, access,
+               reorder, drops)
 
 enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr, OnOff };
+SUBFLOW_WORDS(FlowKind, "tcp", "mptcp", "cbr", "onoff")
 
 // True for flows without feedback: no window, no ACKs, no retransmissions.
 constexpr bool sends_datagrams(FlowKind kind) {
@@ -66,6 +71,7 @@ enum class Spacing : std::uint8_t {
     Constant,  // equal intervals between packets
     Poisson,   // exponential intervals with the same mean
 };
+SUBFLOW_WORDS(Spacing, "constant", "poisson")
 
 // Sending pattern of a Cbr or OnOff flow.
 struct DatagramSpec {
@@ -75,6 +81,7 @@ struct DatagramSpec {
     Nanos mean_on{};   // OnOff only: mean of the exponential on-times
     Nanos mean_off{};  // and of the off-times
 };
+SUBFLOW_FIELDS(DatagramSpec, rate, packet, spacing, mean_on, mean_off)
 
 // An algorithm's option by name, e.g. {"base", "newreno"}.
 struct OptionValue {
@@ -84,6 +91,7 @@ struct OptionValue {
     std::size_t heap_bytes() const { return heap_bytes_of(key) + subflow::heap_bytes(value); }
     friend bool operator==(const OptionValue&, const OptionValue&) = default;
 };
+SUBFLOW_FIELDS(OptionValue, key, value)
 
 struct ScriptProgram;  // script/program.h
 
@@ -96,6 +104,7 @@ struct AlgorithmChoice {
     std::size_t heap_bytes() const { return heap_bytes_of(name, options); }
     friend bool operator==(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };
+SUBFLOW_FIELDS(AlgorithmChoice, name, options, program)
 
 // Route of a subflow's packets: indices into Scenario::links, in order, and the reverse route of its ACKs.
 struct PathSpec {
@@ -104,6 +113,7 @@ struct PathSpec {
     bool is_backup = false;  // the subflow carries data only while no other is usable (RFC 8684 section 3.3.8)
     bool is_late = false;    // absent at the start: an event opens the subflow
 };
+SUBFLOW_FIELDS(PathSpec, forward, reverse, is_backup, is_late)
 
 struct FlowSpec {
     std::string name;        // "download.1"
@@ -125,6 +135,8 @@ struct FlowSpec {
     std::optional<std::uint32_t> address_limit;
     DatagramSpec datagrams;  // Cbr and OnOff only
 };
+SUBFLOW_FIELDS(FlowSpec, name, host, kind, controller, decider, scheduler, paths, start, stop, lifetime, size,
+               recv_buffer, send_buffer, ecn, subflow_limit, address_limit, datagrams)
 
 // A change of one link direction or of one flow's subflows at a given time. Absent fields do not change.
 struct EventSpec {
@@ -151,11 +163,14 @@ struct EventSpec {
     std::size_t heap_bytes() const { return heap_bytes_of(controller); }
     friend bool operator==(const EventSpec&, const EventSpec&) = default;
 };
+SUBFLOW_FIELDS(EventSpec, at, link, flow, subflow, rate, delay, loss, loss_model, sets_queue, queue_limit_pkts,
+               queue_limit_bytes, up, open, backup, announce, refuse, controller)
 
 enum class LossDetection : std::uint8_t {
     DupAck,  // three later transmissions were delivered (RFC 6675)
     Rack,    // a later transmission was delivered and a reordering window has passed; tail loss probes (RFC 8985)
 };
+SUBFLOW_WORDS(LossDetection, "dupack", "rack")
 
 enum class DelayedAck : std::uint8_t {
     Off,    // an ACK per packet, as closed-form models assume
@@ -163,11 +178,13 @@ enum class DelayedAck : std::uint8_t {
     Linux,  // immediately while a connection begins and its receive window opens, then every second packet or after
             // a timeout
 };
+SUBFLOW_WORDS(DelayedAck, "off", "rfc", "linux")
 
 enum class RtoRule : std::uint8_t {
     Rfc6298,  // srtt + 4 rttvar, at least rto_min
     Linux,    // srtt + max(rto_min, the largest 4 rttvar of the last round trips)
 };
+SUBFLOW_WORDS(RtoRule, "rfc6298", "linux")
 
 // Proportional rate reduction: evolution of the window during fast recovery.
 enum class Prr : std::uint8_t {
@@ -175,6 +192,7 @@ enum class Prr : std::uint8_t {
     Rfc6937,  // over the round trip, with the slow-start reduction bound
     Linux,    // like Rfc6937, but conserves packets while losses continue (RFC 9937)
 };
+SUBFLOW_WORDS(Prr, "off", "rfc6937", "linux")
 
 // Treatment of a window that the application, the scheduler or the receiver leaves unused.
 enum class CwndValidation : std::uint8_t {
@@ -183,6 +201,7 @@ enum class CwndValidation : std::uint8_t {
     Decay,  // like Hold; unused for a timeout, it moves half-way to the used size (RFC 2861, Linux
             // tcp_cwnd_application_limited)
 };
+SUBFLOW_WORDS(CwndValidation, "off", "hold", "decay")
 
 // Window after an idle time longer than the retransmission timeout.
 enum class IdleRestart : std::uint8_t {
@@ -190,6 +209,7 @@ enum class IdleRestart : std::uint8_t {
     Rfc5681,  // at most the initial window
     Linux,    // halved per elapsed timeout, but not below the initial window
 };
+SUBFLOW_WORDS(IdleRestart, "off", "rfc5681", "linux")
 
 // Behaviour of TCP where the RFCs leave a choice. Recorded with every run.
 struct TransportOptions {
@@ -219,6 +239,9 @@ struct TransportOptions {
     // Paced packets leave in bursts, as with Linux's segmentation offload: pacer.h.
     bool tso = false;
 };
+SUBFLOW_FIELDS(TransportOptions, initial_window_pkts, handshake, syn_retries, loss_detection, dsack, rto_rule, rto_min,
+               rto_max, rto_initial, delayed_ack, delayed_ack_timeout, quick_acks, prr, undo, cwnd_validation,
+               idle_restart, ecn, dss_option, tso)
 
 // IPv4 20 B + TCP 20 B + timestamps 12 B: overhead of a packet on the wire, and size of an ACK.
 inline constexpr Bytes kHeaderBytes{52};
@@ -239,6 +262,7 @@ struct Scenario {
     // Size of a full packet on the wire: a rate of r packets/s takes r * packet_bits() of a link.
     double packet_bits() const { return static_cast<double>((mss + kHeaderBytes).value * 8); }
 };
+SUBFLOW_FIELDS(Scenario, duration, warmup, seed, mss, start_jitter, transport, links, flows, events)
 
 // The set of subflows on which a packet was sent is a 32-bit mask.
 inline constexpr std::size_t kMaxSubflows = 32;

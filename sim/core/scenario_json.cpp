@@ -12,19 +12,13 @@
 #include <utility>
 #include <variant>
 
+#include "fields.h"
 #include "json.h"
-#include "scenario_fields.h"
+#include "script/program.h"
 
 namespace subflow {
 
 namespace {
-
-using fields::field_names;
-using fields::fields_of;
-using fields::kFieldCount;
-using fields::names_of;
-using fields::Structure;
-using fields::word_of;
 
 template <class T>
 concept Words = std::is_enum_v<T>;

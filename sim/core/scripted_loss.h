@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fields.h"
 #include "memory.h"
 #include "packet.h"
 #include "units.h"
@@ -20,6 +21,7 @@ struct ScriptedDrop {
     std::int64_t number = 1;
     Nanos after{};
 };
+SUBFLOW_FIELDS(ScriptedDrop, subflow, number, after)
 
 // The script of one link direction. A copy continues from the state of the original.
 class ScriptedLoss {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "fields.h"
 #include "units.h"
 
 namespace subflow {
@@ -13,6 +14,7 @@ struct TokenBucketOptions {
     Bytes burst{};                     // size of the bucket
     BitsPerSec peak = kUnlimitedRate;  // sending rate while tokens last
 };
+SUBFLOW_FIELDS(TokenBucketOptions, burst, peak)
 
 // Tokens are bytes. They arrive at the rate of the link, up to `burst`. A packet begins once the tokens cover its size
 // (or the bucket is full, for a packet larger than the bucket) and leaves at the peak rate. In any interval t, at most

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../fields.h"
 #include "agent_info.h"
 
 namespace subflow {
@@ -46,10 +47,12 @@ enum class DeciderKind : std::uint8_t {
     Trained,  // a policy
     Outside,  // the owner of the network: the run stops and waits for Network::act()
 };
+SUBFLOW_WORDS(DeciderKind, "neutral", "random", "trained", "outside")
 
 struct Decider {
     DeciderKind kind = DeciderKind::Neutral;
     std::shared_ptr<const Policy> policy;  // for Trained only
 };
+SUBFLOW_FIELDS(Decider, kind, policy)
 
 }  // namespace subflow

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../decision.h"
+#include "../fields.h"
 
 namespace subflow {
 
@@ -72,6 +73,10 @@ inline constexpr std::array kScriptOpNames{
     SUBFLOW_SCRIPT_OPS(OP)
 #undef OP
 };
+constexpr std::string_view word_of(ScriptOp value) {
+    const auto i = static_cast<std::size_t>(value);
+    return i < kScriptOpNames.size() ? kScriptOpNames[i] : std::string_view();
+}
 
 struct ScriptInstruction {
     ScriptOp op = ScriptOp::Return;
@@ -80,6 +85,7 @@ struct ScriptInstruction {
     std::uint8_t b = 0;
     std::int32_t value = 0;
 };
+SUBFLOW_FIELDS(ScriptInstruction, op, to, a, b, value)
 
 // Position of the window in the first cells of a frame.
 struct ScriptCell {
@@ -153,6 +159,22 @@ private:
     std::array<std::string, kScriptHooks> rule_names_;
     std::array<RuleInfo, kScriptHooks> rules_;
 };
+SUBFLOW_FIELDS(ScriptProgram::Option, key, cell)
+SUBFLOW_FIELDS(ScriptProgram::Name, name, cell, hook)
+SUBFLOW_FIELDS(ScriptProgram::Note, kind, text, source, line)
+SUBFLOW_FIELDS(ScriptProgram::Begin, note, cell)
+
+// Has members of its own, so that it cannot be taken apart; those are what check() makes of these.
+constexpr std::string_view field_names(std::type_identity<ScriptProgram>) {
+    return "name, text, told, is_coupled, code, lines, notes, frame, options, names, kept, entry, begins, "
+           "is_work_conserving, retransmits_when_blocked, penalises";
+}
+template <class T>
+    requires std::is_same_v<std::remove_const_t<T>, ScriptProgram>
+auto fields_of(T& p) {
+    return std::tie(p.name, p.text, p.told, p.is_coupled, p.code, p.lines, p.notes, p.frame, p.options, p.names, p.kept,
+                    p.entry, p.begins, p.is_work_conserving, p.retransmits_when_blocked, p.penalises);
+}
 
 // A field of a hook's arguments that scripts can read.
 struct ScriptField {
