@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from subflow_sim import _core
@@ -28,24 +28,18 @@ def maybe_nanos(seconds: float | None) -> int | None:
     return None if seconds is None else nanos(seconds)
 
 
-def time_keys(params: Sequence[Param]) -> frozenset[str]:
-    """The keys of the parameters that are times."""
-    return frozenset(param.key for param in params if param.dimension is Dimension.TIME)
+def core_fields(params: Iterable[Param], part: object) -> Fields:
+    """Values that a part of a scenario has for these parameters, as fields of the core."""
+    return {param.core_field: _core_value(param, getattr(part, param.attribute)) for param in params}
 
 
-def parameters(values: Mapping[str, OptionValue], times: frozenset[str], names: Mapping[str, str]) -> Fields:
-    """Values of parameters as fields of the core.
+def option_fields(params: Iterable[Param], options: Mapping[str, OptionValue]) -> Fields:
+    """Options by key as fields of the core; the parameters that no option names are left out."""
+    return {param.core_field: _core_value(param, options[param.key]) for param in params if param.key in options}
 
-    Args:
-        values: SI values by key.
-        times: keys of those that are times.
-        names: names of fields that differ from the keys.
-    """
-    fields: Fields = {**values, **{key: nanos(float(values[key])) for key in times & values.keys()}}
-    for key, name in names.items():
-        if key in fields:
-            fields[name] = fields.pop(key)
-    return fields
+
+def _core_value(param: Param, value: Any) -> Any:
+    return maybe_nanos(value) if param.dimension is Dimension.TIME else value
 
 
 def core_options(options: Mapping[str, Any]) -> dict[str, bool | float | str]:

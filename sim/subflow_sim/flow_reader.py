@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil
 from typing import Any
 
 from subflow_sim.errors import ParamError
@@ -14,7 +14,7 @@ from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.policy_choice import choose_policy, policy_slots
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
 from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, NO_CHOICE, Arrivals, Choice, Flow
-from subflow_sim.section_reader import Context, Noted, read_section
+from subflow_sim.section_reader import Context, Noted, model_values, read_section
 from subflow_sim.toml_map import Path
 
 _PARAMS = params_by_key("flow")
@@ -74,33 +74,18 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     if paths is not None:
         for key in ("backup", "late"):
             _check_ordinals(context, path, key, values.get(key), len(paths))
-    flow = Flow(
-        name=name,
-        kind=known_kind or "tcp",  # type: ignore[arg-type]  # one of the choices of its Param
-        source=values.get("from", ""),
-        destination=values.get("to", ""),
-        controller=_choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
-        # A single path needs no scheduler, but the transport is the same, so it has one.
-        scheduler=_choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
-        paths=paths or (),
-        count=1 if arrivals is not None else values.get("count", 1),
-        start_s=values.get("start", 0.0),
-        stop_s=values.get("stop"),
-        size_bytes=values.get("size"),
-        recv_buffer_bytes=None if values.get("recv_buffer", inf) == inf else values["recv_buffer"],
-        send_buffer_bytes=None if values.get("send_buffer", inf) == inf else values["send_buffer"],
-        backup=tuple(sorted(set(values.get("backup") or ()))),
-        late=tuple(sorted(set(values.get("late") or ()))),
-        subflow_limit=values.get("subflow_limit"),
-        address_limit=values.get("address_limit"),
-        rate_bps=values.get("rate"),
-        packet_bytes=values.get("packet", _PARAMS["packet"].default),
-        spacing=values.get("spacing", "constant"),
-        mean_on_s=values.get("on"),
-        mean_off_s=values.get("off"),
-        arrivals=arrivals,
-        ecn=values.get("ecn"),
-    )
+    made = {"source": "", "destination": "", **model_values(SECTIONS["flow"], values)}
+    made |= {
+        "kind": known_kind or "tcp",
+        "controller": _choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
+        # A single path leaves nothing to choose, but the transport is the same: it has a scheduler.
+        "scheduler": _choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
+        "paths": paths or (),
+        "count": 1 if arrivals is not None else values.get("count", 1),
+        "backup": tuple(sorted(set(values.get("backup") or ()))),
+        "late": tuple(sorted(set(values.get("late") or ()))),
+    }
+    flow = Flow(name=name, arrivals=arrivals, **made)
     if paths is not None:
         _check_slots(context, path, flow.controller, len(paths))
     return FlowReading(flow, None if paths is None else len(paths))
@@ -159,7 +144,7 @@ def _read_arrivals(
             gap = ARRIVALS_TABLE[0].format(ceil(span_s / MAX_COPIES * 1e6) / 1e6)
             message = f"about {span_s / gap_s:.0f} flows would arrive"
             report.add((*place, "gap"), message, f'a gap of at least "{gap}", or a limit of at most {MAX_COPIES}')
-    return Arrivals(gap_s, read["lifetime"], read["lifetime_distribution"], limit)
+    return Arrivals(**model_values(ARRIVALS_TABLE, read))
 
 
 def _check_buffer(context: Context, path: Path, values: Mapping[str, Any], key: str, done: str) -> None:

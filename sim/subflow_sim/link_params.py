@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from subflow_sim.parameter import NAME_PATTERN, Param
-from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.scenario_model import (
+    Access,
+    Grants,
+    Handover,
+    Jitter,
+    Outages,
+    QueueSpec,
+    Retransmission,
+    TokenBucket,
+)
 from subflow_sim.units import Dimension
 
 
@@ -16,12 +25,14 @@ class LinkTable:
     """An optional table of a link direction.
 
     Attributes:
-        help: meaning, in one sentence.
-        params: keys of the table.
+        help: what it is, in a sentence.
+        params: the keys of its table.
+        kind: class of the model that holds their values.
     """
 
     help: str
     params: tuple[Param, ...]
+    kind: type
 
 
 LINK: tuple[Param, ...] = (
@@ -85,6 +96,9 @@ LINK: tuple[Param, ...] = (
         example='["download/1:17"]',
     ),
 )
+
+DIRECTION: tuple[Param, ...] = tuple(param for param in LINK if param.key not in ("ends", "drops"))
+"""The keys that each direction of a link can have."""
 
 DROP_PATTERN = rf"({NAME_PATTERN})(\.[1-9][0-9]{{0,4}})?(/[0-9]{{1,10}})?:([0-9]{{1,20}})(@.+)?"
 """A scripted drop: flow, copy, subflow, number, time; "download/1:17", "download.3/2:1@2s"."""
@@ -194,6 +208,7 @@ JITTER_TABLE: tuple[Param, ...] = (
         "before it leaves; except with exponential, packets are late by at most four times spread.",
         default="uniform",
         choices=("uniform", "normal", "exponential", "pareto"),
+        field="kind",
     ),
     Param(
         "spread",
@@ -416,18 +431,25 @@ ACCESS_TABLE: tuple[Param, ...] = (
 
 LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
     {
-        "jitter": LinkTable("Delays that differ from packet to packet.", JITTER_TABLE),
+        "jitter": LinkTable("Delays that differ from packet to packet.", JITTER_TABLE, Jitter),
         "bucket": LinkTable(
             "A token bucket that fills at the rate of the link: unused tokens are saved for a burst.",
             BUCKET_TABLE,
+            TokenBucket,
         ),
         "retransmission": LinkTable(
-            "The radio link repeats damaged packets: they are late, and those behind them wait.", RETRANSMISSION_TABLE
+            "The radio link repeats damaged packets: they are late, and those behind them wait.",
+            RETRANSMISSION_TABLE,
+            Retransmission,
         ),
-        "outages": LinkTable("Times without service, at random; both directions fail together.", OUTAGES_TABLE),
-        "handover": LinkTable("Periodic changes, as with satellites.", HANDOVER_TABLE),
-        "grants": LinkTable("A cellular bearer: it sends when a scheduler grants it time.", GRANTS_TABLE),
-        "access": LinkTable("Airtime that several links share; the rate is that of this station.", ACCESS_TABLE),
+        "outages": LinkTable(
+            "Times without service, at random; both directions fail together.", OUTAGES_TABLE, Outages
+        ),
+        "handover": LinkTable("Periodic changes, as with satellites.", HANDOVER_TABLE, Handover),
+        "grants": LinkTable("A cellular bearer: it sends when a scheduler grants it time.", GRANTS_TABLE, Grants),
+        "access": LinkTable(
+            "Airtime that several links share; the rate is that of this station.", ACCESS_TABLE, Access
+        ),
     }
 )
 """Optional tables of a link direction, by key."""

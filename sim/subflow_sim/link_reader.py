@@ -11,13 +11,20 @@ from typing import Any, TypeVar
 
 from subflow_sim.errors import ParamError
 from subflow_sim.flow_reader import FlowReading, check_flow
-from subflow_sim.link_params import DELAY_TRACE_TABLE, DROP_PATTERN, LINK_TABLES, LOSS_TABLE, MOST_DROPS, TRACE_TABLE
+from subflow_sim.link_params import (
+    DELAY_TRACE_TABLE,
+    DIRECTION,
+    DROP_PATTERN,
+    LINK_TABLES,
+    LOSS_TABLE,
+    MOST_DROPS,
+    TRACE_TABLE,
+)
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
 from subflow_sim.plain_text import either
 from subflow_sim.queue_params import QUEUE_LIMITS, QUEUE_TABLE, RED_CLASSIC_WEIGHT
 from subflow_sim.scenario_model import (
-    Access,
     DelayTrace,
     DeliveryTrace,
     Direction,
@@ -25,17 +32,11 @@ from subflow_sim.scenario_model import (
     Event,
     Flow,
     GilbertLoss,
-    Grants,
-    Handover,
-    Jitter,
     Link,
     LinkDirection,
-    Outages,
     QueueSpec,
-    Retransmission,
-    TokenBucket,
 )
-from subflow_sim.section_reader import Context, Noted, read_section, read_value
+from subflow_sim.section_reader import Context, Noted, model_values, read_section, read_value
 from subflow_sim.toml_map import Path
 from subflow_sim.units import Dimension, format_quantity
 
@@ -47,7 +48,6 @@ _OF_BOTH = {
     "ends": "both directions of a link have the same ends",
     "drops": "a packet is lost in the direction in which its flow sends",
 }
-_DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key not in _OF_BOTH)
 _EVENT_TIME = params_by_key("event")["at"]
 _LATER_RATE = params_by_key("event")["rate"]
 _DISCIPLINES = next(param.choices for param in QUEUE_TABLE if param.key == "discipline")
@@ -129,7 +129,7 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
         report.add((*reverse_path, key), _OF_BOTH[key], "leave it out")
     given = {key: value for key, value in given.items() if key not in _OF_BOTH}
     overrides = read_section(
-        report, reverse_path, given, _DIRECTION_PARAMS, partial=True, specials=specials, also_known=tuple(LINK_TABLES)
+        report, reverse_path, given, DIRECTION, partial=True, specials=specials, also_known=tuple(LINK_TABLES)
     )
     overrides |= _read_tables(context, reverse_path, given)
     check_tables(context, path, forward)
@@ -420,34 +420,19 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
     queue = values.get("queue", QueueSpec())
     loss, delay = values.get("loss", 0.0), values.get("delay", 0.0)
     model = loss if isinstance(loss, GilbertLoss) else None
-    return LinkDirection(
-        rate_bps=None if rate.first_bps == inf else rate.first_bps,
-        delay_s=delay.mean_s if isinstance(delay, DelayTrace) else delay,
-        # the default value is already resolved
-        queue=_resolved_queue(queue, rate.first_bps) if isinstance(queue, _Queue) else queue,
-        loss=loss if model is None else model.mean,
-        loss_model=model,
-        trace=rate.trace,
-        reorder=values.get("reorder", False),
-        delay_trace=delay if isinstance(delay, DelayTrace) else None,
-        jitter=_made(Jitter, values.get("jitter")),
-        bucket=_made(TokenBucket, values.get("bucket")),
-        retransmission=_made(Retransmission, values.get("retransmission")),
-        outages=_made(Outages, values.get("outages")),
-        handover=_made(Handover, values.get("handover")),
-        grants=_made(Grants, values.get("grants")),
-        access=_made(Access, values.get("access")),
-    )
-
-
-def _made(kind: Callable[..., _Parsed], values: Mapping[str, Any] | None) -> _Parsed | None:
-    """A part of a link from the values of its table, whose keys receive their unit as a suffix."""
-    if values is None:
-        return None
-    suffixes = {"spread": "_s", "delay": "_s", "period": "_s", "jitter": "_s", "offset": "_s", "gap": "_s", "up": "_s"}
-    suffixes |= {"down": "_s", "airtime": "_s", "overhead": "_s", "burst": "_bytes", "peak": "_bps"}
-    given = {key + suffixes.get(key, ""): None if value == inf else value for key, value in values.items()}
-    return kind(**given)
+    made = model_values(DIRECTION, values)
+    for key, table in LINK_TABLES.items():
+        if key in values:
+            made[key] = table.kind(**model_values(table.params, values[key]))
+    made |= {
+        "rate_bps": None if rate.first_bps == inf else rate.first_bps,
+        "delay_s": delay.mean_s if isinstance(delay, DelayTrace) else delay,
+        # the default of the declaration is resolved already
+        "queue": _resolved_queue(queue, rate.first_bps) if isinstance(queue, _Queue) else queue,
+        "loss": loss if model is None else model.mean,
+    }
+    delay_trace = delay if isinstance(delay, DelayTrace) else None
+    return LinkDirection(**made, loss_model=model, trace=rate.trace, delay_trace=delay_trace)
 
 
 def check_tables(context: Context, path: Path, values: Mapping[str, Any], changed: Set[str] | None = None) -> None:

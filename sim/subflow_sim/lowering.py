@@ -10,30 +10,38 @@ from subflow_sim.catalog import resolved
 from subflow_sim.core_document import (
     Fields,
     choice_fields,
+    core_fields,
     core_scenario,
     decider_fields,
     maybe_nanos,
-    parameters,
-    time_keys,
+    option_fields,
 )
 from subflow_sim.core_time import nanos
+from subflow_sim.link_params import DIRECTION, LINK_TABLES
+from subflow_sim.parameter import Param
+from subflow_sim.params import EVENT_CHANGES, SECTIONS
 from subflow_sim.queue_params import QUEUE_TABLE
 from subflow_sim.radio import Radio
 from subflow_sim.scenario import Event, Flow, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.transport_params import TRANSPORT, effective_transport
 
-# Names of core fields that differ from the keys of a file.
-_TRANSPORT_NAMES = {"initial_window": "initial_window_pkts", "rto": "rto_rule"}
-_QUEUE_NAMES = {
-    "min": "min_pkts",
-    "max": "max_pkts",
-    "ecn": "marks",
-    "delay_target": "target",
-    "alpha": "alpha_hz",
-    "beta": "beta_hz",
-}
-_TRANSPORT_TIMES, _QUEUE_TIMES = time_keys(TRANSPORT), time_keys(QUEUE_TABLE)
+
+def _others(params: Iterable[Param], *keys: str) -> tuple[Param, ...]:
+    return tuple(param for param in params if param.key not in keys)
+
+
+# Values that reach the core as they are. The functions below write those of the other keys, which they name here.
+_DATAGRAMS = tuple(param for param in SECTIONS["flow"] if "onoff" in param.applies_to)
+_FLOW = _others(
+    SECTIONS["flow"],
+    *("from", "to", "controller", "scheduler", "paths", "count", "start", "backup", "late"),
+    *(param.key for param in _DATAGRAMS),
+)
+_DIRECTION = _others(DIRECTION, "queue")
+_LINK_CHANGES = _others(EVENT_CHANGES["link"], "loss", "queue")
+_FLOW_CHANGES = _others(EVENT_CHANGES["flow"], "controller")
+_SEEDED_TABLES = ("outages", "handover", "access")  # `Radio` writes them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ def transport_fields(profile: Profile, chosen: Mapping[str, OptionValue] | None 
         profile: source of options that are not given.
         chosen: values by key of the `[transport]` section.
     """
-    return parameters(effective_transport(profile, chosen or {}), _TRANSPORT_TIMES, _TRANSPORT_NAMES)
+    return option_fields(TRANSPORT, effective_transport(profile, chosen or {}))
 
 
 def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
@@ -138,12 +146,9 @@ def _events(
             made += [common | {"link": link_index[f"{event.link}/{direction}"]} for direction in directions]
             continue
         common = {
+            **core_fields(_FLOW_CHANGES, event),
             "at": nanos(event.at_s),
             "subflow": None if event.subflow is None else event.subflow - 1,
-            "open": event.open,
-            "backup": event.backup,
-            "announce": event.announce,
-            "refuse": event.refuse,
             "controller": None if event.controller is None else choice_fields(resolved(event.controller, profile)),
         }
         made += [common | {"flow": i} for i, (name, flow) in enumerate(flows) if event.flow in (flow.name, name)]
@@ -153,15 +158,13 @@ def _events(
 def _link_event(event: Event) -> Fields:
     queue = event.queue or QueueSpec()
     return {
+        **core_fields(_LINK_CHANGES, event),
         "at": nanos(event.at_s),
-        "rate": event.rate_bps,
-        "delay": maybe_nanos(event.delay_s),
         "loss": event.loss if event.loss_model is None else None,
         "loss_model": _loss_model(event.loss_model),
         "sets_queue": event.queue is not None,
         "queue_limit_pkts": queue.limit_pkts,
         "queue_limit_bytes": queue.limit_bytes,
-        "up": event.up,
     }
 
 
@@ -181,29 +184,26 @@ def _add_drops(
 
 
 def _link(name: str, side: LinkDirection) -> Fields:
-    delays, jitter, bucket = side.delay_trace, side.jitter, side.bucket
+    delays = side.delay_trace
+    tables = {key: getattr(side, key) for key in LINK_TABLES if key not in _SEEDED_TABLES}
     return {
+        **core_fields(_DIRECTION, side),
+        **{key: core_fields(LINK_TABLES[key].params, part) for key, part in tables.items() if part is not None},
         "name": name,
-        "rate": side.rate_bps,
-        "delay": nanos(side.delay_s),
         "queue_limit_pkts": side.queue.limit_pkts,
         "queue_limit_bytes": side.queue.limit_bytes,
-        "loss": side.loss,
         "loss_model": _loss_model(side.loss_model),
         "discipline": _discipline(side.queue),
         "opportunities_ms": None if side.trace is None else side.trace.packed,
-        "bucket": None if bucket is None else {"burst": bucket.burst_bytes, "peak": bucket.peak_bps or None},
         "delays_us": None if delays is None else delays.packed,
         "delay_interval": None if delays is None else nanos(delays.interval_s),
-        "jitter": None if jitter is None else {"kind": jitter.distribution, "spread": nanos(jitter.spread_s)},
-        "reorder": side.reorder,
     }
 
 
 def _discipline(queue: QueueSpec) -> Fields | None:
     if queue.discipline == "droptail":
         return None
-    fields = parameters(queue.options, _QUEUE_TIMES, _QUEUE_NAMES)
+    fields = option_fields(QUEUE_TABLE, queue.options)
     if queue.discipline == "red":
         fields["spreads"] = fields.pop("mode") == "classic"
     if queue.discipline == "fq_codel":
@@ -261,28 +261,11 @@ def _flow(flow: Flow, routes: list[tuple[list[int], list[int]]], host: int) -> F
         for ordinal, (forward, reverse) in enumerate(routes, start=1)
     ]
     return {
+        **core_fields(_FLOW, flow),
         "host": host,
-        "kind": flow.kind,
         "controller": choice_fields(flow.controller),
         "decider": decider_fields(flow.controller),
         "scheduler": choice_fields(flow.scheduler),
         "paths": paths,
-        "stop": maybe_nanos(flow.stop_s),
-        "size": flow.size_bytes,
-        "recv_buffer": flow.recv_buffer_bytes,
-        "send_buffer": flow.send_buffer_bytes,
-        "ecn": flow.ecn,
-        "subflow_limit": flow.subflow_limit,
-        "address_limit": flow.address_limit,
-        "datagrams": _datagrams(flow) if flow.sends_datagrams else None,
-    }
-
-
-def _datagrams(flow: Flow) -> Fields:
-    return {
-        "rate": flow.rate_bps,
-        "packet": flow.packet_bytes,
-        "spacing": flow.spacing,
-        "mean_on": maybe_nanos(flow.mean_on_s),
-        "mean_off": maybe_nanos(flow.mean_off_s),
+        "datagrams": core_fields(_DATAGRAMS, flow) if flow.sends_datagrams else None,
     }

@@ -33,6 +33,7 @@ _SI_UNITS = {
     Dimension.SIZE: "B",
     Dimension.QUEUE: "pkt",
 }
+_ENDINGS = {Dimension.RATE: "_bps", Dimension.TIME: "_s", Dimension.SIZE: "_bytes"}
 _WHOLE = (Dimension.SIZE, Dimension.COUNT, Dimension.COUNTS)
 _QUANTITIES = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.RATIO, Dimension.COUNT, Dimension.NUMBER)
 # Dimensions whose values are not strings in a file: text from a form is parsed as a TOML literal.
@@ -72,9 +73,11 @@ class Param:
         allows_copy: whether the name of a copy of a flow, NAME.NUMBER, is a value, too.
         applies_to: kinds of the section that have this key (flow kinds, "link" and "flow" for events, bases for the
             options of `uncoupled`); empty: all.
-        textbook_default: SI value of an omitted key in the `textbook` profile; None: `default`.
-        symbol: unit symbol of a NUMBER.
-        example: example of a LIST, in the notation of a file.
+        textbook_default: SI value that applies under the `textbook` profile when the key is left out; None: `default`.
+        symbol: unit of a NUMBER.
+        field: name of the value in the core, and with its unit in the model; empty: the key.
+        states: words for true and false of a FLAG that an event changes.
+        example: what a LIST may be, as in a file.
     """
 
     key: str
@@ -93,12 +96,24 @@ class Param:
     applies_to: tuple[str, ...] = ()
     textbook_default: object = None
     symbol: str = ""
+    field: str = ""
+    states: tuple[str, ...] = ()
     example: str = '["client", "server"]'
 
     @property
     def unit(self) -> str:
         """Symbol of the SI unit of parsed values; empty for values without a unit."""
         return self.symbol or _SI_UNITS.get(self.dimension, "")
+
+    @property
+    def core_field(self) -> str:
+        """Name of the value in `sim/core/scenario.h`."""
+        return self.field or self.key
+
+    @property
+    def attribute(self) -> str:
+        """Name of the value in `scenario_model`, with its unit: `delay_s`."""
+        return self.core_field + _ENDINGS.get(self.dimension, "")
 
     @property
     def longest_text(self) -> int:

@@ -245,8 +245,8 @@ _FLOW = (
         required=True,
         choices=("tcp", "mptcp", "cbr", "onoff"),
     ),
-    Param("from", Dimension.NAME, "Host that sends the data.", required=True),
-    Param("to", Dimension.NAME, "Host that receives the data.", required=True),
+    Param("from", Dimension.NAME, "Host that sends the data.", required=True, field="source"),
+    Param("to", Dimension.NAME, "Host that receives the data.", required=True, field="destination"),
     Param(
         "controller",
         Dimension.CHOICE,
@@ -393,6 +393,7 @@ _FLOW = (
         required=True,
         minimum=1e-6,
         maximum=1e6,
+        field="mean_on",
         applies_to=("onoff",),
     ),
     Param(
@@ -402,6 +403,7 @@ _FLOW = (
         required=True,
         minimum=1e-6,
         maximum=1e6,
+        field="mean_off",
         applies_to=("onoff",),
     ),
 )
@@ -468,6 +470,7 @@ _EVENT = (
         Dimension.FLAG,
         "false takes the link out of service and loses what is in its queue; true brings it back.",
         applies_to=("link",),
+        states=("up", "down"),
     ),
     Param(
         "subflow",
@@ -482,6 +485,7 @@ _EVENT = (
         Dimension.FLAG,
         "false closes the subflow, and its undelivered data goes over the others; true opens a new one.",
         applies_to=("flow",),
+        states=("open", "closed"),
     ),
     Param(
         "backup",
@@ -489,6 +493,7 @@ _EVENT = (
         "true makes the subflow a backup, which carries data only while no other is usable; false makes it a normal "
         "subflow. Only for mptcp flows.",
         applies_to=("flow",),
+        states=("backup", "no backup"),
     ),
     Param(
         "announce",
@@ -497,6 +502,7 @@ _EVENT = (
         "gets through or was repeated three times; then the subflow joins. false: the address is withdrawn "
         "(REMOVE_ADDR), which closes the subflow. Only for mptcp flows; their first subflow is not announced.",
         applies_to=("flow",),
+        states=("announced", "withdrawn"),
     ),
     Param(
         "refuse",
@@ -504,6 +510,7 @@ _EVENT = (
         "true: the receiver answers attempts to open the subflow with a reset; false: it can be opened again. Only "
         "for mptcp flows.",
         applies_to=("flow",),
+        states=("refused", "not refused"),
     ),
     Param(
         "controller",
@@ -540,6 +547,14 @@ SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
 )
 """The keys of a scenario file by section, in the order of forms."""
 
+EVENT_CHANGES: Mapping[str, tuple[Param, ...]] = MappingProxyType(
+    {
+        target: tuple(each for each in _EVENT if target in each.applies_to and each.key not in ("direction", "subflow"))
+        for target in ("link", "flow")
+    }
+)
+"""What an event can change of a link and of a flow, in the order in which messages list it."""
+
 SCRIPT_SECTIONS: Mapping[ScriptKind, str] = MappingProxyType({"controller": "controllers", "scheduler": "schedulers"})
 """The sections of a scenario file for scripts, by kind."""
 
@@ -568,6 +583,7 @@ ARRIVALS_TABLE: tuple[Param, ...] = (
         required=True,
         minimum=1e-6,
         maximum=1e6,
+        field="mean_gap",
     ),
     Param(
         "lifetime",

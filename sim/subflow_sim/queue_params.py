@@ -47,6 +47,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
         minimum=1,
         maximum=10_000_000,
         applies_to=("red",),
+        field="min_pkts",
     ),
     Param(
         "max",
@@ -55,6 +56,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
         minimum=1,
         maximum=10_000_000,
         applies_to=("red",),
+        field="max_pkts",
     ),
     Param(
         "max_p",
@@ -89,6 +91,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
         "Packets that find no room are still dropped.",
         default=False,
         applies_to=("red", *_CODEL),
+        field="marks",
     ),
     Param(
         "ce_threshold",
@@ -142,6 +145,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
         minimum=1e-6,
         maximum=100.0,
         applies_to=("dualpi2",),
+        field="target",
     ),
     Param(
         "step",
@@ -189,6 +193,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
         minimum=0.0,
         maximum=1000.0,
         applies_to=("dualpi2",),
+        field="alpha_hz",
     ),
     Param(
         "beta",
@@ -198,6 +203,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
         minimum=0.0,
         maximum=1000.0,
         applies_to=("dualpi2",),
+        field="beta_hz",
     ),
 )
 """The keys of a queue table: `{ discipline = "red", limit = "67pkt", ... }`."""

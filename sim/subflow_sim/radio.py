@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from subflow_sim import _core
-from subflow_sim.core_document import Fields
+from subflow_sim.core_document import Fields, core_fields
 from subflow_sim.core_time import nanos
+from subflow_sim.link_params import ACCESS_TABLE
 from subflow_sim.scenario_model import Access, Handover, LinkDirection
 
 _Span = tuple[int, int]
@@ -37,12 +38,6 @@ class Radio:
             name: name of the link.
             side: the direction.
         """
-        if side.retransmission is not None:
-            repeated = side.retransmission
-            delay_ns = nanos(repeated.delay_s)
-            fields["retransmission"] = {"loss": repeated.loss, "delay": delay_ns, "attempts": repeated.attempts}
-        if side.grants is not None:
-            fields["grants"] = {"period": nanos(side.grants.period_s), "jitter": nanos(side.grants.jitter_s)}
         if side.access is not None:
             fields["access"] = self._access(side.access)
         pauses = self._pauses(index, name, side)
@@ -55,13 +50,8 @@ class Radio:
 
     def _access(self, access: Access) -> Fields:
         return {
+            **core_fields(ACCESS_TABLE, access),
             "medium": self._media.setdefault((access.kind, access.medium), len(self._media)),
-            "kind": access.kind,
-            "aggregation": access.aggregation,
-            "airtime": nanos(access.airtime_s),
-            "overhead": nanos(access.overhead_s),
-            "window_min": access.window_min,
-            "window_max": access.window_max,
             "group": 0 if access.group is None else self._groups.setdefault(access.group, len(self._groups) + 1),
         }
 

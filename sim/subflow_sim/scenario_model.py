@@ -141,12 +141,12 @@ class Jitter:
     """Random difference of a packet's delay from that of its link.
 
     Attributes:
-        distribution: "uniform" within the spread, "normal" with the spread as standard deviation, "exponential" with
-            the spread as mean, or "pareto" as in netem.
-        spread_s: parameter of the distribution, s.
+        kind: "uniform" within the spread, "normal" with it as standard deviation, "exponential" with it as mean,
+            "pareto" as netem has it.
+        spread_s: see there.
     """
 
-    distribution: JitterDistribution
+    kind: JitterDistribution
     spread_s: float
 
 

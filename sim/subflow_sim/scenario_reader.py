@@ -11,12 +11,12 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.flow_reader import FlowReading, Links, check_flow, read_choice, read_flow
 from subflow_sim.link_reader import LinkReading, read_limit, read_link, read_loss, with_drops
 from subflow_sim.parameter import MAX_TEXT_LENGTH, with_article
-from subflow_sim.params import SCRIPT_SECTIONS, SECTIONS, AlgorithmCatalog
+from subflow_sim.params import EVENT_CHANGES, SCRIPT_SECTIONS, SECTIONS, AlgorithmCatalog
 from subflow_sim.plain_text import either
 from subflow_sim.routes import Topology, has_bottleneck
 from subflow_sim.scenario_model import Event, GilbertLoss, Node, Note, OptionValue
 from subflow_sim.script_reader import read_scripts
-from subflow_sim.section_reader import Context, Report, Special, named_tables, read_section
+from subflow_sim.section_reader import Context, Report, Special, model_values, named_tables, read_section
 from subflow_sim.toml_map import Path
 from subflow_sim.units import Dimension, format_quantity
 from subflow_sim.whole_scenario import Scenario
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     pass
 
 _FORMAT = 1
-_LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
-_FLOW_CHANGES = ("open", "backup", "announce", "refuse", "controller")
+_CHANGES = {target: tuple(param.key for param in params) for target, params in EVENT_CHANGES.items()}
 
 
 def read_tree(
@@ -194,30 +193,20 @@ def read_event(
     if target == "link":
         if link is not None and context.check_name((*path, "link"), link, "link", links):
             _check_discipline(context, path, table, links[link])
-        if not any(key in table for key in _LINK_CHANGES):
-            report.add(path, "changes nothing", f"at least one of {either(_LINK_CHANGES)}")
+        if not any(key in table for key in _CHANGES["link"]):
+            report.add(path, "changes nothing", f"at least one of {either(_CHANGES['link'])}")
     elif target == "flow":
         if flow is not None and check_flow(context, (*path, "flow"), flow, flows):
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
             _check_controller(context, path, values, flows[flow.partition(".")[0]])
-        if not any(key in table for key in _FLOW_CHANGES):
-            allowed = (
-                "open = false, backup = true, announce = true, refuse = true, or their contraries, or a controller"
-            )
-            report.add(path, "changes nothing", allowed)
+        if not any(key in table for key in _CHANGES["flow"]):
+            switches = [param.key for param in EVENT_CHANGES["flow"] if param.states]
+            told = ", ".join(f"{key} = {'false' if key == 'open' else 'true'}" for key in switches)
+            report.add(path, "changes nothing", f"{told}, or their contraries, or a controller")
     loss = values.get("loss")
     model = loss if isinstance(loss, GilbertLoss) else None
-    return Event(
-        at_s=values.get("at", 0.0),
-        link=link,
-        direction=values.get("direction", "both"),
-        flow=flow,
-        **{key: values.get(key) for key in ("subflow", "queue", "up", *_FLOW_CHANGES)},
-        loss=loss if model is None else model.mean,
-        loss_model=model,
-        rate_bps=values.get("rate"),
-        delay_s=values.get("delay"),
-    )
+    made = {"at_s": 0.0, **model_values(SECTIONS["event"], values), "loss": loss if model is None else model.mean}
+    return Event(**made, loss_model=model)
 
 
 def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from subflow_sim.link_params import (
     DELAY_TRACE_TABLE,
+    DIRECTION,
     DROP_PATTERN,
     LINK_TABLES,
     LOSS_TABLE,
@@ -156,9 +157,8 @@ def _named(definition: str, description: str, *, least: int = 1) -> Schema:
 def _link() -> Schema:
     params = SECTIONS["link"]
     schema = _object(params)
-    direction = [param for param in params if param.key not in ("ends", "drops")]
-    reverse = _object(direction)
-    del reverse["required"]  # omitted values equal those of the forward direction
+    reverse = _object(DIRECTION)
+    del reverse["required"]  # what is left out is as in the forward direction
     for properties in (schema["properties"], reverse["properties"]):
         properties["rate"]["anyOf"] += [{"$ref": "#/$defs/steps"}, {"$ref": "#/$defs/trace"}]
         properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -285,6 +286,15 @@ def read_section(
             relevant = [param.key for param in params if not param.applies_to or kind in (None, *param.applies_to)]
             report.unknown_key((*path, key), [*relevant, *also_known])
     return values
+
+
+def model_values(params: Iterable[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Usable values of a table by the names that they have in the model, where None means unlimited."""
+    return {
+        param.attribute: None if values[param.key] == math.inf else values[param.key]
+        for param in params
+        if param.key in values
+    }
 
 
 def read_value(report: Report, path: Path, param: Param, value: object) -> Any:

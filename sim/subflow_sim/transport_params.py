@@ -16,6 +16,7 @@ TRANSPORT: tuple[Param, ...] = (
         "Packets that a new subflow may send before the first ACK (RFC 6928). Default: 10.",
         minimum=1,
         maximum=10_000,
+        field="initial_window_pkts",
     ),
     Param(
         "handshake",
@@ -79,6 +80,7 @@ TRANSPORT: tuple[Param, ...] = (
         "srtt plus a margin, the largest 4 rttvar of the last round trips but at least rto_min; a timeout within a "
         "recovery does not lower ssthresh again. Default: as in the profile, linux or rfc6298.",
         choices=("rfc6298", "linux"),
+        field="rto_rule",
     ),
     Param(
         "rto_min",

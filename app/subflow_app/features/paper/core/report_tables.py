@@ -207,7 +207,7 @@ def _direction_cells(direction: LinkDirection) -> tuple[str, str, str, str]:
     if direction.delay_trace is not None:
         delay = f"trace {direction.delay_trace.file} (mean {delay})"
     if direction.jitter is not None:
-        delay = f"{delay}, jitter {direction.jitter.distribution} {delay_text(direction.jitter.spread_s)}"
+        delay = f"{delay}, jitter {direction.jitter.kind} {delay_text(direction.jitter.spread_s)}"
     return rate, delay, _queue_text(direction.queue), loss
 
 
