@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from subflow_sim.params import EVENT_CHANGES, params_by_key
 from subflow_sim.scenario_model import Event, LinkDirection
 
 
@@ -19,19 +20,28 @@ class LiveLink:
     side: LinkDirection
     is_up: bool
 
+    def values(self) -> dict[str, str | bool]:
+        """Values that events can change, by key, as scenario files write them."""
+        params = params_by_key("link")
+        found: dict[str, str | bool] = {"up": self.is_up}
+        for key in (change.key for change in EVENT_CHANGES["link"] if change.key in params):
+            value = getattr(self.side, params[key].attribute)
+            found[key] = value if isinstance(value, bool) else params[key].format(value)
+        return found
+
 
 def changed_link(link: LiveLink, event: Event) -> LiveLink:
-    """The link direction after an event that applies to it."""
-    side, is_up = link.side, link.is_up
+    """What an event of a link and of this direction makes of it."""
+    given = {change.attribute: getattr(event, change.attribute) for change in EVENT_CHANGES["link"]}
+    changes = {name: value for name, value in given.items() if value is not None}
+    is_up = changes.pop("up", link.is_up)
     if event.rate_bps is not None:
-        side = replace(side, rate_bps=event.rate_bps, trace=None, bucket=None)
+        changes |= {"trace": None, "bucket": None}
     if event.delay_s is not None:
-        side = replace(side, delay_s=event.delay_s, delay_trace=None)
+        changes["delay_trace"] = None
     if event.loss is not None:
-        side = replace(side, loss=event.loss, loss_model=event.loss_model)
+        changes["loss_model"] = event.loss_model
     if event.queue is not None:
-        queue = replace(side.queue, limit_pkts=event.queue.limit_pkts, limit_bytes=event.queue.limit_bytes)
-        side = replace(side, queue=queue)
-    if event.up is not None:
-        is_up = event.up
-    return LiveLink(side, is_up)
+        queue, new = link.side.queue, event.queue
+        changes["queue"] = replace(queue, limit_pkts=new.limit_pkts, limit_bytes=new.limit_bytes)
+    return LiveLink(replace(link.side, **changes), is_up)

@@ -9,7 +9,7 @@ from typing import Any
 from subflow_sim.draws import BdpShare, Draw, Independent, Multiple, is_draw, read_draw, read_independent
 from subflow_sim.episodes import TOGGLES
 from subflow_sim.parameter import Param, kind_name
-from subflow_sim.params import SECTIONS
+from subflow_sim.params import EVENT_CHANGES, SECTIONS
 from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.section_reader import Noted, Report, read_section, read_value
 from subflow_sim.toml_map import Path
@@ -150,7 +150,7 @@ def _read_row(report: Report, path: Path, table: Mapping[str, Any], longest_s: f
     if "lasts" in table and not any(key in table for key in TOGGLES):
         report.add((*path, "lasts"), "nothing to undo", f"{either(TOGGLES)} beside it")
     elif "lasts" in table:
-        for key in ("rate", "delay", "loss", "queue"):
+        for key in (param.key for param in EVENT_CHANGES["link"] if not param.states):
             if key in table:
                 report.add((*path, key), "only what is on or off is undone", "a row of its own")
     return DrawnEvents(values, times["at"], times["every"], times["lasts"], read.get("probability", 1.0))

@@ -36,7 +36,7 @@ from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, Catalogue, read_
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.decisions import meanings
 from subflow_sim.link_params import LINK_TABLES
-from subflow_sim.params import ARRIVALS_TABLE, QUEUE_TABLE, SECTIONS, Param
+from subflow_sim.params import ARRIVALS_TABLE, EVENT_CHANGES, QUEUE_TABLE, SECTIONS, Param
 from subflow_sim.vec_env import learner_spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,6 +161,10 @@ def _parameter_texts() -> Iterator[tuple[str, str]]:
         for param in params:
             yield f"scenario {section}.{param.key}", label_of(param.key)
             yield f"scenario {section}.{param.key}", param.help
+    for params in EVENT_CHANGES.values():
+        for param in params:
+            for text in param.states or (param.key.replace("_", " "),):
+                yield f"scenario event.{param.key}", text
     catalog = app_catalog()
     for algorithm in (*catalog.controllers, *catalog.schedulers):
         yield f"algorithm {algorithm.name}", algorithm.summary

@@ -17,6 +17,7 @@ from subflow_app.features.editor.core.form_text import choice_text, text_of
 from subflow_app.foundation import toml_edit
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.errors import ParamError
+from subflow_sim.params import EVENT_CHANGES
 from subflow_sim.toml_map import Path
 from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity
 
@@ -27,7 +28,11 @@ LEAST_BAR_S = 1e-3
 """Shorter outages than this are dragged apart again: they could not be seen, and hardly measured."""
 
 # In the order in which a mark lists them.
-_VALUE_KEYS = ("rate", "delay", "loss", "queue")
+_VALUE_KEYS = tuple(param.key for param in EVENT_CHANGES["link"] if not param.states)
+_BARS = ("up", "open")
+_SWITCHES = tuple(
+    param.key for params in EVENT_CHANGES.values() for param in params if param.states and param.key not in _BARS
+)
 _NICE = (1, 2, 5, 10)
 
 
@@ -38,8 +43,8 @@ class StripMark:
     Attributes:
         at: where its time stands in the file: `("events", 3, "at")`, or the time of a step of a rate.
         time_s: when.
-        changes: what changes, as (key of the file, new value as text); of `up`, `open`, `backup`,
-            `announce` and `refuse` the new state itself.
+        changes: what changes, as (key of the file, new value as text); of a switch the new state
+            itself.
         side: which direction of a link, or which subflow of a flow; empty for the whole.
         values: where the new values stand in the file.
         earliest_s: a drag goes no further to the left.
@@ -318,10 +323,10 @@ def _event_items(
     for number, at_s, event in events:
         changes = [(key, _short(event[key])) for key in _VALUE_KEYS if key in event]
         values: list[Path] = [("events", number, key) for key, _ in changes]
-        switches = [key for key in ("up", "open") if isinstance(event.get(key), bool)]
+        switches = [key for key in _BARS if isinstance(event.get(key), bool)]
         if switches and not outages.take(number, at_s, event):
             changes += [(key, event[key]) for key in switches]
-        for key in ("backup", "announce", "refuse"):
+        for key in _SWITCHES:
             if isinstance(event.get(key), bool):
                 changes.append((key, event[key]))
         if "controller" in event:

@@ -6,31 +6,22 @@ because stored text stays English.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.editor.core.form_text import text_of
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_sim.units import Dimension, format_quantity
+from subflow_sim.params import EVENT_CHANGES
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event
 
-_SWITCHES = {
-    "up": (translatable("up"), translatable("down")),
-    "open": (translatable("open"), translatable("closed")),
-    "backup": (translatable("backup"), translatable("no backup")),
-    "announce": (translatable("announced"), translatable("withdrawn")),
-    "refuse": (translatable("refused"), translatable("not refused")),
-}
-_VALUES = {
-    "rate": translatable("rate"),
-    "delay": translatable("delay"),
-    "loss": translatable("loss"),
-    "queue": translatable("queue"),
-    "controller": translatable("controller"),
+# Switches come first.
+_CHANGES = {
+    param.key: param
+    for param in sorted(chain.from_iterable(EVENT_CHANGES.values()), key=lambda param: not param.states)
 }
 _SUBFLOW = translatable("subflow {number}")
 _SIDES = {"forward": translatable("forward"), "reverse": translatable("reverse")}
@@ -40,14 +31,11 @@ _NUMBER = re.compile(r"^([-\d.]+)(?=[%A-Za-z])")
 
 def entry_of(event: Event) -> dict[str, Any]:
     """The changes of a parsed event as its `[[events]]` entry has them, without time and target."""
-    entry: dict[str, Any] = {key: getattr(event, key) for key in _SWITCHES}
-    for key, value, dimension in (
-        ("rate", event.rate_bps, Dimension.RATE),
-        ("delay", event.delay_s, Dimension.TIME),
-        ("loss", event.loss, Dimension.RATIO),
-    ):
-        if value is not None:
-            entry[key] = format_quantity(value, dimension) if math.isfinite(value) else _UNLIMITED
+    entry: dict[str, Any] = {}
+    for key, param in _CHANGES.items():
+        value = getattr(event, param.attribute)
+        is_quantity = isinstance(value, int | float) and not isinstance(value, bool)
+        entry[key] = param.format(value) if is_quantity else value
     if event.queue is not None:
         packets, size = event.queue.limit_pkts, event.queue.limit_bytes
         entry["queue"] = f"{packets}pkt" if packets is not None else f"{size}B" if size is not None else _UNLIMITED
@@ -58,8 +46,8 @@ def entry_of(event: Event) -> dict[str, Any]:
 
 def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
     """The new value of one key: ``down``, ``5 %``, ``mpcc (alpha 0.9)``."""
-    if isinstance(value, bool) and key in _SWITCHES:
-        return say(_SWITCHES[key][not value])
+    if isinstance(value, bool) and key in _CHANGES and _CHANGES[key].states:
+        return say(_CHANGES[key].states[not value])
     if isinstance(value, Mapping):
         # A controller with options, a loss model or a queue limit: its name first.
         name = next((value[each] for each in ("name", "model", "limit") if each in value), "")
@@ -74,12 +62,12 @@ def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
 
 def key_text(key: str, say: Callable[[str], str] = tr) -> str:
     """The name of a key that takes a value, ``queue``; empty for switches, whose values name them."""
-    return say(_VALUES[key]) if key in _VALUES else ""
+    return say(key.replace("_", " ")) if key in _CHANGES and not _CHANGES[key].states else ""
 
 
 def change_words(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> list[str]:
     """Each change in a few words: ``rate 4 Mbit/s``, ``down``; keys that are no change are passed over."""
-    present = [key for key in _SWITCHES | _VALUES if key in changes]
+    present = [key for key in _CHANGES if key in changes]
     return [f"{key_text(key, say)} {value_text(key, changes[key], say)}".strip() for key in present]
 
 

@@ -17,8 +17,17 @@ from subflow_app.features.editor.core.scenario_parts import texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.errors import Problem
-from subflow_sim.link_params import LINK_TABLES
-from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_SECTIONS, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.link_params import DIRECTION, LINK_TABLES
+from subflow_sim.params import (
+    ARRIVALS_TABLE,
+    EVENT_CHANGES,
+    SCRIPT_SECTIONS,
+    SECTIONS,
+    Algorithm,
+    AlgorithmCatalog,
+    Dimension,
+    Param,
+)
 from subflow_sim.policy_library import NEUTRAL, RANDOM
 from subflow_sim.queue_params import QUEUE_LIMITS, QUEUE_TABLE
 from subflow_sim.scenario_model import Profile
@@ -223,6 +232,12 @@ def label_of(key: str) -> str:
     return _LABELS.get(key, key.replace("_", " ").capitalize())
 
 
+def change_labels() -> dict[str, str]:
+    """Labels of the values of a link that a run can change, by key."""
+    keys = [param.key for param in EVENT_CHANGES["link"] if not param.states]
+    return {key: tr("Queue limit") if key == "queue" else tr(label_of(key)) for key in keys}
+
+
 def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | None:
     """Build the form of a part of the scenario; None if there is no such part (any more).
 
@@ -295,7 +310,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     key = f"links.{name}"
     ends = texts(doc.value(f"{key}.ends"))
     params = {param.key: param for param in SECTIONS["link"]}
-    both = ("rate", "delay", "queue", "loss", "reorder")
+    both = tuple(param.key for param in DIRECTION)
     ends_group, both_group, script = _grouped(
         doc, "link", key, {"": ("ends",), tr("Both directions"): both, tr("Script"): ("drops",)}
     )
@@ -368,22 +383,11 @@ def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
 def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form | None:
     key = f"events.{name}"
     kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
+    link_keys = (param.key for param in sorted(EVENT_CHANGES["link"], key=lambda param: not param.states))
+    flow_keys = (param.key for param in sorted(EVENT_CHANGES["flow"], key=lambda param: bool(param.states)))
     groups = {
         "": ("at", "link", "flow"),
-        tr("Changes"): (
-            "up",
-            "rate",
-            "delay",
-            "loss",
-            "queue",
-            "direction",
-            "controller",
-            "open",
-            "backup",
-            "announce",
-            "refuse",
-            "subflow",
-        ),
+        tr("Changes"): (*link_keys, "direction", *flow_keys, "subflow"),
     }
     built = []
     for group in _grouped(doc, "event", key, groups, kind=kinds[0] if len(kinds) == 1 else None):

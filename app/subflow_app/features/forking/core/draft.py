@@ -32,7 +32,7 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.gate import toml_tree
 from subflow_sim.overrides import override_value
-from subflow_sim.params import params_by_key
+from subflow_sim.params import EVENT_CHANGES, params_by_key
 from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
@@ -249,8 +249,11 @@ def _canonical(text: str) -> str:
     return "".join(text.split())
 
 
-LINK_KEYS: tuple[str, ...] = ("rate", "delay", "loss", "queue", "up")
-FLOW_KEYS: tuple[str, ...] = ("controller", "open", "backup", "announce", "refuse")
+# Values come before switches.
+_KEYS = {
+    target: tuple(param.key for param in sorted(params, key=lambda param: bool(param.states)))
+    for target, params in EVENT_CHANGES.items()
+}
 _DIRECTIONS = ("forward", "reverse")
 _FORM = "links.NAME.KEY=VALUE or flows.NAME.KEY=VALUE, e.g. links.wifi.loss=5% or flows.download.controller=olia"
 
@@ -301,7 +304,7 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
         _check_name(setting, "link", name, list(origin.scenario.links))
         if direction and direction not in _DIRECTIONS:
             raise InputError(f'--set "{setting}": "{direction}" is not a direction; allowed: {either(_DIRECTIONS)}')
-        target, keys = {"link": name} | ({"direction": direction} if direction else {}), LINK_KEYS
+        target, keys = {"link": name} | ({"direction": direction} if direction else {}), _KEYS["link"]
     else:
         base, slash, ordinal = name.partition("/")
         if rest[0].partition("/")[0].isdecimal() and len(rest) > 1:
@@ -313,7 +316,7 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
         _check_name(setting, "flow", base, list(origin.scenario.flows))
         if slash and not ordinal.isdecimal():
             raise InputError(f'--set "{setting}": "{ordinal}" is not a subflow; allowed: its number, from 1')
-        target, keys = {"flow": name} | ({"subflow": int(ordinal)} if slash else {}), FLOW_KEYS
+        target, keys = {"flow": name} | ({"subflow": int(ordinal)} if slash else {}), _KEYS["flow"]
     if not rest:
         raise InputError(f'--set "{setting}" is not a change of a run; allowed: {_FORM}')
     key, *options = rest

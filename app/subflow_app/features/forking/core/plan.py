@@ -24,16 +24,13 @@ from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
-from subflow_sim.units import Dimension, format_quantity
 from subflow_store.values import RunFork
 
 if TYPE_CHECKING:
-    from subflow_sim.scenario import Event, LinkDirection, QueueSpec, Scenario
+    from subflow_sim.scenario import Event, Scenario
     from subflow_store import Store
 
 Values = Mapping[str, TomlValue]
-
-UNLIMITED = "unlimited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,16 +179,10 @@ def values_before(scenario: Scenario, event: Event, values: Values, at_s: float)
 
 
 def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> dict[str, TomlValue]:
-    """What can be changed of a link in one direction, as it is at a time: rate, delay, loss, queue, up."""
+    """What can be changed of a link in one direction, as it is at a time."""
     state = live_link(scenario, (), link, direction, at_s)
     assert state is not None
-    return {
-        "rate": _rate_text(state.side),
-        "delay": format_quantity(state.side.delay_s, Dimension.TIME),
-        "loss": format_quantity(state.side.loss, Dimension.RATIO),
-        "queue": _queue_text(state.side.queue),
-        "up": state.is_up,
-    }
+    return {**state.values(), **({} if state.side.trace is None else {"rate": "trace"})}
 
 
 def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float) -> dict[str, TomlValue]:
@@ -215,19 +206,3 @@ def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float)
 def _joined(values: Sequence[TomlValue]) -> TomlValue:
     """One value where all are alike, else all of them: the directions of a link can differ."""
     return values[0] if all(value == values[0] for value in values) else " / ".join(map(str, values))
-
-
-def _rate_text(side: LinkDirection) -> TomlValue:
-
-    if side.trace is not None:
-        return "trace"
-    if side.rate_bps is None or math.isinf(side.rate_bps):
-        return UNLIMITED
-    return format_quantity(side.rate_bps, Dimension.RATE)
-
-
-def _queue_text(queue: QueueSpec) -> TomlValue:
-
-    if queue.limit_pkts is not None:
-        return format_quantity(queue.limit_pkts, Dimension.QUEUE)
-    return UNLIMITED if queue.limit_bytes is None else format_quantity(queue.limit_bytes, Dimension.SIZE)

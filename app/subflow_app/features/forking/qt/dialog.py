@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.features.editor.core.form import change_labels
 from subflow_app.features.forking.core.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.toolkit.theme import muted, set_style
@@ -60,7 +61,7 @@ class ForkDialog(QDialog):
         self.thing.currentIndexChanged.connect(self._show_thing)
         self._form = QFormLayout()
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        texts = [tr("At"), tr("Change"), tr("Direction"), *_link_labels().values()]
+        texts = [tr("At"), tr("Change"), tr("Direction"), *change_labels().values()]
         self._label_width = max(self.fontMetrics().horizontalAdvance(text) for text in texts)
         self._form.addRow(self._label(tr("At")), self.time)
         self._form.addRow("", self._time_problem)
@@ -128,7 +129,7 @@ class ForkDialog(QDialog):
         self.up = named(QCheckBox(tr("In service"), part), "fork_up")
         self.up.clicked.connect(lambda is_up: self._set("up", is_up))
         form.addRow("", self.up)
-        for key, label in _link_labels().items():
+        for key, label in change_labels().items():
             field = named(QLineEdit(part), f"fork_{key}", label)
             field.textEdited.connect(partial(self._set, key))
             field.editingFinished.connect(partial(self._complete, key))
@@ -238,10 +239,6 @@ class ForkDialog(QDialog):
         if plan is not None:
             self.accept()
             self.started.emit(plan)
-
-
-def _link_labels() -> dict[str, str]:
-    return {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
 
 
 def _options_of(controller: object) -> str:

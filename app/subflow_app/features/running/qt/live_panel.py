@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import written_choice
 from subflow_app.features.editor.core.algorithm_choices import own_or_named
-from subflow_app.features.editor.core.form import FieldOption
+from subflow_app.features.editor.core.form import FieldOption, change_labels
 from subflow_app.features.editor.core.form_text import completed
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
 from subflow_app.features.running.core.live_changes import live_controller, live_link, live_subflows
@@ -30,8 +29,7 @@ from subflow_app.toolkit.widgets.shorthand import Choice, Label, heading, named,
 from subflow_app.vocabulary.language import tr
 from subflow_sim.link_state import LiveLink
 from subflow_sim.params import params_by_key
-from subflow_sim.scenario import Flow, QueueSpec
-from subflow_sim.units import Dimension, format_quantity
+from subflow_sim.scenario import Flow
 
 _DIRECTIONS = ("both", "forward", "reverse")
 _LEAST_SEEN = 120  # px, of a form that is scrolled
@@ -111,8 +109,7 @@ class LivePanel(QWidget):
         form.addRow("", self._up)
         self._fields: dict[str, QLineEdit] = {}
         self._present: dict[str, str] = {}  # the values that the run has
-        labels = {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
-        for key, label in labels.items():
+        for key, label in change_labels().items():
             field = named(QLineEdit(self._link_part), f"live_{key}", label)
             field.editingFinished.connect(partial(self._on_typed, key))
             self._fields[key] = field
@@ -142,14 +139,8 @@ class LivePanel(QWidget):
         self.changed.emit()
 
     def _show_link(self, state: LiveLink) -> None:
-        side = state.side
         self._up.setChecked(state.is_up)
-        texts = {
-            "rate": _rate_text(side.rate_bps),
-            "delay": format_quantity(side.delay_s, Dimension.TIME),
-            "loss": format_quantity(side.loss, Dimension.RATIO),
-            "queue": _queue_text(side.queue),
-        }
+        texts = {key: str(value) for key, value in state.values().items() if key in self._fields}
         self._present = texts
         for key, text in texts.items():
             field = self._fields[key]
@@ -245,16 +236,6 @@ class LivePanel(QWidget):
     def _want_of_flow(self, ordinal: int, key: str, is_on: bool) -> None:
         name = self._key.removeprefix("flows.")
         self.change_wanted.emit({"flow": name, "subflow": ordinal, key: is_on})
-
-
-def _rate_text(rate_bps: float | None) -> str:
-    return "unlimited" if rate_bps is None or math.isinf(rate_bps) else format_quantity(rate_bps, Dimension.RATE)
-
-
-def _queue_text(queue: QueueSpec) -> str:
-    if queue.limit_pkts is not None:
-        return format_quantity(queue.limit_pkts, Dimension.QUEUE)
-    return "unlimited" if queue.limit_bytes is None else format_quantity(queue.limit_bytes, Dimension.SIZE)
 
 
 def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
