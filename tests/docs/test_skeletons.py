@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +28,49 @@ from subflow_app.features.exporting.qt import run_export_dialog
 from subflow_app.features.measured.core import trace_formats
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.traces import FLOW, SeriesKey, StoredTraces
-from subflow_sim import agent_spec
+from subflow_sim import _core, agent_spec
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+
+# A scenario with a field and an event of the skeletons, on its way to the window and to the core.
+_READING = """
+import json
+import subflow_sim.lowering as lowering
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.event_strip import strip_rows
+from subflow_app.features.editor.core.event_words import change_words, entry_of
+from subflow_app.features.editor.core.form import change_labels, form_for
+from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.forking.core.plan import link_values
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.schema import scenario_schema
+from sys import stdin
+
+text = stdin.read()
+scenario = parse_scenario(text)
+documents = []
+lowering.core_scenario = documents.append
+lowering.lower(scenario)
+doc = ScenarioDoc(text, algorithms=app_catalog())
+parts = ("links.wifi", "events.0")
+groups = [group for part in parts for group in form_for(doc, part, app_catalog()).groups]
+shown = {field.key: field.text for group in groups for field in group.fields}
+(mark,) = strip_rows(doc.data, scenario.duration_s)[0].items
+schema = scenario_schema()["$defs"]
+print(json.dumps({
+    "link": documents[0]["links"][0]["extra_delay"],
+    "events": [event["extra_delay"] for event in documents[0]["events"]],
+    "form": [shown[part + ".extra_delay"] for part in parts],
+    "words": change_words(entry_of(scenario.events[0])),
+    "strip": mark.changes,
+    "labels": "extra_delay" in change_labels(),
+    "fork": link_values(scenario, "wifi", "forward", 1.5)["extra_delay"],
+    "schema": ["extra_delay" in schema[part]["properties"] for part in ("link", "event")],
+}))
+"""
 
 # A small network with both, run to its end: what a user would do from a scenario.
 _PROGRAM = """
@@ -48,17 +88,12 @@ int main() {
     flow.scheduler.name = "leastloaded";
     scenario.links[0].discipline = HeadDropOptions{.at_once = 2};
     scenario.links[0].queue_limit_pkts = 20;
-    for (const double value : {0.5, 1.5}) {
-        try {
-            make_controller(AlgorithmChoice{"uncoupled", {{"base", std::string("scalable")}, {"growth", value}}});
-            std::printf("taken ");
-        } catch (const ScenarioError& error) {
-            std::printf("%s ", std::string(error.what()).find("growth") == std::string::npos ? "failed" : "refused");
-        }
-    }
+    scenario.links[0].extra_delay = 5_ms;
+    scenario.events.push_back({.at = 10_s, .link = 0, .extra_delay = 25_ms});
     const Network network = testing::finished(scenario);
-    std::printf("%.3f %lld\\n", network.flow_result(0).goodput_bps / 1e6,
-                static_cast<long long>(network.links()[0].stats().drops_queue));
+    std::printf("%.3f %lld %lld\\n", network.flow_result(0).goodput_bps / 1e6,
+                static_cast<long long>(network.links()[0].stats().drops_queue),
+                static_cast<long long>(network.links()[0].delay().value));
     std::printf("%s\\n", write_scenario(scenario).c_str());
     return 0;
 }
@@ -87,10 +122,54 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
         assert line in (ROOT / path).read_text(encoding="utf-8")
 
 
+def _apply(folder: Path, *options: str) -> None:
+    """Apply the skeletons of a field and of an event to a copy of the sources."""
+    for name in ("link_field.patch", "event_kind.patch"):
+        subprocess.run(["git", "apply", "-C1", *options, SKELETONS / name], cwd=folder, check=True)
+
+
+def test_a_field_and_an_event_are_three_files_and_their_use(tmp_path: Path) -> None:
+    for name, uses in (("link_field.patch", 1), ("event_kind.patch", 3)):
+        changed = re.findall(r"^\+\+\+ b/(.*)", (SKELETONS / name).read_text(encoding="utf-8"), re.MULTILINE)
+        assert len(changed) == 3 + uses
+        assert {"sim/core/scenario.h", "sim/subflow_sim/scenario_model.py"} < set(changed)
+    package = tmp_path / "sim" / "subflow_sim"
+    shutil.copytree(ROOT / "sim" / "core", tmp_path / "sim" / "core")
+    shutil.copytree(ROOT / "sim" / "subflow_sim", package, ignore=shutil.ignore_patterns("__pycache__", "_core*"))
+    compiled = Path(_core.__file__)
+    shutil.copyfile(compiled, package / compiled.name)
+    _apply(tmp_path)
+    text = TWO_PATHS.replace('loss = "1%"\n', 'loss = "1%"\nextra_delay = "5ms"\n')
+    text += '\n[[events]]\nat = "1s"\nlink = "wifi"\nextra_delay = "20ms"\n'
+    # Without the start-up files of packages, which would find the sources that are not changed.
+    places = [tmp_path / "sim", ROOT / "app", ROOT / "agents", Path(np.__file__).parents[1]]
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _READING],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "link": 5_000_000,
+        "events": [20_000_000, 20_000_000],
+        "form": ["5ms", "20ms"],
+        "words": ["extra delay 20 ms"],
+        "strip": [["extra_delay", "20ms"]],
+        "labels": True,
+        "fork": "20ms",
+        "schema": [True, True],
+    }
+
+
 @pytest.mark.full("compiles the core")
 @pytest.mark.timeout(600)
-def test_a_controller_a_scheduler_and_a_queue_are_a_file_and_a_line_each(tmp_path: Path) -> None:
+def test_parts_of_the_core_are_a_file_and_a_line_each(tmp_path: Path) -> None:
     core = copied_core(tmp_path)
+    _apply(tmp_path, "-p2", "--include=core/*")
     shutil.copyfile(SKELETONS / "scalable.h", core / "cc" / "scalable.h")
     shutil.copyfile(SKELETONS / "least_loaded.h", core / "sched" / "least_loaded.h")
     shutil.copyfile(SKELETONS / "head_drop.h", core / "queue_disc" / "head_drop.h")
@@ -107,14 +186,13 @@ def test_a_controller_a_scheduler_and_a_queue_are_a_file_and_a_line_each(tmp_pat
         included = listed.replace("#include <vector>\n", f'#include <vector>\n#include "{header}.h"\n', 1)
         path.write_text(included, encoding="utf-8")
     figures, document = said_by(tmp_path, core, _PROGRAM, [ROOT / "tests" / "sim_core" / "scenarios.cpp"]).splitlines()
-    # A controller of single paths is a base of `uncoupled` as well, which takes its options and refuses other values.
-    *answers, goodput_text, drops_text = figures.split()
-    assert answers == ["taken", "refused"]
-    goodput_mbps, drops = float(goodput_text), int(drops_text)
+    goodput_mbps, drops, delay_ns = map(float, figures.split())
+    assert delay_ns == 75e6  # of a path of 50 ms
     assert 5 < goodput_mbps < 20  # of two links of 10 Mbit/s
     assert drops > 0
     assert drops % 2 == 0  # two at once
     assert '"discipline":{"head_drop":{"at_once":2}}' in document
+    assert '"extra_delay":25000000' in document
 
 
 def test_a_plot_is_a_file_and_a_line() -> None:
