@@ -34,8 +34,9 @@ def core_fields(params: Iterable[Param], part: object) -> Fields:
 
 
 def option_fields(params: Iterable[Param], options: Mapping[str, OptionValue]) -> Fields:
-    """Options by key as fields of the core; the parameters that no option names are left out."""
-    return {param.core_field: _core_value(param, options[param.key]) for param in params if param.key in options}
+    """Options by key as fields of the core."""
+    declared = {param.key: param for param in params}
+    return {declared[key].core_field: _core_value(declared[key], value) for key, value in options.items()}
 
 
 def _core_value(param: Param, value: Any) -> Any:

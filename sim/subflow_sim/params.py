@@ -1,7 +1,7 @@
 """The declaration of every key of a scenario file.
 
-The parser, the JSON Schema, the window's forms and the docs are built from it. A new key needs a line here and its use
-in `scenario_reader`.
+The parser, the JSON Schema, the document for the core, the window's forms and the docs are built from it. A new key is
+a row here and a value in `scenario_model` and in `sim/core/scenario.h`: docs/extending.md.
 """
 
 from __future__ import annotations
