@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, str | dict[str, str]]:
-    """What a build asks of a provider of metadata: fields of `[project]`; of settings there are none."""
+    """Fields of `[project]` for the build, which passes no settings."""
     archive = HERE / "PKG-INFO"
     if archive.is_file():  # nothing lies above it
         told = HeaderParser().parsestr(archive.read_text(encoding="utf-8"))

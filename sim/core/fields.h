@@ -24,8 +24,7 @@
         return std::tie(__VA_ARGS__);                                  \
     }
 
-// The words for the values of an enumeration, in their order, as scenario files have them. A value beyond the last one
-// has no word.
+// Words for the values of an enumeration, in order, as in scenario files. A value beyond the last has an empty word.
 #define SUBFLOW_WORDS(Enum, ...)                                       \
     constexpr std::string_view word_of(Enum value) {                   \
         constexpr std::string_view kWords[] = {__VA_ARGS__};           \

@@ -412,22 +412,22 @@ def rows_until(time_ns: Ints, rows: Ints, time_s: float, side: Literal["left", "
     return int(np.searchsorted(rows, np.searchsorted(time_ns, wanted_ns, side)))
 
 
-def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
+def detected(explanations: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
     """The same decisions of one owner, each loss with its detection.
 
     A run detects all its losses by one mechanism, the option `loss_detection` of its scenario: "dupack" or "rack". The
     decisions add whether a recovery began or continued, and whether a probe had repaired the loss.
 
     Args:
-        told: decisions in order of time, with all decisions of each instant.
+        explanations: decisions in order of time, with all decisions of each instant.
         loss_detection: option of the sender.
     """
     found = []
-    for position, each in enumerate(told):
+    for position, each in enumerate(explanations):
         detection = ""
         if each.cause == "loss":
             # The controller learns of the loss before the sender records the probe's repair.
-            instant = [later for later in told[position : position + 2] if later.time_s == each.time_s]
+            instant = [later for later in explanations[position : position + 2] if later.time_s == each.time_s]
             if any(later.rule.name == "probe_repaired" for later in instant):
                 detection = "tail_loss_probe"
             elif each.value("prr_out"):

@@ -25,9 +25,9 @@ class LinkTable:
     """An optional table of a link direction.
 
     Attributes:
-        help: what it is, in a sentence.
-        params: the keys of its table.
-        kind: class of the model that holds their values.
+        help: meaning, in one sentence.
+        params: keys of the table.
+        kind: class of the model that holds the values.
     """
 
     help: str

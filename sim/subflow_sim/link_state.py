@@ -31,7 +31,7 @@ class LiveLink:
 
 
 def changed_link(link: LiveLink, event: Event) -> LiveLink:
-    """What an event of a link and of this direction makes of it."""
+    """The state of a link direction after an event of this direction."""
     given = {change.attribute: getattr(event, change.attribute) for change in EVENT_CHANGES["link"]}
     changes = {name: value for name, value in given.items() if value is not None}
     is_up = changes.pop("up", link.is_up)

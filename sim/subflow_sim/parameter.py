@@ -77,7 +77,7 @@ class Param:
         symbol: unit of a NUMBER.
         field: name of the value in the core, and with its unit in the model; empty: the key.
         states: words for true and false of a FLAG that an event changes.
-        example: what a LIST may be, as in a file.
+        example: a possible LIST, as in a file.
     """
 
     key: str

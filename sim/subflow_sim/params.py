@@ -553,7 +553,7 @@ EVENT_CHANGES: Mapping[str, tuple[Param, ...]] = MappingProxyType(
         for target in ("link", "flow")
     }
 )
-"""What an event can change of a link and of a flow, in the order in which messages list it."""
+"""Keys that an event can change, of a link and of a flow, in the order of messages."""
 
 SCRIPT_SECTIONS: Mapping[ScriptKind, str] = MappingProxyType({"controller": "controllers", "scheduler": "schedulers"})
 """The sections of a scenario file for scripts, by kind."""

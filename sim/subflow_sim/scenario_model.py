@@ -142,8 +142,8 @@ class Jitter:
 
     Attributes:
         kind: "uniform" within the spread, "normal" with it as standard deviation, "exponential" with it as mean,
-            "pareto" as netem has it.
-        spread_s: see there.
+            "pareto" as in netem.
+        spread_s: parameter of the distribution, s.
     """
 
     kind: JitterDistribution

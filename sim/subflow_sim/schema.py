@@ -158,7 +158,7 @@ def _link() -> Schema:
     params = SECTIONS["link"]
     schema = _object(params)
     reverse = _object(DIRECTION)
-    del reverse["required"]  # what is left out is as in the forward direction
+    del reverse["required"]  # omitted keys take the value of the forward direction
     for properties in (schema["properties"], reverse["properties"]):
         properties["rate"]["anyOf"] += [{"$ref": "#/$defs/steps"}, {"$ref": "#/$defs/trace"}]
         properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})

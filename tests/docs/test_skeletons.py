@@ -88,6 +88,14 @@ int main() {
     flow.scheduler.name = "leastloaded";
     scenario.links[0].discipline = HeadDropOptions{.at_once = 2};
     scenario.links[0].queue_limit_pkts = 20;
+    for (const double value : {0.5, 1.5}) {
+        try {
+            make_controller(AlgorithmChoice{"uncoupled", {{"base", std::string("scalable")}, {"growth", value}}});
+            std::printf("taken ");
+        } catch (const ScenarioError& error) {
+            std::printf("%s ", std::string(error.what()).find("growth") == std::string::npos ? "failed" : "refused");
+        }
+    }
     scenario.links[0].extra_delay = 5_ms;
     scenario.events.push_back({.at = 10_s, .link = 0, .extra_delay = 25_ms});
     const Network network = testing::finished(scenario);
@@ -186,7 +194,10 @@ def test_parts_of_the_core_are_a_file_and_a_line_each(tmp_path: Path) -> None:
         included = listed.replace("#include <vector>\n", f'#include <vector>\n#include "{header}.h"\n', 1)
         path.write_text(included, encoding="utf-8")
     figures, document = said_by(tmp_path, core, _PROGRAM, [ROOT / "tests" / "sim_core" / "scenarios.cpp"]).splitlines()
-    goodput_mbps, drops, delay_ns = map(float, figures.split())
+    # A controller of single paths is a base of `uncoupled` as well, which takes its options and refuses other values.
+    *answers, goodput_text, drops_text, delay_text = figures.split()
+    assert answers == ["taken", "refused"]
+    goodput_mbps, drops, delay_ns = float(goodput_text), int(drops_text), int(delay_text)
     assert delay_ns == 75e6  # of a path of 50 ms
     assert 5 < goodput_mbps < 20  # of two links of 10 Mbit/s
     assert drops > 0
