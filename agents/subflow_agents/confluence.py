@@ -122,7 +122,7 @@ def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> Trai
     """
     from subflow_agents.families import FamilyEpisodes
     from subflow_sim.scenario import parse_scenario
-    from subflow_sim.truth import TruthTeller
+    from subflow_sim.truth import TruthComputer
     from subflow_sim.vec_env import VecEnv, episode_seed, with_learner
 
     given = controller_options(options)
@@ -149,7 +149,7 @@ def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> Trai
         slots=12,
         episode_s=config.episode_s,
         stagger=config.num_envs > 1,
-        truth=TruthTeller,
+        truth=TruthComputer,
     )
 
 

@@ -36,7 +36,7 @@ from subflow_agents.noise import OrnsteinUhlenbeck
 from subflow_agents.replay import PrioritisedReplay, Replay, Sample
 from subflow_agents.reports import SATURATED
 from subflow_agents.torch_state import load_module, load_optimiser, module_tensors, optimiser_tensors
-from subflow_agents.transitions import FILLERS, Decisions, LogsOf, Stitcher, read_decisions
+from subflow_agents.transitions import FILLERS, Decisions, LogsOf, TransitionBuilder, read_decisions
 
 # Haarnoja et al. 2018: bounds of the logarithm of a stochastic actor's standard deviation
 LOG_STD_BOUNDS = (-5.0, 2.0)
@@ -141,7 +141,7 @@ class DdpgLearner:
         self._noise = OrnsteinUhlenbeck(
             (self.spec.actions,), theta=config.ou_theta, sigma=config.ou_sigma, rng=self._noise_rng
         )
-        self._stitcher = Stitcher()
+        self._stitcher = TransitionBuilder()
         self._now: Decisions | None = None
         self._due = 0.0
         self._updates = 0

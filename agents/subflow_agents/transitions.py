@@ -108,7 +108,7 @@ def _fair_reward(
     return np.bincount(group[begins], terms).astype(np.float32)
 
 
-class Stitcher:
+class TransitionBuilder:
     """Joins each decision of an agent with its next one, by environment and agent.
 
     An agent without a further decision in its episode produces no further transition.
@@ -198,4 +198,4 @@ def _stacked(arrays: list[NDArray[Any]], filler: int) -> NDArray[Any]:
 
 
 FILLERS = {"acting": -1, "next_acting": -1}
-"""Fillers for the columns of `Stitcher.close` with different widths."""
+"""Fillers for the columns of `TransitionBuilder.close` with different widths."""

@@ -28,7 +28,7 @@ std::string_view text_of(PyObject* value) {
 // Builds each value in place: moving variants would double the time.
 class Builder {
 public:
-    explicit Builder(BesideScenario& beside) : beside_(beside) {}
+    explicit Builder(SharedObjects& beside) : beside_(beside) {}
 
     void build(Json& to, PyObject* value) {
         if (PyUnicode_Check(value)) {
@@ -88,7 +88,7 @@ private:
         all.push_back(std::move(one));
     }
 
-    BesideScenario& beside_;
+    SharedObjects& beside_;
 };
 
 }  // namespace

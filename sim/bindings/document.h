@@ -10,7 +10,7 @@ namespace subflow::bindings {
 
 struct Document {
     Json json;
-    BesideScenario beside;
+    SharedObjects beside;
 };
 
 // Converts bool, int, float and str directly, and list, tuple and dict recursively; members that are None are omitted.

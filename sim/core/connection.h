@@ -54,7 +54,7 @@ struct Connection {
     bool is_full = false;
     bool calls_agent = false;                   // the agent acts on news from its subflows, not by the clock
     bool pushes_ahead = false;                  // data is bound to subflows ahead of their windows
-    bool hands_otherwise = false;               // pushes_ahead, or the scheduler sends copies
+    bool has_special_fill = false;              // pushes_ahead, or the scheduler sends copies
     Copies copies = Copies::None;               // whether every packet is sent on every subflow
     Boxed<AlgorithmChoice> changed_controller;  // set by an event in place of the flow's controller
     Boxed<DecisionLog> decisions;               // of the scheduler, if recorded; multipath only
@@ -111,7 +111,7 @@ struct Connection {
     // True if the flow has started and is neither complete nor stopped with all sent data arrived.
     bool is_active(Nanos now) const { return is_started && ended_at > now; }
     // True if the only subflow with room always gets the new data, without a query of scheduler or agent.
-    bool may_rest() const {
+    bool may_skip_scheduler() const {
         return is_multipath() && is_work_conserving && copies == Copies::None && reinjections.empty() && !decisions &&
                !calls_agent;
     }

@@ -68,7 +68,7 @@ public:
             first = std::min(first, arrivals_[pos - 1].heard_at);
         return first;
     }
-    void forget_heard() { arrivals_.pop_front(heard_end_ - arrivals_.begin_pos()); }
+    void drop_acked() { arrivals_.pop_front(heard_end_ - arrivals_.begin_pos()); }
     // Requires that the arrival is settled and not forgotten.
     std::uint32_t data_ack_of(std::uint32_t position) const { return arrivals_[position].next; }
 
@@ -133,7 +133,7 @@ public:
     }
     // Settles all arrivals whose acknowledgement has reached the sender, and all earlier arrivals.
     template <class Take>
-    void settle_heard(Take&& take) {
+    void settle_acked(Take&& take) {
         Nanos latest{};
         for (std::uint32_t i = 0; i < count_; ++i)
             if (of_(i).has_heard()) latest = std::max(latest, of_(i).latest_heard().at);

@@ -140,7 +140,7 @@ struct Reason {
 // One decision of a subflow's controller or sender, or of a connection's scheduler.
 struct Decision {
     static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    static constexpr std::uint8_t kNobody = 0xff;
+    static constexpr std::uint8_t kNoSubflow = 0xff;
 
     Nanos at{};
     Reason reason;
@@ -148,11 +148,11 @@ struct Decision {
     double cwnd_after_pkts = kNone;
     double rate_before_pps = 0;  // pacing rate; 0: clocked by ACKs
     double rate_after_pps = 0;
-    std::uint32_t available = 0;    // schedulers: subflows with room, a bit each
-    std::uint32_t usable = 0;       // schedulers: usable subflows; the bit of subflow k (from 0) is 1 << k
-    std::uint32_t data_seq = 0;     // packet that was scheduled
-    std::uint16_t step_count = 0;   // steps of a script
-    std::uint8_t chosen = kNobody;  // position of the chosen subflow
+    std::uint32_t available = 0;       // schedulers: subflows with room, a bit each
+    std::uint32_t usable = 0;          // schedulers: usable subflows; the bit of subflow k (from 0) is 1 << k
+    std::uint32_t data_seq = 0;        // packet that was scheduled
+    std::uint16_t step_count = 0;      // steps of a script
+    std::uint8_t chosen = kNoSubflow;  // position of the chosen subflow
     Cause cause = Cause::Ack;
 };
 
@@ -181,7 +181,7 @@ public:
         next.cwnd_before_pkts = next.cwnd_after_pkts = Decision::kNone;
         next.rate_before_pps = next.rate_after_pps = 0;
         next.available = next.usable = next.data_seq = 0;
-        next.chosen = Decision::kNobody;
+        next.chosen = Decision::kNoSubflow;
         next.cause = cause;
         return next;
     }

@@ -39,7 +39,7 @@ inline Ecn capable_by(EcnMode mode, const EcnUse& use) {
 }
 
 // True if the sender confirms its reduction by CWR.
-inline bool tells_of_answers(EcnMode mode) {
+inline bool confirms_with_cwr(EcnMode mode) {
     return mode == EcnMode::Classic || mode == EcnMode::Dctcp;
 }
 
@@ -94,7 +94,7 @@ inline std::uint32_t marks_told(std::uint32_t ahead, std::uint32_t delivered, st
 }
 
 // Marks that a sender has learned of and answered.
-struct EcnHeard {
+struct EcnEchoState {
     EcnEcho echo;             // of the current acknowledgement
     std::uint32_t ahead = 0;  // flags of `echo` minus `told`, modulo 8
     std::uint32_t payload_bytes = 1;

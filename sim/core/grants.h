@@ -41,7 +41,7 @@ public:
     }
 
     // Discards the rest of the grant at `departure`; the next packet waits for the following grant.
-    void go_on_after(Nanos departure) {
+    void skip_to_next_grant(Nanos departure) {
         current_ = first_after(departure) - 1;
         room_ = 0;
     }

@@ -73,7 +73,7 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
         // The entries behind the packet in service are removed from the statistics and computed anew.
         Nanos free_at = queue_.front().departure;
         stats_.busy -= transmitter_free_at_ - free_at;
-        if (features_ && features_->grants) features_->grants->go_on_after(free_at);
+        if (features_ && features_->grants) features_->grants->skip_to_next_grant(free_at);
         for (std::uint32_t pos = queue_.begin_pos() + 1; pos != queue_.end_pos(); ++pos) {
             Queued& entry = queue_[pos];
             const Nanos service = next_departure(Bytes(entry.size), free_at) - free_at;

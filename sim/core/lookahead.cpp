@@ -102,7 +102,7 @@ void Network::plan_lookahead() {
 void Network::replan_lookahead() {
     for (Connection& c : connections_)
         if (c.defers_data && !may_defer_data(c)) stop_deferring(c);
-    for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
+    for (Hop& hop : hops_) hop.leads = Leads::ToEvent;
     held_ahead_.clear();
     plan_lookahead();
     // A packet that waited without an event may now wait for the clock.
@@ -161,7 +161,7 @@ void Network::order_held_links() {
     std::vector<bool> holds(links_.size(), false);
     for (const Subflow& s : subflows_) {
         const auto follow = [&](std::uint32_t i, std::uint32_t to) {
-            if (hops_[i].leads == Leads::ToTheClock) return;
+            if (hops_[i].leads == Leads::ToEvent) return;
             holds[hops_[i].link] = true;
             if (to != hops_[i].link) next[hops_[i].link].push_back(to);
         };
@@ -186,7 +186,7 @@ void Network::order_held_links() {
         if (visit[link] == Visit::New) descend(descend, link);
     if (!has_circle) return;
     held_ahead_.clear();
-    for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
+    for (Hop& hop : hops_) hop.leads = Leads::ToEvent;
 }
 
 // Returns the number of packets that were carried.
@@ -194,7 +194,7 @@ std::int64_t Network::carry_held_packets() {
     std::int64_t count = 0;
     for (const std::uint32_t link : held_ahead_) {
         links_[link].take_until(
-            horizon_, [this](const Packet& p) { return hops_[hop_of(p)].leads != Leads::ToTheClock; },
+            horizon_, [this](const Packet& p) { return hops_[hop_of(p)].leads != Leads::ToEvent; },
             [this, &count](Packet& packet, Nanos at) {
                 ++count;
                 carry_on(packet, at);

@@ -27,7 +27,7 @@ TimerOutcome SubflowSender::on_timer(Nanos now, const Siblings& siblings, const 
         on_timeout(now, siblings, options);
         outcome.timed_out = true;
     }
-    if (has_monitor_) tell_intervals(now, siblings);
+    if (has_monitor_) report_intervals(now, siblings);
     return outcome;
 }
 
@@ -90,14 +90,14 @@ void SubflowSender::mark_lost(std::uint32_t seq) {
     ++lost_pending_;
     ++stats_.marked_lost;
     if (samples_delivery_) [[unlikely]]
-        tell_lost(seq);
+        report_lost(seq);
     if (seq < retransmit_hint_) {
         lost_again_.push_back(seq);
         std::ranges::push_heap(lost_again_, std::ranges::greater());
     }
 }
 
-void SubflowSender::tell_lost(std::uint32_t seq) {
+void SubflowSender::report_lost(std::uint32_t seq) {
     const LostPacket packet = sampler_.lost(seq, delivered_at_, stats_.marked_lost);
     std::visit(
         [&]<class C>(C& controller) {

@@ -104,10 +104,10 @@ void IntervalMonitor::settle(Open& interval) {
 
 bool IntervalMonitor::has_finished(Nanos now, Nanos patience) const {
     if (open_.empty() || open_.front().record.end == kNever) return false;
-    return open_.front().is_decided() || patience_ends(patience) <= now;
+    return open_.front().is_decided() || wait_ends(patience) <= now;
 }
 
-Nanos IntervalMonitor::patience_ends(Nanos patience) const {
+Nanos IntervalMonitor::wait_ends(Nanos patience) const {
     if (open_.empty() || patience == kNever) return kNever;
     const IntervalRecord& oldest = open_.front().record;
     return oldest.end == kNever || oldest.delivered_pkts != 0 ? kNever : oldest.end + patience;

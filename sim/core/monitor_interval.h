@@ -99,7 +99,7 @@ public:
     // acknowledged for `patience` after its end, and all packets count as lost.
     bool has_finished(Nanos now, Nanos patience) const;
     // End of that wait; kNever: a packet was acknowledged, or the interval has not ended.
-    Nanos patience_ends(Nanos patience) const;
+    Nanos wait_ends(Nanos patience) const;
     // Takes the oldest interval. Requires has_finished().
     IntervalRecord take_finished(Nanos now);
 

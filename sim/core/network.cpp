@@ -45,7 +45,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         if (connection.is_multipath()) {
             connection.copies = copies_of(connection.scheduler);
             connection.pushes_ahead = pushes_ahead(connection.scheduler);
-            connection.hands_otherwise = connection.pushes_ahead || connection.copies != Copies::None;
+            connection.has_special_fill = connection.pushes_ahead || connection.copies != Copies::None;
         }
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
@@ -443,7 +443,7 @@ void Network::change_link(const EventSpec& change) {
     if (change.rate || change.delay || change.loss || change.loss_model || change.sets_queue)
         marks_.add(now_, MarkKind::LinkChange, *change.link);
     if (change.up) marks_.add(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
-    if (link.station() != nullptr) attend_medium(*change.link);
+    if (link.station() != nullptr) update_medium(*change.link);
     if (link.next_event() < kNever) events_.schedule(link_source(*change.link), link.next_event());
 }
 

@@ -176,13 +176,13 @@ public:
 private:
     // Destination at the end of a link for the packets of one subflow.
     enum class Leads : std::uint8_t {
-        ToTheClock,  // its next step depends on other events until then: packets wait on the link
+        ToEvent,     // its next step depends on other events until then: packets wait on the link
         ToNextHop,   // a link that can be offered packets ahead of the clock
         ToReceiver,  // a receiver that can process packets ahead of the clock
     };
     struct Hop {
         std::uint32_t link = 0;
-        Leads leads = Leads::ToTheClock;
+        Leads leads = Leads::ToEvent;
     };
 
     // Sources of events, in the order that decides ties: links, subflow timers, ACK timers, connections' timers,
@@ -205,10 +205,10 @@ private:
     void stop_deferring(Connection& connection);
     void hear(Connection& connection, Subflow& s, std::uint32_t position);
     // Updates data_una from all acknowledgements so far.
-    void learn_data_acks(Connection& connection) {
-        if (connection.heard_acks != 0) settle_heard(connection);
+    void read_data_acks(Connection& connection) {
+        if (connection.heard_acks != 0) settle_acked(connection);
     }
-    void settle_heard(Connection& connection);
+    void settle_acked(Connection& connection);
     void settle(Connection& connection, std::uint32_t ordinal, DataLane::Arrival& arrival);
     void settle_all();
     void settle_before(Connection& connection, Nanos end);
@@ -273,7 +273,7 @@ private:
     void on_dropped(const Packet& packet, Nanos at);
     void attend(std::uint32_t link);
     void join_media();
-    void attend_medium(std::uint32_t link);
+    void update_medium(std::uint32_t link);
     void access_medium(std::uint32_t link);
     void end_hidden(Medium& medium);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
@@ -319,7 +319,7 @@ private:
     void describe_candidates(const Connection& c, std::uint64_t sent_on);
     Candidate describe_candidate(const Connection& c, const Subflow& s) const;
     bool has_active(const Connection& connection) const;  // a usable subflow that is not a backup
-    void bar_backups(const Connection& connection);
+    void disable_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     std::vector<OwnedLog> decision_logs() const;
     void note_script(const AlgorithmChoice& choice);
@@ -331,7 +331,7 @@ private:
 
     // network_ecn.cpp: marks, and their reports between the ends
     void agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller);
-    void attend_to_packets(Subflow& s, const Connection& c);
+    void update_packet_checks(Subflow& s, const Connection& c);
     // True if a packet needs the slow path, for subflows whose `looks` include its kind.
     static bool is_unusual_data(const Packet& packet, const Subflow& s, const Connection& c) {
         return packet.transmission >= Packet::bits_of(Ecn::Marked) || s.marks.echoes || c.captured;
@@ -340,10 +340,10 @@ private:
         return s.sender.is_news(ack.transmission >> Packet::kNumberBits, ack.seq) || ack.extension != kNoExtension ||
                c.captured;
     }
-    [[gnu::cold, gnu::noinline]] std::uint32_t looked_at_data(Packet packet, Sent which, Subflow& s, Connection& c);
-    [[gnu::noinline]] void look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    [[gnu::noinline]] std::uint32_t looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at);
-    [[gnu::noinline]] void look_at_answer(const Packet& ack, Subflow& s, Connection& c);
+    [[gnu::cold, gnu::noinline]] std::uint32_t with_ecn_mark(Packet packet, Sent which, Subflow& s, Connection& c);
+    [[gnu::noinline]] void on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    [[gnu::noinline]] std::uint32_t with_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at);
+    [[gnu::noinline]] void on_ecn_answer(const Packet& ack, Subflow& s, Connection& c);
     void on_reduced(MarkKind why, std::uint32_t subflow, double cwnd_pkts);
     void ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     EcnHeader ecn_header(const Packet& packet, const Subflow& s) const;

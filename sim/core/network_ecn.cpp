@@ -16,14 +16,14 @@ void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& co
     s.sender.agree_on_ecn(s.ecn);
     s.receiver.say(first_echo(s.ecn));
     s.marks = {};
-    attend_to_packets(s, c);
+    update_packet_checks(s, c);
 }
 
 // Determines the packets that need the slow path: nearly all carry no news, and the check for it must cost nearly
 // nothing.
-void Network::attend_to_packets(Subflow& s, const Connection& c) {
+void Network::update_packet_checks(Subflow& s, const Connection& c) {
     int looks = s.ecn == EcnMode::Off ? kNoLooks : kArrivals | kAnswers;
-    if (tells_of_answers(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
+    if (confirms_with_cwr(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
     if (s.marks.has_news) looks |= kAcks;
     s.looks = static_cast<std::uint8_t>(c.captured ? kAllLooks : looks);
 }
@@ -32,22 +32,22 @@ void Network::attend_to_packets(Subflow& s, const Connection& c) {
 void Network::on_reduced(MarkKind why, std::uint32_t index, double cwnd_pkts) {
     marks_.add(now_, why, index, cwnd_pkts);
     Subflow& s = subflows_[index];
-    attend_to_packets(s, connections_[s.connection]);
+    update_packet_checks(s, connections_[s.connection]);
 }
 
 // A data packet leaves. Returns its transmission number with its ECN bits.
-std::uint32_t Network::looked_at_data(Packet packet, Sent which, Subflow& s, Connection& c) {
-    if (which == Sent::First && tells_of_answers(s.ecn) && s.sender.owes_cwr()) {
+std::uint32_t Network::with_ecn_mark(Packet packet, Sent which, Subflow& s, Connection& c) {
+    if (which == Sent::First && confirms_with_cwr(s.ecn) && s.sender.owes_cwr()) {
         packet.set_ecn_flags(1);
         s.sender.forget_cwr();
-        attend_to_packets(s, c);
+        update_packet_checks(s, c);
     }
     note_packet(c, packet, Station::Sender, now_);
     return packet.transmission;
 }
 
 // A data packet reaches the receiver at `at`.
-void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
+void Network::on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     note_packet(c, packet, Station::Receiver, at);
     const bool is_marked = packet.ecn() == Ecn::Marked;
     s.marked_pkts += is_marked;
@@ -82,7 +82,7 @@ void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, N
             s.receiver.say((kAceStart + seen.marked_pkts) & kAceMask);
             break;
     }
-    attend_to_packets(s, c);
+    update_packet_checks(s, c);
 }
 
 // Acknowledges the packets before a change of the mark separately, with the earlier state (RFC 8257 section 3.2).
@@ -104,7 +104,7 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
 }
 
 // An ACK leaves. Returns its extension.
-std::uint32_t Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
+std::uint32_t Network::with_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at) {
     if (s.ecn == EcnMode::Accurate) {
         // The option occupies space in the header: it is sent only with news (RFC 9768 section 3.2.3.3).
         if (s.marks.has_news && ack.extension == kNoExtension)
@@ -114,14 +114,14 @@ std::uint32_t Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nano
             ecn_options_[ack.extension] = s.marks.option();
         }
         s.marks.has_news = false;
-        attend_to_packets(s, c);
+        update_packet_checks(s, c);
     }
     note_packet(c, ack, Station::Receiver, at);
     return ack.extension;
 }
 
 // An ACK reaches the sender.
-void Network::look_at_answer(const Packet& ack, Subflow& s, Connection& c) {
+void Network::on_ecn_answer(const Packet& ack, Subflow& s, Connection& c) {
     note_packet(c, ack, Station::Sender, now_);
     // An overtaken ACK would be read as many marks.
     if (s.ecn == EcnMode::Off || !is_current(s, ack) || !s.is_established || ack.number() < s.acks_heard) return;
@@ -132,7 +132,7 @@ void Network::look_at_answer(const Packet& ack, Subflow& s, Connection& c) {
         echo.has_option = option.is_there;
         echo.marked_bytes = option.bytes[1];
     }
-    s.sender.hear_marks(echo, ack.seq, is_extended, c.payload_bytes);
+    s.sender.process_echo(echo, ack.seq, is_extended, c.payload_bytes);
 }
 
 // ECN fields in the headers of a captured packet.

@@ -26,7 +26,7 @@ void Network::join_media() {
 }
 
 // After a packet was queued on a link or dropped there.
-void Network::attend_medium(std::uint32_t link_index) {
+void Network::update_medium(std::uint32_t link_index) {
     Link& link = links_[link_index];
     const MediumPlace& station = *link.station();
     Medium& medium = media_[station.options.medium];
@@ -57,7 +57,7 @@ void Network::access_medium(std::uint32_t link_index) {
     }
     for (std::uint32_t station = 0; station < medium.station_count(); ++station) {
         const std::uint32_t other = medium.link_of(station);
-        attend_medium(other);
+        update_medium(other);
         if (other == link_index) continue;
         links_[other].take_dropped([this](const Packet& p) { on_dropped(p, now_); });
         events_.schedule(link_source(other), links_[other].next_event());
@@ -73,7 +73,7 @@ void Network::end_hidden(Medium& medium) {
         const Medium::Outcome outcome = medium.end(station);
         if (outcome == Medium::Outcome::Sent) links_[sender].end_access(now_);
         if (outcome == Medium::Outcome::GivenUp) links_[sender].give_up_access(now_);
-        attend_medium(sender);
+        update_medium(sender);
     }
 }
 
@@ -82,7 +82,7 @@ void Network::end_hidden(Medium& medium) {
 void Network::attend(std::uint32_t link_index) {
     Link& link = links_[link_index];
     link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
-    if (link.station() != nullptr) attend_medium(link_index);
+    if (link.station() != nullptr) update_medium(link_index);
     events_.schedule(link_source(link_index), link.next_event());
 }
 

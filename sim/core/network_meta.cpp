@@ -22,7 +22,7 @@ bool Network::has_room(const Connection& c) const {
 // New data is blocked. If a subflow still has room, it repeats the data that blocks the connection.
 // Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
 void Network::act_when_blocked(Connection& c) {
-    learn_data_acks(c);
+    read_data_acks(c);
     const bool retransmits = retransmits_when_blocked(c.scheduler);
     // A full send buffer is not a problem of the window: the application has to wait.
     const bool may_penalise = penalises(c.scheduler) && c.data_nxt >= c.right_edge;
@@ -105,7 +105,7 @@ Nanos Network::on_meta_timer(std::uint32_t flow) {
     Connection& c = connections_[flow];
     if (c.pushes_ahead) return on_push_timer(flow);
     MetaTimer& timer = c.meta_timer;
-    learn_data_acks(c);
+    read_data_acks(c);
     if (c.data_una >= c.data_end) return kNever;
     const Nanos watch = shortest_meta_timeout();
     if (c.data_una == c.data_nxt) return now_ + watch;
@@ -149,7 +149,7 @@ void Network::settle_all() {
         Connection& c = connections_[flow];
         if (!c.defers_data) continue;
         settle_before(c, kNever);
-        learn_data_acks(c);
+        read_data_acks(c);
     }
 }
 

@@ -102,7 +102,7 @@ void Network::capture_packets(std::uint32_t flow, std::size_t capacity) {
     Connection& c = connections_[flow];
     if (!c.captured) c.captured.emplace();
     c.captured->set_capacity(capacity);
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i) attend_to_packets(subflows_[c.first_subflow + i], c);
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) update_packet_checks(subflows_[c.first_subflow + i], c);
     if (c.defers_data) replan_lookahead();
 }
 

@@ -63,7 +63,7 @@ std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t 
 
 // Hands out one packet, reinjections first. Returns true if a packet was left and a subflow took it.
 bool Network::push_next(Connection& c) {
-    if (!c.reinjections.empty()) learn_data_acks(c);
+    if (!c.reinjections.empty()) read_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
     const bool is_reinjection = !c.reinjections.empty();
     if (!is_reinjection && !has_new_data(c)) return false;
@@ -88,7 +88,7 @@ void Network::push_pending(Connection& c) {
     // The timer of the connection restarts with each acknowledgement that advances data_una, with the latest duration,
     // and with a push while it is stopped.
     // Source: Linux __mptcp_clean_una, __mptcp_push_pending
-    learn_data_acks(c);
+    read_data_acks(c);
     MetaTimer& timer = c.meta_timer;
     if (c.data_una == timer.una_when_set && (timer.due < kNever || !has_pushed)) return;
     timer.una_when_set = c.data_una;
@@ -111,7 +111,7 @@ void Network::set_push_timer(Connection& c) {
 // Sends all data without DATA_ACK again from the start, wherever it is now.
 // Source: Linux __mptcp_retransmit_pending_data
 void Network::send_all_again(Connection& c) {
-    learn_data_acks(c);
+    read_data_acks(c);
     std::get<LinuxMptcp>(c.scheduler).end_burst();
     c.reinjections.pop_front(c.reinjections.size());
     for (std::uint32_t seq = c.data_una; seq != c.data_nxt; ++seq) {
@@ -124,7 +124,7 @@ void Network::send_all_again(Connection& c) {
 Nanos Network::on_push_timer(std::uint32_t flow) {
     Connection& c = connections_[flow];
     MetaTimer& timer = c.meta_timer;
-    learn_data_acks(c);
+    read_data_acks(c);
     if (c.data_una >= c.data_end || c.data_una == c.data_nxt) timer.due = kNever;
     timer.looks_at = timer.due;
     if (timer.due > now_) return timer.due;

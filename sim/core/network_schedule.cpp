@@ -46,7 +46,7 @@ bool Network::has_active(const Connection& c) const {
 
 // Backups carry no data while another subflow is usable.
 // Source: RFC 8684 section 3.3.8.
-void Network::bar_backups(const Connection& c) {
+void Network::disable_backups(const Connection& c) {
     if (!has_active(c)) return;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         if (subflows_[c.first_subflow + i].is_backup) candidates_[i].is_usable = candidates_[i].is_available = false;
@@ -59,7 +59,7 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
         candidates_[i] = describe_candidate(c, subflows_[c.first_subflow + i]);
         candidates_[i].has_sent_this = (sent_on >> i & 1) != 0;
     }
-    if (c.has_backups) bar_backups(c);
+    if (c.has_backups) disable_backups(c);
     bool has_fresh = false;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i)
         has_fresh |= candidates_[i].is_usable && !candidates_[i].has_sent_this;
@@ -72,7 +72,7 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
 std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
                                                       Reason* why) {
     // The outstanding data matters if the window or the send buffer is limited, and for records.
-    if (c.decisions || c.send_buffer_pkts != Reassembly::kUnlimited) learn_data_acks(c);
+    if (c.decisions || c.send_buffer_pkts != Reassembly::kUnlimited) read_data_acks(c);
     describe_candidates(c, sent_on);
     const std::span all = std::span(candidates_).first(c.subflow_count);
     SendMoment moment = describe_send(c, data_seq < c.data_nxt);
@@ -141,7 +141,7 @@ void Network::send_again(Connection& c, std::size_t position, std::uint32_t data
 }
 
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
-    learn_data_acks(c);
+    read_data_acks(c);
     // If every subflow carries all data, the others send it anyway.
     // DEVIATION: Linux also reinjects in this case, and so its best path sends data again that it has already carried.
     if (c.pushes_ahead) {

@@ -51,9 +51,9 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
 template <PacketKind kKind>
 SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     Link& link = links_[here.link];
-    if (here.leads == Leads::ToTheClock || at > horizon_) {
+    if (here.leads == Leads::ToEvent || at > horizon_) {
         link.hold(packet);
-        if (here.leads == Leads::ToTheClock) events_.schedule(link_source(here.link), link.next_arrival());
+        if (here.leads == Leads::ToEvent) events_.schedule(link_source(here.link), link.next_arrival());
         return true;
     }
     link.pass();
@@ -150,7 +150,7 @@ SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index,
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.set_tag(PacketKind::Data, s.incarnation);
     if ((s.looks & kDepartures) != 0) [[unlikely]]
-        packet.transmission = looked_at_data(packet, which, s, c);
+        packet.transmission = with_ecn_mark(packet, which, s, c);
     carry<PacketKind::Data>(s.route, packet, s, c, now_);
 }
 
@@ -165,7 +165,7 @@ void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
 // True if packets wait for the pacing of a subflow. Removes packets that were acknowledged meanwhile because another
 // subflow has carried them, too.
 bool Network::has_queued(Connection& c, Subflow& s) {
-    if (s.sender.has_queued() && c.reinjected_pkts != 0) learn_data_acks(c);
+    if (s.sender.has_queued() && c.reinjected_pkts != 0) read_data_acks(c);
     while (s.sender.has_queued() && s.sender.next_queued() < c.data_una) s.sender.take_queued();
     return s.sender.has_queued();
 }
@@ -189,7 +189,7 @@ void Network::fill(Connection& c) {
         retransmit_lost(c, s, i);
         send_queued(c, s, i);
     }
-    if (c.hands_otherwise) [[unlikely]] {
+    if (c.has_special_fill) [[unlikely]] {
         if (c.pushes_ahead) {
             push_pending(c);
         } else {
@@ -203,7 +203,7 @@ void Network::fill(Connection& c) {
     const bool has_data = !c.reinjections.empty() || has_new_data(c);
     if (!has_data && c.data_nxt < c.data_end && c.is_multipath()) [[unlikely]]
         act_when_blocked(c);
-    bool is_full = c.may_rest();
+    bool is_full = c.may_skip_scheduler();
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
         if (!s.is_established) continue;
@@ -220,7 +220,7 @@ void Network::fill(Connection& c) {
 bool Network::has_new_data(Connection& c) {
     if (c.has_new_data()) [[likely]]
         return true;
-    learn_data_acks(c);
+    read_data_acks(c);
     return c.has_new_data();
 }
 
@@ -272,7 +272,7 @@ void Network::send_probe(std::uint32_t index) {
 bool Network::send_next(Connection& c) {
     // Reinjections first, without those that have been acknowledged meanwhile.
     if (!c.reinjections.empty()) [[unlikely]]
-        learn_data_acks(c);
+        read_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
     const bool is_reinjection = !c.reinjections.empty();
     if (!is_reinjection && !has_new_data(c)) return false;
@@ -372,7 +372,7 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     const std::uint32_t arrived = c.payload_of(packet.data_seq);
     if ((s.looks & kArrivals) != 0) [[unlikely]] {
         s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
-        if (is_unusual_data(packet, s, c)) look_at_arrival(packet, s, c, at);
+        if (is_unusual_data(packet, s, c)) on_ecn_arrival(packet, s, c, at);
     }
     const SubflowReceiver::Decision decision =
         s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, s.buffer, scenario_->transport);
@@ -424,13 +424,13 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
         if (s.ecn == EcnMode::Accurate) s.looks |= kAcks;  // the ACK also carries the option
     }
     if ((s.looks & kAcks) != 0) [[unlikely]]
-        ack.extension = looked_at_ack(ack, s, c, at);
+        ack.extension = with_ecn_echo(ack, s, c, at);
     carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }
 
 void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     if ((s.looks & kAnswers) != 0 && is_unusual_answer(packet, s, c)) [[unlikely]]
-        look_at_answer(packet, s, c);
+        on_ecn_answer(packet, s, c);
     std::span<const SeqRange> blocks;
     if (packet.extension != kNoExtension) [[unlikely]] {
         const AckExtension& extension = ack_extensions_[packet.extension];
@@ -484,21 +484,21 @@ SF_INLINE void Network::hear(Connection& c, Subflow& s, std::uint32_t position) 
     constexpr std::uint32_t kAtOnce = 64;  // settled together: enough to amortise a call, and few enough for the cache
     s.lane.hear(position, now_);
     if (++c.heard_acks >= kAtOnce || c.waits_to_join) [[unlikely]]
-        settle_heard(c);
+        settle_acked(c);
 }
 
-void Network::settle_heard(Connection& c) {
+void Network::settle_acked(Connection& c) {
     c.heard_acks = 0;
     Subflow* const subflows = &subflows_[c.first_subflow];
     DataLanes lanes(c.subflow_count, [&](std::uint32_t i) -> DataLane& { return subflows[i].lane; });
-    lanes.settle_heard([&](std::uint32_t i, DataLane::Arrival& arrival) { settle(c, i, arrival); });
+    lanes.settle_acked([&](std::uint32_t i, DataLane::Arrival& arrival) { settle(c, i, arrival); });
     std::uint32_t data_ack = c.data_una;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i)
         if (subflows[i].lane.has_heard()) data_ack = std::max(data_ack, subflows[i].lane.latest_heard().next);
     Nanos at = kNever;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         at = std::min(at, subflows[i].lane.first_heard(data_ack));
-        subflows[i].lane.forget_heard();
+        subflows[i].lane.drop_acked();
     }
     on_data_ack(c, data_ack, at);
 }

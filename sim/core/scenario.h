@@ -120,7 +120,7 @@ struct FlowSpec {
     std::uint32_t host = 0;  // sender, by any number: an agent of a host observes all its flows
     FlowKind kind = FlowKind::Tcp;
     AlgorithmChoice controller;
-    Decider decider;  // for a controller that takes actions
+    DecisionSource decider;  // for a controller that takes actions
     AlgorithmChoice scheduler;
     std::vector<PathSpec> paths;  // one subflow each
     Nanos start{};

@@ -58,7 +58,7 @@ std::size_t place_in(std::vector<std::shared_ptr<const T>>& all, const std::shar
 
 class Writer {
 public:
-    explicit Writer(BesideScenario& shared) : shared_(shared) {}
+    explicit Writer(SharedObjects& shared) : shared_(shared) {}
 
     template <class T>
     std::string text_of(const T& value) const {
@@ -197,7 +197,7 @@ private:
         out += '}';
     }
 
-    BesideScenario& shared_;
+    SharedObjects& shared_;
 };
 
 // Path to a value, formatted only for messages.
@@ -216,7 +216,7 @@ struct Place {
 
 class Reader {
 public:
-    Reader(const BesideScenario& beside, std::size_t max_values) : beside_(beside), values_left_(max_values) {}
+    Reader(const SharedObjects& beside, std::size_t max_values) : beside_(beside), values_left_(max_values) {}
 
     template <class T>
     void read(T& to, const Json& json, const Place& place) {
@@ -413,7 +413,7 @@ private:
         return numbers;
     }
 
-    const BesideScenario& beside_;
+    const SharedObjects& beside_;
     std::size_t values_left_;
 };
 
@@ -429,7 +429,7 @@ constexpr std::string_view kPrograms = "programs";
 }  // namespace
 
 std::string write_scenario(const Scenario& scenario) {
-    BesideScenario shared;
+    SharedObjects shared;
     const Writer writer(shared);
     std::string text = "{\"scenario\":";
     text += writer.text_of(scenario);
@@ -451,7 +451,7 @@ std::vector<std::shared_ptr<const Policy>> policies_of(const Scenario& scenario)
     return policies;
 }
 
-Scenario read_scenario(std::string_view text, BesideScenario beside, std::size_t max_values) {
+Scenario read_scenario(std::string_view text, SharedObjects beside, std::size_t max_values) {
     try {
         return read_scenario(parse_json(text, "the scenario", max_values), std::move(beside), max_values);
     } catch (const JsonError& error) {
@@ -461,7 +461,7 @@ Scenario read_scenario(std::string_view text, BesideScenario beside, std::size_t
     }
 }
 
-Scenario read_scenario(const Json& document, BesideScenario beside, std::size_t max_values) {
+Scenario read_scenario(const Json& document, SharedObjects beside, std::size_t max_values) {
     const Json* scenario = document.find("scenario");
     if (scenario == nullptr) Reader::refuse({}, "no scenario");
     Reader reader(beside, max_values);
@@ -478,7 +478,7 @@ Scenario read_scenario(const Json& document, BesideScenario beside, std::size_t 
 }
 
 std::shared_ptr<ScriptProgram> read_program(const Json& document) {
-    const BesideScenario nothing;
+    const SharedObjects nothing;
     Reader reader(nothing, kMaxJsonValues);
     return checked_program(reader, document, {});
 }

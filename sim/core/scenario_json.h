@@ -19,7 +19,7 @@ struct ScenarioJsonError : std::runtime_error {
 };
 
 // Objects that a text refers to by position, each stored once.
-struct BesideScenario {
+struct SharedObjects {
     std::vector<std::shared_ptr<const Policy>> policies{};
     std::vector<std::shared_ptr<const ScriptProgram>> programs{};  // numbered before the programs in the text
     // Lists of whole numbers that replace lists of a text: uint32 each, read from memory before the call returns.
@@ -34,9 +34,9 @@ std::vector<std::shared_ptr<const Policy>> policies_of(const Scenario& scenario)
 
 // Throws ScenarioJsonError for an invalid text, or one with more than `max_values` values, including packed lists.
 // check_scenario() checks the scenario itself.
-Scenario read_scenario(std::string_view text, BesideScenario beside, std::size_t max_values);
+Scenario read_scenario(std::string_view text, SharedObjects beside, std::size_t max_values);
 // Likewise for a parsed text; also throws ScriptProgramError. The list of programs may be missing.
-Scenario read_scenario(const Json& document, BesideScenario beside, std::size_t max_values);
+Scenario read_scenario(const Json& document, SharedObjects beside, std::size_t max_values);
 // Reads a program of a document. Throws ScenarioJsonError for an invalid document, and ScriptProgramError for a program
 // that the compiler cannot produce.
 std::shared_ptr<ScriptProgram> read_program(const Json& document);

@@ -48,7 +48,7 @@ void SubflowSender::adopt_controller(std::uint64_t seed) {
             has_monitor_ = set_up::monitors_intervals(c);
             if (has_monitor_ && !monitor_) monitor_.emplace();
             const bool always = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
-            wants_every_step_ = always ? kAlways : 0;
+            needs_every_step_ = always ? kAlways : 0;
             const EcnUse use = set_up::ecn_use(c);
             marks_.has_answer = use.answers;
             marks_.at_once = use.at_once;
@@ -89,7 +89,7 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
 void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
     const bool was_idle = !has_outstanding();
     if (was_idle && sampler_.is_app_limited()) {
-        let_controller_decide(Cause::Idle, now, [&]<class C>(C& controller, Reason* why) {
+        let_controller_change_window(Cause::Idle, now, [&]<class C>(C& controller, Reason* why) {
             if constexpr (FollowsIdle<C>) controller.on_idle_restart(window_, now, why);
         });
     }
@@ -226,9 +226,9 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
 
     const SenderState state_before = state_;
     AckSample sample = describe_ack(outcome.newly_delivered, snd_una_ - una_before, ack);
-    if ((wants_every_step_ & kForMarks) != 0) [[unlikely]]
+    if ((needs_every_step_ & kForMarks) != 0) [[unlikely]]
         sample.marked_pkts = take_marks(outcome);
-    if (sees_every_ack_ && outcome.newly_delivered != 0) tell_every_ack(sample, ack.siblings);
+    if (sees_every_ack_ && outcome.newly_delivered != 0) notify_every_ack(sample, ack.siblings);
     if (state_ != SenderState::Open) [[unlikely]] {
         if (state_ != SenderState::Reduced) {
             leave_recovery(ack, duplicate, sample, losses, outcome);
@@ -243,7 +243,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
         DeliverySample delivery = sampler_.sample(ack.now, ack.rtt(), stats_.marked_lost);
         delivery.newly_delivered_pkts = outcome.newly_delivered;
         delivery.newly_marked_pkts = sample.marked_pkts;
-        tell_delivery(delivery, ack.siblings);
+        notify_delivery(delivery, ack.siblings);
     }
     if (state_ == SenderState::Recovery || state_ == SenderState::Reduced) {
         if (!governs_recovery_) update_recovery_window(outcome, losses.found, ack.now, ack.options);
@@ -257,7 +257,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
         });
     }
     if (has_monitor_) [[unlikely]]
-        tell_intervals(ack.now, ack.siblings);
+        report_intervals(ack.now, ack.siblings);
     advance_round(ack.now, ack.options);
     if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = ack.now;
     return outcome;
@@ -307,8 +307,8 @@ SF_INLINE SubflowSender::LossVerdict SubflowSender::judge_losses(const Ack& ack,
     return losses;
 }
 
-SF_INLINE void SubflowSender::tell_every_ack(AckSample& sample, const Siblings& siblings) {
-    let_controller_decide(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
+SF_INLINE void SubflowSender::notify_every_ack(AckSample& sample, const Siblings& siblings) {
+    let_controller_change_window(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
         sample.why = why;
         if constexpr (SeesEveryAck<C>) controller.on_every_ack(window_, sample, siblings);
     });
@@ -335,7 +335,7 @@ void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample
         losses.found = false;
     }
     undo_cwnd_ = 0;
-    tell_recovered(sample, ack.siblings);
+    notify_recovered(sample, ack.siblings);
     if (outcome.ended_overshoot) give_memory_back();
 }
 
@@ -347,8 +347,8 @@ void SubflowSender::give_memory_back() {
     lost_again_.shrink_to_fit();
 }
 
-void SubflowSender::tell_recovered(AckSample& sample, const Siblings& siblings) {
-    let_controller_decide(Cause::RecoveryExit, sample.now, [&]<class C>(C& controller, Reason* why) {
+void SubflowSender::notify_recovered(AckSample& sample, const Siblings& siblings) {
+    let_controller_change_window(Cause::RecoveryExit, sample.now, [&]<class C>(C& controller, Reason* why) {
         sample.why = why;
         if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
     });
@@ -364,12 +364,12 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
     } else if (losses.probe_repaired && !has_answered_marks()) [[unlikely]] {
         // RFC 8985 section 7.4: the loss was real, and it is the only one.
         ++stats_.marked_lost;
-        tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
+        notify_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
         if (!governs_recovery_)
             decide(Cause::Loss, ack.now, sender_rules::kProbeRepaired,
                    [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
         outcome.began_recovery = outcome.ended_recovery = true;
-        tell_recovered(sample, ack.siblings);
+        notify_recovered(sample, ack.siblings);
     }
 }
 
@@ -384,13 +384,13 @@ void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
     if (cumulative > snd_una_) sampler_.forget_below(cumulative);
 }
 
-void SubflowSender::tell_delivery(DeliverySample sample, const Siblings& siblings) {
+void SubflowSender::notify_delivery(DeliverySample sample, const Siblings& siblings) {
     sample.srtt = rtt_.srtt();
     sample.inflight_pkts = pipe_;
     sample.is_cwnd_limited = round_was_limited_ || last_round_was_limited_;
     sample.in_recovery = state_ == SenderState::Recovery;
     sample.in_loss = state_ == SenderState::Loss;
-    let_controller_decide(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
+    let_controller_change_window(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
         sample.why = why;
         if constexpr (SamplesDelivery<C>) controller.on_delivery(window_, sample, siblings);
     });
@@ -473,7 +473,7 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
     if (is_reduced) {
         undo_cwnd_ = 0;
     } else {
-        tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), now}, siblings);
+        notify_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), now}, siblings);
         marks_.owes_cwr = true;
     }
     state_ = SenderState::Recovery;
@@ -484,12 +484,12 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
     probe_deadline_ = kNever;
 }
 
-void SubflowSender::tell_controller(CongestionEvent event, const Siblings& siblings) {
+void SubflowSender::notify_controller(CongestionEvent event, const Siblings& siblings) {
     const Cause cause = event.kind == CongestionKind::Timeout ? Cause::Timeout
                         : event.kind == CongestionKind::Mark  ? Cause::Mark
                                                               : Cause::Loss;
     event.srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0);
-    let_controller_decide(cause, event.now, [&](auto& controller, Reason* why) {
+    let_controller_change_window(cause, event.now, [&](auto& controller, Reason* why) {
         event.why = why;
         controller.on_congestion_event(window_, event, siblings);
     });
@@ -509,7 +509,7 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
     if (backoffs_ == 0 && !is_within_recovery) {
         const CongestionEvent event{CongestionKind::Timeout, static_cast<double>(pipe_), now};
         prepare_undo(options);
-        tell_controller(event, siblings);
+        notify_controller(event, siblings);
     }
     state_ = SenderState::Loss;
     marks_.reduced_until = 0;

@@ -140,8 +140,8 @@ public:
         return ((flags - marks_.told) & kAceMask) != 0 || cumulative - snd_una_ > kAceMask;
     }
     // Stores the ECN fields of the next ACK to process, if they may report new marks.
-    void hear_marks(const EcnEcho& echo, std::uint32_t cumulative, bool is_long, std::uint32_t payload) {
-        if (marks_.hear(echo, is_long || cumulative - snd_una_ > kAceMask, payload)) wants_every_step_ |= kForMarks;
+    void process_echo(const EcnEcho& echo, std::uint32_t cumulative, bool is_long, std::uint32_t payload) {
+        if (marks_.hear(echo, is_long || cumulative - snd_una_ > kAceMask, payload)) needs_every_step_ |= kForMarks;
     }
     // True if the next new packet has to carry CWR, because the window was reduced (RFC 3168 section 6.1.2).
     bool owes_cwr() const { return marks_.owes_cwr; }
@@ -385,7 +385,7 @@ private:
     void on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options);
     void stamp(std::uint32_t seq, Nanos now);
     void sample_cumulative(std::uint32_t cumulative);
-    void tell_delivery(DeliverySample sample, const Siblings& siblings);
+    void notify_delivery(DeliverySample sample, const Siblings& siblings);
     // Once per round trip: a window unused for a retransmission timeout moves half-way to the used size. Source: RFC
     // 2861, Linux tcp_cwnd_application_limited.
     void decay_unused_window(Nanos now, const TransportOptions& options);
@@ -402,7 +402,7 @@ private:
     // 3522, by the echo), or the receiver reported each retransmission as a duplicate (RFC 3708).
     bool is_recovery_groundless(const AckOutcome& ack, Nanos echo, SeqRange duplicate);
     void undo_reduction();
-    void tell_controller(CongestionEvent event, const Siblings& siblings);
+    void notify_controller(CongestionEvent event, const Siblings& siblings);
     // Acknowledges all packets below `cumulative`, some of which may be SACKed. Returns the number of newly delivered
     // packets.
     std::uint32_t advance_past_sacked(std::uint32_t cumulative, Nanos echo, const TransportOptions& options);
@@ -425,7 +425,7 @@ private:
     // delivered retransmission may have been sent later than outstanding packets, which can prove losses.
     bool is_ordinary(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) const {
         return state_ == SenderState::Open && cumulative > snd_una_ && sack_blocks.empty() && sacked_count_ == 0 &&
-               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !wants_every_step_ &&
+               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !needs_every_step_ &&
                packets_[cumulative - 1].transmission >= latest_delivered_[0];
     }
     // The current packet leaves and joins the current monitor interval or begins one.
@@ -435,12 +435,12 @@ private:
         monitor_->on_delivered(packet.transmission, delivered_at_);
     }
     // Passes the finished intervals to the controller.
-    void tell_intervals(Nanos now, const Siblings& siblings);
-    Nanos interval_patience() const;
+    void report_intervals(Nanos now, const Siblings& siblings);
+    Nanos interval_timeout() const;
     // Sets the timer to the time limit of the oldest interval. The limit shares a deadline with the reordering window,
     // so that other senders have one deadline less to check.
     void watch_intervals() {
-        reordering_deadline_ = std::min(reordering_deadline_, monitor_->patience_ends(interval_patience()));
+        reordering_deadline_ = std::min(reordering_deadline_, monitor_->wait_ends(interval_timeout()));
     }
     IntervalMoment describe_moment(Nanos now, Reason* why) const {
         return {.now = now,
@@ -465,7 +465,7 @@ private:
     }
     // Likewise for decisions of the controller, by call(controller, why): sender_controller.h.
     template <class Call>
-    void let_controller_decide(Cause cause, Nanos now, Call&& call);
+    void let_controller_change_window(Cause cause, Nanos now, Call&& call);
     void record_start(Nanos now);
     void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
@@ -478,10 +478,10 @@ private:
     SeqRange deliver_acknowledged(const Ack& ack, AckOutcome& outcome);
     void measure_round_trip(const Ack& ack, const AckOutcome& outcome);
     LossVerdict judge_losses(const Ack& ack, const AckOutcome& outcome, SeqRange duplicate);
-    void tell_every_ack(AckSample& sample, const Siblings& siblings);
+    void notify_every_ack(AckSample& sample, const Siblings& siblings);
     void leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                         AckOutcome& outcome);
-    void tell_recovered(AckSample& sample, const Siblings& siblings);
+    void notify_recovered(AckSample& sample, const Siblings& siblings);
     std::uint32_t take_marks(const AckOutcome& outcome);
     // This window has been reduced because of marks: a loss in it causes no second reduction.
     bool has_answered_marks() const { return snd_una_ < marks_.reduced_until; }
@@ -509,7 +509,7 @@ private:
     // Evaluates an ACK with respect to an outstanding probe. Returns true if the probe repaired a loss.
     bool judge_probe(const AckOutcome& ack, SeqRange duplicate);
     void mark_lost(std::uint32_t seq);
-    void tell_lost(std::uint32_t seq);
+    void report_lost(std::uint32_t seq);
     std::uint32_t take_first_lost();
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
     void update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now, const TransportOptions& options);
@@ -528,7 +528,7 @@ private:
     Probe probe_ = Probe::None;  // outstanding
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
-    std::uint8_t wants_every_step_ = 0;  // else is_ordinary() may hold
+    std::uint8_t needs_every_step_ = 0;  // else is_ordinary() may hold
     bool sees_every_ack_ = false;        // the controller has on_every_ack
     bool samples_delivery_ = false;      // the controller has on_delivery
     bool has_monitor_ = false;           // the controller monitors intervals
@@ -590,7 +590,7 @@ private:
     double prr_prior_cwnd_ = 1;   // cwnd when recovery began
     double prr_delivered_ = 0;
 
-    EcnHeard marks_;
+    EcnEchoState marks_;
     DeliverySampler sampler_;         // in use if samples_delivery_
     Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
     Nanos delivered_at_{};            // arrival of the latest non-ordinary ACK

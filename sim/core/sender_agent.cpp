@@ -32,7 +32,7 @@ double SubflowSender::reward(std::span<const EpochSample> samples) const {
 
 void SubflowSender::act(std::span<const float> action, const EpochSample& sample, Nanos now) {
     account_cwnd(now);
-    let_controller_decide(Cause::Action, now, [&]<class C>(C& controller, Reason* why) {
+    let_controller_change_window(Cause::Action, now, [&]<class C>(C& controller, Reason* why) {
         if constexpr (TakesActions<C>) {
             ActionMoment moment{describe_moment(now, why), sample.reference_pps, state_ == SenderState::Loss};
             moment.min_rtt = from_seconds(sample.min_rtt_s);

@@ -9,7 +9,7 @@
 namespace subflow {
 
 template <class Call>
-void SubflowSender::let_controller_decide(Cause cause, Nanos now, Call&& call) {
+void SubflowSender::let_controller_change_window(Cause cause, Nanos now, Call&& call) {
     decide(cause, now, sender_rules::kUnexplained,
            [&](Reason* why) { std::visit([&](auto& controller) { call(controller, why); }, *controller_); });
 }

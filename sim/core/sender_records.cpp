@@ -10,7 +10,7 @@ void SubflowSender::monitor_send(Nanos now) {
     if (monitor_->wants_plan(now)) {
         account_cwnd(now);
         IntervalPlan plan;
-        let_controller_decide(Cause::Interval, now, [&]<class C>(C& controller, Reason* why) {
+        let_controller_change_window(Cause::Interval, now, [&]<class C>(C& controller, Reason* why) {
             if constexpr (MonitorsIntervals<C>) plan = controller.plan_interval(window_, describe_moment(now, why));
         });
         monitor_->begin(plan, window_.pacing_pps, transmissions_ - 1, now);
@@ -19,10 +19,10 @@ void SubflowSender::monitor_send(Nanos now) {
     monitor_->on_send();
 }
 
-void SubflowSender::tell_intervals(Nanos now, const Siblings& siblings) {
-    while (monitor_->has_finished(now, interval_patience())) {
+void SubflowSender::report_intervals(Nanos now, const Siblings& siblings) {
+    while (monitor_->has_finished(now, interval_timeout())) {
         IntervalRecord record = monitor_->take_finished(now);
-        let_controller_decide(Cause::Interval, now, [&]<class C>(C& controller, Reason* why) {
+        let_controller_change_window(Cause::Interval, now, [&]<class C>(C& controller, Reason* why) {
             if constexpr (MonitorsIntervals<C>) {
                 const NextInterval next = controller.on_interval(window_, record, describe_moment(now, why), siblings);
                 if (next == NextInterval::BeginsNow) monitor_->end_now();
@@ -33,7 +33,7 @@ void SubflowSender::tell_intervals(Nanos now, const Siblings& siblings) {
     watch_intervals();
 }
 
-Nanos SubflowSender::interval_patience() const {
+Nanos SubflowSender::interval_timeout() const {
     // Four round trips: Vivace's time limit for an interval without feedback.
     return rtt_.has_sample() ? std::max(rtt_.srtt() * 4, Nanos(1)) : kNever;
 }
@@ -49,7 +49,7 @@ void SubflowSender::check_monitor() const {
 void SubflowSender::record_decisions(const DecisionLog::Limits& limits) {
     if (!decisions_) decisions_.emplace();
     decisions_->set_limits(limits);
-    wants_every_step_ |= kAlways;
+    needs_every_step_ |= kAlways;
 }
 
 void SubflowSender::record_start(Nanos now) {
@@ -91,7 +91,7 @@ void SubflowSender::continue_books(SubflowSender&& predecessor) {
     if (monitor_ && predecessor.monitor_) monitor_->continue_records(std::move(*predecessor.monitor_));
     if (!predecessor.decisions_) return;
     decisions_ = std::move(predecessor.decisions_);
-    wants_every_step_ |= kAlways;
+    needs_every_step_ |= kAlways;
 }
 
 }  // namespace subflow

@@ -48,7 +48,7 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
 // Number of packets that the current ACK reports as marked. If the receiver does not count marks, all packets that the
 // ACK covers count as marked.
 std::uint32_t SubflowSender::take_marks(const AckOutcome& outcome) {
-    wants_every_step_ &= kAlways;
+    needs_every_step_ &= kAlways;
     std::uint32_t marked = 0;
     if (marks_.mode == EcnMode::Accurate) {
         const std::int64_t bytes =
@@ -69,7 +69,7 @@ void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& 
     undo_cwnd_ = 0;
     CongestionEvent event{CongestionKind::Mark, static_cast<double>(pipe_), ack.now};
     event.is_exact = marks_.mode != EcnMode::Classic;
-    tell_controller(event, ack.siblings);
+    notify_controller(event, ack.siblings);
     marks_.reduced_until = snd_nxt_ + 1;
     marks_.owes_cwr = true;
     ++stats_.answered;
@@ -81,7 +81,7 @@ void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& 
     }
     decide(Cause::Mark, ack.now, sender_rules::kMarked,
            [&](Reason*) { window_.cwnd_pkts = std::min(window_.cwnd_pkts, window_.ssthresh_pkts); });
-    tell_recovered(sample, ack.siblings);
+    notify_recovered(sample, ack.siblings);
 }
 
 // The ACK covers a packet that was sent after the reduction began.
@@ -89,7 +89,7 @@ void SubflowSender::end_reduction(AckSample& sample, const Siblings& siblings) {
     decide(Cause::Mark, sample.now, sender_rules::kReductionEnd,
            [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
     state_ = SenderState::Open;
-    tell_recovered(sample, siblings);
+    notify_recovered(sample, siblings);
 }
 
 }  // namespace subflow

@@ -66,7 +66,7 @@ class _Episode:
     due_pps: list[float]
 
 
-class TruthTeller:
+class TruthComputer:
     """Computes TRUTH from the core's counters of epochs.
 
     Attributes:

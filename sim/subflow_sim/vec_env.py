@@ -27,7 +27,7 @@ ScenarioMaker = Callable[[int, int], Scenario]
 
 
 class Teller(Protocol):
-    """Computes measurements of each epoch that agents cannot observe: see `subflow_sim.truth.TruthTeller`.
+    """Computes measurements of each epoch that agents cannot observe: see `subflow_sim.truth.TruthComputer`.
 
     Attributes:
         truth: float32 [N, S, T].
@@ -235,8 +235,8 @@ class VecEnv:
             random numbers.
         stagger: whether the first episodes of the environments end at different times, so that not all end together.
         fair: whether to compute fair shares, which takes some milliseconds per episode.
-        truth: factory of a `TruthTeller` from the core's counters, N and S, for measurements that agents cannot observe
-            (`subflow_sim.truth`); None: no such measurements. It takes some milliseconds per episode, too.
+        truth: factory of a `TruthComputer` from the core's counters, N and S, for measurements that agents cannot
+            observe (`subflow_sim.truth`); None: no such measurements. It takes some milliseconds per episode, too.
 
     Attributes:
         info: description of the agents.

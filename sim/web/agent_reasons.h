@@ -57,7 +57,7 @@ inline void tell_agent(Text out, const Network& network, const AgentStepTable& t
     tell_action("action", done);
     const auto* const policy = dynamic_cast<const NetworkPolicy*>(agent.decider().policy.get());
     if (policy == nullptr) {
-        out.text("decider", agent.decider().kind == DeciderKind::Random ? "random" : "neutral").close('}');
+        out.text("decider", agent.decider().kind == DecisionSourceKind::Random ? "random" : "neutral").close('}');
         return;
     }
     const std::size_t slots = end - first, width = policy->document().row_width();

@@ -15,7 +15,7 @@ from subflow_agents.learner import LearnerSetup
 from subflow_agents.scenarios import make_environment
 from subflow_agents.wide_draws import wide_text
 from subflow_sim import parse_scenario
-from subflow_sim.truth import TRUTH, TruthTeller
+from subflow_sim.truth import TRUTH, TruthComputer
 from subflow_sim.vec_env import VecEnv, with_learner
 
 INFO = agent("confluence")
@@ -101,7 +101,7 @@ def test_an_epoch_is_worth_its_share_less_queue_loss_and_harm() -> None:
 
 def test_the_simulator_tells_what_no_agent_sees() -> None:
     scenario = parse_scenario(TWO_WAYS)
-    env = VecEnv(lambda *_: with_learner(scenario, "confluence", {}, ["user"]), "confluence", 1, truth=TruthTeller)
+    env = VecEnv(lambda *_: with_learner(scenario, "confluence", {}, ["user"]), "confluence", 1, truth=TruthComputer)
     env.reset(1)
     keep = np.full((1, env.slots, 1), 3.0, np.float32)
     seen: list[list[NDArray[np.float32]]] = [[], [], []]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from tests.helpers.toy_env import LevelEnv
 
-from subflow_agents.transitions import LogsOf, Stitcher, read_decisions
+from subflow_agents.transitions import LogsOf, TransitionBuilder, read_decisions
 
 
 def test_a_decision_holds_the_rows_of_its_agent_and_which_of_them_act() -> None:
@@ -43,7 +43,7 @@ def test_nobody_acting_is_no_decision() -> None:
     now = read_decisions(env)
 
     assert len(now) == 0
-    assert Stitcher().close(now, env.truncated) == {}
+    assert TransitionBuilder().close(now, env.truncated) == {}
 
 
 def test_rewards_are_the_agents_own() -> None:
@@ -77,7 +77,7 @@ def begun(*envs: int, **values: Any):
     return env
 
 
-def stitched(env: LevelEnv, stitcher: Stitcher):
+def stitched(env: LevelEnv, stitcher: TransitionBuilder):
     now = read_decisions(env)
     ended = env.terminated | env.truncated
     closed = stitcher.close(now, ended)
@@ -86,7 +86,7 @@ def stitched(env: LevelEnv, stitcher: Stitcher):
 
 def test_a_transition_leads_from_a_decision_of_an_agent_to_its_next() -> None:
     env = begun(1, rows=1, agents=2)
-    stitcher = Stitcher()
+    stitcher = TransitionBuilder()
     first, closed = stitched(env, stitcher)
     assert closed == {}
     stitcher.open(first, np.array([[[0.1]], [[0.2]]], dtype=np.float32))
@@ -113,7 +113,7 @@ def test_a_transition_leads_from_a_decision_of_an_agent_to_its_next() -> None:
 def test_an_end_of_episode_closes_what_is_open_and_a_cut_off_is_bootstrapped() -> None:
     for terminated, ends in ((True, 1.0), (False, 0.0)):
         env = begun(2, rows=1, agents=1)
-        stitcher = Stitcher()
+        stitcher = TransitionBuilder()
         first, _ = stitched(env, stitcher)
         stitcher.open(first, np.zeros((2, 1, 1), dtype=np.float32))
         (env.terminated if terminated else env.truncated)[1] = True
@@ -127,7 +127,7 @@ def test_an_end_of_episode_closes_what_is_open_and_a_cut_off_is_bootstrapped() -
 
 def test_an_agent_that_went_leaves_nothing_in_the_next_episode() -> None:
     env = begun(1, rows=1, agents=2)
-    stitcher = Stitcher()
+    stitcher = TransitionBuilder()
     first, _ = stitched(env, stitcher)
     stitcher.open(first, np.zeros((2, 1, 1), dtype=np.float32))
     env.truncated[0] = True
@@ -145,7 +145,7 @@ def test_an_agent_that_went_leaves_nothing_in_the_next_episode() -> None:
 def test_the_number_of_subflows_may_change_between_two_decisions() -> None:
     env = begun(1, rows=3, agents=1)
     env.mask[0, 2] = env.acting[0, 2] = False
-    stitcher = Stitcher()
+    stitcher = TransitionBuilder()
     first, _ = stitched(env, stitcher)
     stitcher.open(first, np.array([[[0.1], [0.2]]], dtype=np.float32))
     env.mask[0, 2] = env.acting[0, 2] = True
@@ -159,7 +159,7 @@ def test_the_number_of_subflows_may_change_between_two_decisions() -> None:
 
 def test_what_is_open_is_the_same_after_saving_and_loading() -> None:
     env = begun(2, rows=2, agents=1)
-    before, after = Stitcher(), Stitcher()
+    before, after = TransitionBuilder(), TransitionBuilder()
     first, _ = stitched(env, before)
     before.open(first, np.arange(4, dtype=np.float32).reshape(2, 2, 1))
 

@@ -13,7 +13,7 @@ namespace subflow {
 namespace {
 
 // `flows` connections over two lossy links of 8 Mbit/s, RTT 100 ms.
-Scenario lossy_pair(std::size_t flows, const std::string& controller, Decider decider = {}) {
+Scenario lossy_pair(std::size_t flows, const std::string& controller, DecisionSource decider = {}) {
     Scenario s;
     s.duration = from_seconds(20);
     for (const char* name : {"a/forward", "a/reverse", "b/forward", "b/reverse"}) {
@@ -54,7 +54,7 @@ int run_with(Network& network, Nanos until, float value) {
 }
 
 TEST(Agents, HostServesItsFlowsInTurnOnceInTheEpochTime) {
-    const Scenario s = lossy_pair(5, "drl-cc", {DeciderKind::Outside, nullptr});
+    const Scenario s = lossy_pair(5, "drl-cc", {DecisionSourceKind::Outside, nullptr});
     Network network(s, 1);
     ASSERT_EQ(network.agents().size(), 1u);
     std::vector<std::uint32_t> served;
@@ -78,7 +78,7 @@ TEST(Agents, HostServesItsFlowsInTurnOnceInTheEpochTime) {
 }
 
 TEST(Agents, SeesWhatItsSendersCounted) {
-    const Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
+    const Scenario s = lossy_pair(1, "dql-mptcp", {DecisionSourceKind::Outside, nullptr});
     Network network(s, 1);
     double acked = 0;
     for (int i = 0; i < 40; ++i) {
@@ -104,7 +104,7 @@ TEST(Agents, SeesWhatItsSendersCounted) {
 // A rate that falls from 8 to 2 Mbit/s and a delay that rises from 50 to 80 ms each way, both at 10 s.
 TEST(Agents, MeasureByTheExtremesOfTheirMemory) {
     for (const double memory_s : {10.0, 3600.0}) {
-        Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
+        Scenario s = lossy_pair(1, "dql-mptcp", {DecisionSourceKind::Outside, nullptr});
         s.flows[0].controller.options = {{"memory", memory_s}, {"reference_rate", 1e6}};
         s.duration = from_seconds(40);
         for (std::uint32_t i = 0; i < s.links.size(); ++i) {
@@ -134,7 +134,7 @@ TEST(Agents, MeasureByTheExtremesOfTheirMemory) {
 }
 
 TEST(Agents, AnEpochThatTheEndCutsShortIsNotRewarded) {
-    Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
+    Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Outside, nullptr});
     s.flows[0].controller.options = {{"epoch_time", 1.0}};
     for (const double more_s : {0.3, 0.8}) {
         Network network(s, 1);
@@ -150,7 +150,7 @@ TEST(Agents, AnEpochThatTheEndCutsShortIsNotRewarded) {
 }
 
 TEST(Agents, ActionSetsTheWindowAtOnceAndLossesDoNot) {
-    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
+    const Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Outside, nullptr});
     Network network(s, 1);
     ASSERT_FALSE(network.run_until(s.duration));
     const double before = network.subflows()[0].sender.window().cwnd_pkts;
@@ -191,7 +191,7 @@ TEST(Agents, QueuesUpToWhatIsFreeCostNothing) {
 }
 
 TEST(Agents, NoActionLeavesASinglePacket) {
-    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
+    const Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Outside, nullptr});
     Network network(s, 1);
     run_with(network, from_seconds(5), -1.0F);
     const SubflowSender& sender = network.subflows()[0].sender;
@@ -201,7 +201,7 @@ TEST(Agents, NoActionLeavesASinglePacket) {
 
 TEST(Agents, NeutralAndRandomDecidersRunWithoutAnybodyAndAlike) {
     for (const char* controller : {"drl-cc", "dql-mptcp", "clean-slate"}) {
-        for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {
+        for (const DecisionSourceKind kind : {DecisionSourceKind::Neutral, DecisionSourceKind::Random}) {
             const Scenario s = lossy_pair(3, controller, {kind, nullptr});
             EXPECT_TRUE(testing::is_same_however_cut(s, s.duration)) << controller;
             Network network(s, 7);
@@ -215,7 +215,7 @@ TEST(Agents, DoingFromOutsideWhatTheNeutralDeciderDoesIsTheSameRun) {
     Scenario s = lossy_pair(2, "drl-cc");
     Network inside(s, 3);
     inside.run_until(s.duration);
-    Scenario same = lossy_pair(2, "drl-cc", {DeciderKind::Outside, nullptr});
+    Scenario same = lossy_pair(2, "drl-cc", {DecisionSourceKind::Outside, nullptr});
     Network outside(same, 3);
     EXPECT_GT(run_with(outside, same.duration, 0.0F), 300);
     EXPECT_EQ(inside.signature(), outside.signature());
@@ -225,7 +225,7 @@ TEST(Agents, ASimulationThatWaitsForOneSaysSoAndGoesOn) {
     const Scenario s = lossy_pair(1, "drl-cc");
     Network inside(s, 3);
     inside.run_until(s.duration);
-    Simulation outside(lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr}), 3, from_seconds(0.1));
+    Simulation outside(lossy_pair(1, "drl-cc", {DecisionSourceKind::Outside, nullptr}), 3, from_seconds(0.1));
     int decisions = 0;
     for (; outside.run_until(s.duration) == RunEnd::Waiting; ++decisions) {
         outside.network().act(0, std::vector<float>(outside.network().agents()[0].acting().size(), 0.0F));
@@ -236,7 +236,7 @@ TEST(Agents, ASimulationThatWaitsForOneSaysSoAndGoesOn) {
 }
 
 TEST(Agents, ScheduleActionMovesShares) {
-    Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
+    Scenario s = lossy_pair(1, "dql-mptcp", {DecisionSourceKind::Outside, nullptr});
     s.flows[0].scheduler = {"goodput", {}};
     for (LinkSpec& link : s.links) link.loss = 0;
     s.flows[0].send_buffer = Bytes(60'000);  // less than the windows: the shares decide
@@ -260,7 +260,7 @@ AgentStepTable steps_of(const Scenario& s, Nanos step) {
 }
 
 TEST(AgentSteps, HaveARowForEachSubflowThatWasSeen) {
-    const Scenario s = lossy_pair(5, "drl-cc", {DeciderKind::Random, nullptr});
+    const Scenario s = lossy_pair(5, "drl-cc", {DecisionSourceKind::Random, nullptr});
     const AgentStepTable steps = steps_of(s, s.duration);
     ASSERT_EQ(steps.width, 7u);
     ASSERT_EQ(steps.action_width, 1u);
@@ -305,7 +305,7 @@ bool same_steps(const AgentStepTable& a, const AgentStepTable& b) {
 TEST(AgentSteps, DoNotDependOnHowARunIsCutNorChangeIt) {
     for (const char* controller : {"drl-cc", "dql-mptcp", "clean-slate"}) {
         SCOPED_TRACE(controller);
-        const Scenario s = lossy_pair(2, controller, {DeciderKind::Random, nullptr});
+        const Scenario s = lossy_pair(2, controller, {DecisionSourceKind::Random, nullptr});
         const AgentStepTable once = steps_of(s, s.duration);
         ASSERT_GT(once.size(), 100u);
         EXPECT_TRUE(same_steps(once, steps_of(s, from_seconds(0.0137))));
@@ -320,7 +320,7 @@ TEST(AgentSteps, DoNotDependOnHowARunIsCutNorChangeIt) {
 }
 
 TEST(AgentSteps, AreForgottenWhenTakenAndFollowASnapshot) {
-    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Random, nullptr});
+    const Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Random, nullptr});
     Simulation simulation(s, 1, from_seconds(0.1));
     simulation.run_until(from_seconds(5));
     const std::size_t early = simulation.network().take_agent_steps().size();
@@ -360,7 +360,7 @@ TEST(AgentSteps, NarrowerAgentsLeaveTheRestUndefined) {
 }
 
 TEST(AgentSteps, EachActionIsAMark) {
-    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Random, nullptr});
+    const Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Random, nullptr});
     Simulation simulation(s, 1, from_seconds(0.1));
     simulation.run_until(s.duration);
     const AgentStepTable steps = simulation.network().take_agent_steps();
@@ -378,7 +378,7 @@ TEST(AgentSteps, EachActionIsAMark) {
 }
 
 TEST(AgentSteps, RewardIsSampledOncePerFlowThatLearns) {
-    Scenario s = lossy_pair(2, "drl-cc", {DeciderKind::Random, nullptr});
+    Scenario s = lossy_pair(2, "drl-cc", {DecisionSourceKind::Random, nullptr});
     s.flows[1].controller = {"lia", {}};
     s.flows[1].decider = {};
     Simulation simulation(s, 1, from_seconds(0.1));

@@ -287,7 +287,7 @@ TEST_F(ConfluenceTest, HasNumbersWithinTheirBounds) {
 }
 
 // Two ways into one link and one of its own, beside a NewReno.
-Scenario fork_beside_newreno(Nanos duration, Decider decider) {
+Scenario fork_beside_newreno(Nanos duration, DecisionSource decider) {
     Scenario scenario = linux_profile(duration);
     const PathSpec one = add_path(scenario, {.rate = 12_Mbps, .one_way = 20_ms, .queue_pkts = 40});
     const PathSpec two = add_path(scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});
@@ -300,7 +300,7 @@ Scenario fork_beside_newreno(Nanos duration, Decider decider) {
 // The bound that is promised: in every network, for every subflow, at every decision after the start.
 TEST(ConfluenceNetwork, NoPolicyGetsBeyondTheCap) {
     for (const float choice : {6.0F, 5.0F, 0.0F}) {
-        const Scenario scenario = fork_beside_newreno(6_s, {DeciderKind::Outside, nullptr});
+        const Scenario scenario = fork_beside_newreno(6_s, {DecisionSourceKind::Outside, nullptr});
         Network network(scenario, 3);
         std::size_t decisions = 0;
         while (!network.run_until(6_s)) {

@@ -267,7 +267,7 @@ TEST_F(DdpgMpccTest, RefusesWhatIsNoOptionOfIt) {
 }
 
 // Two links of its own, 20 Mbit/s in all.
-Scenario rate_based(const std::string& base, DeciderKind kind) {
+Scenario rate_based(const std::string& base, DecisionSourceKind kind) {
     Scenario scenario = testing::linux_profile(60_s, 20_s);
     const testing::PathOptions path{.rate = 10_Mbps, .one_way = 20_ms, .queue_pkts = 60};
     const PathSpec first = testing::add_path(scenario, path);
@@ -288,14 +288,14 @@ double goodput_mbps(const Scenario& scenario) {
 
 TEST(DdpgMpccNetwork, ProbingHoldsTheLinksWhateverTheAgentDoes) {
     for (const char* base : {"loss", "latency"}) {
-        EXPECT_GT(goodput_mbps(rate_based(base, DeciderKind::Neutral)), 8) << base;
-        EXPECT_GT(goodput_mbps(rate_based(base, DeciderKind::Random)), 8) << base;
+        EXPECT_GT(goodput_mbps(rate_based(base, DecisionSourceKind::Neutral)), 8) << base;
+        EXPECT_GT(goodput_mbps(rate_based(base, DecisionSourceKind::Random)), 8) << base;
     }
 }
 
 // An agent that always wants more holds both links; the utility brings it back where the queue overflows.
 TEST(DdpgMpccNetwork, AnAgentThatAsksForMoreFillsTheLinks) {
-    const Scenario scenario = rate_based("loss", DeciderKind::Outside);
+    const Scenario scenario = rate_based("loss", DecisionSourceKind::Outside);
     Network network(scenario, 1);
     const std::array<float, 1> more{0.5F};
     while (!network.run_until(scenario.duration)) {
@@ -306,7 +306,7 @@ TEST(DdpgMpccNetwork, AnAgentThatAsksForMoreFillsTheLinks) {
 }
 
 TEST(DdpgMpccNetwork, LogsWhatItsMovingPhaseCameTo) {
-    const Scenario scenario = rate_based("loss", DeciderKind::Random);
+    const Scenario scenario = rate_based("loss", DecisionSourceKind::Random);
     Network network(scenario, 1);
     network.run_until(scenario.duration);
     int moves = 0;
@@ -321,7 +321,7 @@ TEST(DdpgMpccNetwork, LogsWhatItsMovingPhaseCameTo) {
 }
 
 TEST(DdpgMpccNetwork, RunsAlikeHoweverItIsCut) {
-    for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {
+    for (const DecisionSourceKind kind : {DecisionSourceKind::Neutral, DecisionSourceKind::Random}) {
         EXPECT_TRUE(testing::is_same_however_cut(rate_based("latency", kind), 25_s));
     }
 }

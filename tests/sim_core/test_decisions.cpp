@@ -63,7 +63,7 @@ TEST(DecisionLog, ADraftThatIsNotKeptLeavesNoTrace) {
     EXPECT_EQ(log[0].at, Nanos(0));
     add(log, Nanos(51));
     EXPECT_EQ(log[15].at, Nanos(51));
-    EXPECT_EQ(log[15].chosen, Decision::kNobody);
+    EXPECT_EQ(log[15].chosen, Decision::kNoSubflow);
     EXPECT_EQ(log[15].cause, Cause::Ack);
 }
 

@@ -169,10 +169,10 @@ TEST_F(IntervalMonitorTest, OneAcknowledgementForAllIsThroughputOverTheTimeOfSen
 TEST_F(IntervalMonitorTest, SilenceIsLossOnceThePatienceIsOver) {
     begin(0_ms);
     send(5);
-    EXPECT_EQ(monitor.patience_ends(40_ms), kNever);  // it goes on
+    EXPECT_EQ(monitor.wait_ends(40_ms), kNever);  // it goes on
     begin(10_ms);
     send(5);
-    EXPECT_EQ(monitor.patience_ends(40_ms), 50_ms);
+    EXPECT_EQ(monitor.wait_ends(40_ms), 50_ms);
     EXPECT_FALSE(monitor.has_finished(Nanos(49'999'999), 40_ms));
     ASSERT_TRUE(monitor.has_finished(50_ms, 40_ms));
     const IntervalRecord silent = monitor.take_finished(50_ms);
@@ -184,7 +184,7 @@ TEST_F(IntervalMonitorTest, SilenceIsLossOnceThePatienceIsOver) {
     // A single delivery, and the rest is waited for.
     begin(20_ms);
     monitor.on_delivered(5, 60_ms);
-    EXPECT_EQ(monitor.patience_ends(40_ms), kNever);
+    EXPECT_EQ(monitor.wait_ends(40_ms), kNever);
     EXPECT_FALSE(monitor.has_finished(10_s, 40_ms));
     monitor.check_invariants(4);
 }
@@ -328,12 +328,12 @@ TEST_F(MonitoredSenderTest, ATimerEndsThePatienceWithAnIntervalOfWhichNothingIsH
     now = 160_ms;
     ack(10, 90_ms);  // the rest of the first interval, nothing of the second
     EXPECT_EQ(sender.take_intervals().size(), 1u);
-    const Nanos patience_ends = 150_ms + sender.rtt().srtt() * 4;
-    ASSERT_LT(patience_ends, sender.rto_deadline());
-    EXPECT_EQ(sender.reordering_deadline(), patience_ends);
-    sender.on_timer(patience_ends - Nanos(1), {}, options);
+    const Nanos wait_ends = 150_ms + sender.rtt().srtt() * 4;
+    ASSERT_LT(wait_ends, sender.rto_deadline());
+    EXPECT_EQ(sender.reordering_deadline(), wait_ends);
+    sender.on_timer(wait_ends - Nanos(1), {}, options);
     EXPECT_TRUE(sender.take_intervals().empty());
-    now = patience_ends;
+    now = wait_ends;
     sender.on_timer(now, {}, options);
     sender.check_invariants();
     const std::vector<IntervalRecord> taken = sender.take_intervals();

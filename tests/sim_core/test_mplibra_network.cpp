@@ -21,7 +21,7 @@ AlgorithmChoice libra_over(const std::string& classic) {
 }
 
 FlowSpec& add_agent_flow(Scenario& scenario, const std::vector<PathSpec>& paths, const AlgorithmChoice& controller,
-                         DeciderKind kind = DeciderKind::Neutral) {
+                         DecisionSourceKind kind = DecisionSourceKind::Neutral) {
     FlowSpec& flow = add_mptcp(scenario, paths, controller.name);
     flow.controller = controller;
     flow.decider.kind = kind;
@@ -29,7 +29,8 @@ FlowSpec& add_agent_flow(Scenario& scenario, const std::vector<PathSpec>& paths,
 }
 
 // Two links of its own.
-Scenario two_links(const AlgorithmChoice& controller, DeciderKind kind, double loss = 0, Nanos duration = 100_s) {
+Scenario two_links(const AlgorithmChoice& controller, DecisionSourceKind kind, double loss = 0,
+                   Nanos duration = 100_s) {
     Scenario scenario = linux_profile(duration, 20_s);
     PathOptions path = kPath;
     path.loss = loss;
@@ -55,7 +56,7 @@ class EveryClassic : public ::testing::TestWithParam<std::string> {};
 // Links whose queues do not fill again once slow start is over: the window grows by a packet per round trip at most.
 TEST_P(EveryClassic, IsLeftAloneByAnAgentThatDoesNothingWhereItBarelyMoves) {
     const auto deep = [&](const AlgorithmChoice& controller) {
-        Scenario scenario = two_links(controller, DeciderKind::Neutral, 0, 60_s);
+        Scenario scenario = two_links(controller, DecisionSourceKind::Neutral, 0, 60_s);
         // Of a slow start that doubles, the losses come when an evaluation paces: the classic controller is not told
         // of them, and slow start goes on from cycle to cycle.
         scenario.transport.handshake = false;
@@ -88,34 +89,36 @@ TEST_P(EveryClassic, IsLeftAloneByAnAgentThatDoesNothingWhereItBarelyMoves) {
 
 TEST_P(EveryClassic, LosesNothingToAnAgentThatDoesNothing) {
     for (const double loss : {0.0, 0.001, 0.005}) {
-        const double alone = goodput_mbps(two_links({GetParam(), {}}, DeciderKind::Neutral, loss));
-        EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DeciderKind::Neutral, loss)), 0.9 * alone) << loss;
+        const double alone = goodput_mbps(two_links({GetParam(), {}}, DecisionSourceKind::Neutral, loss));
+        EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DecisionSourceKind::Neutral, loss)), 0.9 * alone)
+            << loss;
     }
 }
 
 // Random losses do not bring a rate down that the utility defends: at 0.1 % a sum of 10 Mbit/s breaks even.
 TEST_P(EveryClassic, IsKeptFromGivingInToRandomLoss) {
-    const double alone = goodput_mbps(two_links({GetParam(), {}}, DeciderKind::Neutral, 0.005));
-    EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DeciderKind::Neutral, 0.005)), 2 * alone);
+    const double alone = goodput_mbps(two_links({GetParam(), {}}, DecisionSourceKind::Neutral, 0.005));
+    EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DecisionSourceKind::Neutral, 0.005)), 2 * alone);
 }
 
 // The lower bound: whatever the agent says, the utility rejects what is worse.
 TEST_P(EveryClassic, IsDefendedAgainstAnAgentThatDoesAnything) {
     for (const double loss : {0.001, 0.005}) {
-        const double alone = goodput_mbps(two_links({GetParam(), {}}, DeciderKind::Neutral, loss));
-        EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DeciderKind::Random, loss)), 0.8 * alone) << loss;
+        const double alone = goodput_mbps(two_links({GetParam(), {}}, DecisionSourceKind::Neutral, loss));
+        EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DecisionSourceKind::Random, loss)), 0.8 * alone)
+            << loss;
     }
-    const double alone = goodput_mbps(two_links({GetParam(), {}}, DeciderKind::Neutral));
-    EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DeciderKind::Random)), 0.8 * alone);
+    const double alone = goodput_mbps(two_links({GetParam(), {}}, DecisionSourceKind::Neutral));
+    EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DecisionSourceKind::Random)), 0.8 * alone);
     // Where a queue always stands, a falling RTT speaks for any lower rate: counted as in the paper, not all of the
     // bound holds.
     AlgorithmChoice as_printed = libra_over(GetParam());
     as_printed.options.push_back({"falling_rtt", true});
-    EXPECT_GT(goodput_mbps(two_links(as_printed, DeciderKind::Random)), 0.6 * alone);
+    EXPECT_GT(goodput_mbps(two_links(as_printed, DecisionSourceKind::Random)), 0.6 * alone);
 }
 
 // The topologies of the paper's figures 1 and 10, with links of 5 Mbit/s: the connection is flow 0.
-std::vector<std::pair<std::string, Scenario>> topologies(const AlgorithmChoice& controller, DeciderKind kind) {
+std::vector<std::pair<std::string, Scenario>> topologies(const AlgorithmChoice& controller, DecisionSourceKind kind) {
     std::vector<std::pair<std::string, Scenario>> all;
     const auto begin = [&](const char* name) -> Scenario& {
         Scenario scenario = linux_profile(100_s, 20_s);
@@ -164,8 +167,8 @@ std::vector<std::pair<std::string, Scenario>> topologies(const AlgorithmChoice& 
 class EveryClassicInEveryTopology : public EveryClassic {};
 
 TEST_P(EveryClassicInEveryTopology, IsDefended) {
-    const auto alone = topologies({GetParam(), {}}, DeciderKind::Neutral);
-    const auto defended = topologies(libra_over(GetParam()), DeciderKind::Random);
+    const auto alone = topologies({GetParam(), {}}, DecisionSourceKind::Neutral);
+    const auto defended = topologies(libra_over(GetParam()), DecisionSourceKind::Random);
     for (std::size_t i = 0; i < alone.size(); ++i) {
         double of_classic = 0;
         double of_libra = 0;
@@ -216,7 +219,7 @@ void decide_by_delay(Network& network) {
 
 // Capacities of 8 Mbit/s, a BDP of 80 packets, halve. What it works with then, whatever the stage: the base rate times
 // the RTT, before and within three seconds.
-std::array<double, 2> windows_around_a_fall(DeciderKind kind) {
+std::array<double, 2> windows_around_a_fall(DecisionSourceKind kind) {
     Scenario scenario = linux_profile(70_s);
     PathOptions path = kPath;
     path.rate = 8_Mbps;
@@ -246,12 +249,12 @@ std::array<double, 2> windows_around_a_fall(DeciderKind kind) {
 
 TEST(MpLibraNetwork, FollowsAFallOfTheCapacityWithinThreeSeconds) {
     // Without an agent's help down to what the path now holds: a BDP of 40 and a queue of 50 packets.
-    const auto [before, after] = windows_around_a_fall(DeciderKind::Neutral);
+    const auto [before, after] = windows_around_a_fall(DecisionSourceKind::Neutral);
     EXPECT_GT(before, 80);
     EXPECT_LT(after, 92);
     EXPECT_GT(after, 40);
     // With one that minds the delay below that; in the paper from 80 to 50.
-    const auto [minded_before, minded_after] = windows_around_a_fall(DeciderKind::Outside);
+    const auto [minded_before, minded_after] = windows_around_a_fall(DecisionSourceKind::Outside);
     EXPECT_GT(minded_before, 72);
     EXPECT_LT(minded_after, 60);
 }
@@ -259,7 +262,7 @@ TEST(MpLibraNetwork, FollowsAFallOfTheCapacityWithinThreeSeconds) {
 TEST(MpLibraNetwork, EverythingItDoesHasAReason) {
     std::set<const RuleInfo*> seen;
     for (const double loss : {0.0, 0.01}) {
-        for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {
+        for (const DecisionSourceKind kind : {DecisionSourceKind::Neutral, DecisionSourceKind::Random}) {
             Scenario scenario = two_links(libra_over("olia"), kind, loss, 30_s);
             EventSpec& outage = scenario.events.emplace_back();
             outage.at = 15_s;
@@ -282,17 +285,17 @@ TEST(MpLibraNetwork, EverythingItDoesHasAReason) {
 }
 
 TEST(MpLibraNetwork, RunsOverOnePathAsTcpToo) {
-    for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {
+    for (const DecisionSourceKind kind : {DecisionSourceKind::Neutral, DecisionSourceKind::Random}) {
         Scenario scenario = linux_profile(60_s, 10_s);
         FlowSpec& flow = add_tcp(scenario, add_path(scenario, kPath));
         flow.controller = libra_over("olia");
         flow.decider.kind = kind;
-        EXPECT_GT(goodput_mbps(scenario), kind == DeciderKind::Neutral ? 4.3 : 2.9);
+        EXPECT_GT(goodput_mbps(scenario), kind == DecisionSourceKind::Neutral ? 4.3 : 2.9);
     }
 }
 
 TEST(MpLibraNetwork, RunsAlikeHoweverItIsCut) {
-    for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {
+    for (const DecisionSourceKind kind : {DecisionSourceKind::Neutral, DecisionSourceKind::Random}) {
         for (const char* classic : {"olia", "wvegas"}) {
             const Scenario scenario = two_links(libra_over(classic), kind, 0.01, 25_s);
             EXPECT_TRUE(is_same_however_cut(scenario, scenario.duration)) << classic;

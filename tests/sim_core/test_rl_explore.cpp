@@ -242,7 +242,7 @@ TEST(RlExploreOptions, DecideWhenTheAgentActs) {
 }
 
 // One flow over the link of T-rlx: 48 Mbit/s (4000 packets/s), 20 ms each way, 55 packets of queue.
-Scenario fast_link(Nanos duration, Decider decider, const std::vector<OptionValue>& options = {}) {
+Scenario fast_link(Nanos duration, DecisionSource decider, const std::vector<OptionValue>& options = {}) {
     Scenario scenario = linux_profile(duration);
     const PathSpec path = add_path(scenario, {.rate = 48_Mbps, .one_way = 20_ms, .queue_pkts = 55});
     FlowSpec& flow = add_tcp(scenario, path);
@@ -280,7 +280,7 @@ std::vector<std::pair<Nanos, EpochSample>> decisions_of(Network& network, Nanos 
 }
 
 TEST(RlExploreNetwork, AnEpochEndsWithTheFateOfFiftyPackets) {
-    const Scenario scenario = fast_link(5_s, {DeciderKind::Outside, nullptr}, {{"starting_rate", 24e6}});
+    const Scenario scenario = fast_link(5_s, {DecisionSourceKind::Outside, nullptr}, {{"starting_rate", 24e6}});
     Network network(scenario, 1);
     const auto seen = decisions_of(network, 5_s, RlExplore::kKeep);
     ASSERT_GT(seen.size(), 100u);
@@ -297,7 +297,7 @@ TEST(RlExploreNetwork, AnEpochEndsWithTheFateOfFiftyPackets) {
 
 TEST(RlExploreNetwork, AnEpochOfRoundTripsLastsOne) {
     const std::vector<OptionValue> options{{"epoch", std::string("rtt")}, {"probe_bw", false}};
-    const Scenario scenario = fast_link(5_s, {DeciderKind::Outside, nullptr}, options);
+    const Scenario scenario = fast_link(5_s, {DecisionSourceKind::Outside, nullptr}, options);
     Network network(scenario, 1);
     const auto seen = decisions_of(network, 5_s, RlExplore::kKeep);
     ASSERT_GT(seen.size(), 100u);
@@ -306,7 +306,7 @@ TEST(RlExploreNetwork, AnEpochOfRoundTripsLastsOne) {
 }
 
 TEST(RlExploreNetwork, AnAgentThatAlwaysWantsMoreLosesPacketsAndKeepsTheLinkBusy) {
-    Scenario scenario = fast_link(5_s, {DeciderKind::Outside, nullptr});
+    Scenario scenario = fast_link(5_s, {DecisionSourceKind::Outside, nullptr});
     scenario.warmup = 40_ms;  // the handshake, in which nothing is there to be sent
     Network network(scenario, 1);
     const auto seen = decisions_of(network, 5_s, RlExplore::kIncrease);

@@ -8,13 +8,13 @@
 
 namespace subflow {
 
-Agent::Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t seed)
+Agent::Agent(const AgentInfo& info, const EpochPlan& plan, const DecisionSource& decider, std::uint64_t seed)
     : info_(&info),
       plan_(plan),
       decider_(decider),
       draws_(seed),
       width_(static_cast<std::uint32_t>(info.features.size()) * plan.history) {
-    if (decider.kind == DeciderKind::Trained) decider.policy->require_fit(info, plan.history);
+    if (decider.kind == DecisionSourceKind::Trained) decider.policy->require_fit(info, plan.history);
 }
 
 void Agent::add_member(std::uint32_t subflow, std::uint32_t flow, bool acts) {
@@ -61,9 +61,9 @@ void Agent::add_row(std::size_t member, bool acts) {
 void Agent::decide() {
     const std::size_t width = action_width();
     action_.assign(acting_.size() * width, info_->choices.empty() ? 0.0F : info_->neutral_choice);
-    if (decider_.kind == DeciderKind::Trained) {
+    if (decider_.kind == DecisionSourceKind::Trained) {
         value_ = decider_.policy->act(observation(), space_, action_);
-    } else if (decider_.kind == DeciderKind::Random) {
+    } else if (decider_.kind == DecisionSourceKind::Random) {
         for (std::size_t i = 0; i < action_.size(); ++i) {
             if (!info_->choices.empty()) {
                 action_[i] = static_cast<float>(draws_.below(static_cast<std::uint32_t>(info_->choices.size())));

@@ -46,13 +46,13 @@ public:
         Nanos decided_at{};    // 0: before the first record
     };
 
-    Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t seed);
+    Agent(const AgentInfo& info, const EpochPlan& plan, const DecisionSource& decider, std::uint64_t seed);
 
     const AgentInfo& info() const { return *info_; }
     const EpochPlan& plan() const { return plan_; }
     // True if the agent acts on news of its subflows, not by the clock.
     bool acts_on_news() const { return plan_.kind == EpochKind::Packets || plan_.kind == EpochKind::Own; }
-    const Decider& decider() const { return decider_; }
+    const DecisionSource& decider() const { return decider_; }
     // Numbers per subflow in an observation.
     std::uint32_t width() const { return width_; }
     std::size_t action_width() const { return info_->action_width(); }
@@ -95,7 +95,7 @@ public:
 private:
     const AgentInfo* info_;
     EpochPlan plan_;
-    Decider decider_;
+    DecisionSource decider_;
     Draws draws_;
     std::uint32_t width_ = 0;
     std::vector<Member> members_;

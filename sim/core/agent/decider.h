@@ -41,18 +41,18 @@ public:
     virtual double act(const Observation& observation, Workspace& space, std::span<float> action) const = 0;
 };
 
-enum class DeciderKind : std::uint8_t {
+enum class DecisionSourceKind : std::uint8_t {
     Neutral,  // the action without effect
     Random,   // uniform over the allowed actions, from the run's seed: a stress test for controllers
     Trained,  // a policy
     Outside,  // the owner of the network: the run stops and waits for Network::act()
 };
-SUBFLOW_WORDS(DeciderKind, "neutral", "random", "trained", "outside")
+SUBFLOW_WORDS(DecisionSourceKind, "neutral", "random", "trained", "outside")
 
-struct Decider {
-    DeciderKind kind = DeciderKind::Neutral;
+struct DecisionSource {
+    DecisionSourceKind kind = DecisionSourceKind::Neutral;
     std::shared_ptr<const Policy> policy;  // for Trained only
 };
-SUBFLOW_FIELDS(Decider, kind, policy)
+SUBFLOW_FIELDS(DecisionSource, kind, policy)
 
 }  // namespace subflow

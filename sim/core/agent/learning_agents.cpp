@@ -37,7 +37,7 @@ LearningAgents::LearningAgents(const Network& network) : agent_of_(network.subfl
     struct Key {
         std::size_t controller;
         std::uint32_t group;
-        const Decider* decider;
+        const DecisionSource* decider;
     };
     std::vector<Key> keys;
     for (std::uint32_t flow = 0; flow < connections.size(); ++flow) {
@@ -141,7 +141,7 @@ std::optional<std::uint32_t> LearningAgents::on_epoch(const Reach& reach, std::u
         if (has_more) set_due(agent, now, retry_after(agent));
         return std::nullopt;
     }
-    if (agent.decider().kind == DeciderKind::Outside) {
+    if (agent.decider().kind == DecisionSourceKind::Outside) {
         agent.is_waiting = true;
         ++waiting_;
         return std::nullopt;

@@ -13,7 +13,7 @@ bool steers(const FlowSpec& flow, const std::string& controller) {
 }
 
 bool learns(const Agent& agent) {
-    return agent.decider().kind == DeciderKind::Outside;
+    return agent.decider().kind == DecisionSourceKind::Outside;
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::uint32_t VecEnv::slots_of(const Scenario& scenario, const std::string& cont
 void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
                   std::vector<std::uint32_t> groups) {
     for (FlowSpec& spec : scenario.flows)
-        if (steers(spec, controller_)) spec.decider = {.kind = DeciderKind::Outside, .policy = nullptr};
+        if (steers(spec, controller_)) spec.decider = {.kind = DecisionSourceKind::Outside, .policy = nullptr};
     Episode& e = episodes_.at(env);
     Episode next;
     next.scenario = std::make_unique<const Scenario>(std::move(scenario));

@@ -262,7 +262,7 @@ concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSa
 // kEcn: response to marks, where the default does not fit. By default, controllers that keep a window, and neither
 // govern recovery nor follow an agent, answer marks like losses.
 template <class T>
-concept SaysEcnUse = requires {
+concept DeclaresEcnUse = requires {
     { T::kEcn } -> std::convertible_to<EcnUse>;
 };
 
@@ -302,7 +302,7 @@ bool governs_recovery(const T& controller) {
 }
 template <class T>
 EcnUse ecn_use(const T& controller) {
-    if constexpr (SaysEcnUse<T>) {
+    if constexpr (DeclaresEcnUse<T>) {
         return T::kEcn;
     } else {
         return {.answers = GrowsPerAck<T> && !governs_recovery(controller) && !monitors_intervals(controller) &&

@@ -74,7 +74,7 @@ void MpLibra::advertise(Window& window, Nanos srtt) const {
 
 // Calls call(classic, siblings), where paced siblings have windows computed from their advertised rates.
 template <class Call>
-void MpLibra::let_classic(const Siblings& siblings, Call&& call) {
+void MpLibra::call_classic(const Siblings& siblings, Call&& call) {
     std::array<Sibling, kMaxSubflows> seen;
     Siblings view = siblings;
     if (siblings.has_others()) {
@@ -287,7 +287,7 @@ void MpLibra::on_every_ack(Window& window, const AckSample& ack, const Siblings&
 
 void MpLibra::on_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
     if (stage_ != Stage::Beginning && stage_ != Stage::Exploration) return;
-    let_classic(siblings, [&](auto& classic, const Siblings& view) { classic.on_ack(window, ack, view); });
+    call_classic(siblings, [&](auto& classic, const Siblings& view) { classic.on_ack(window, ack, view); });
     advertise(window, ack.srtt);
 }
 
@@ -304,8 +304,8 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     // the classic controller has a more recent estimate
     if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
-        let_classic(siblings,
-                    [&](auto& classic, const Siblings& view) { classic.on_congestion_event(window, event, view); });
+        call_classic(siblings,
+                     [&](auto& classic, const Siblings& view) { classic.on_congestion_event(window, event, view); });
         // At once: RFC 6675 section 5, step (4.2)
         if (!is_timeout) window.cwnd_pkts = std::max(window.ssthresh_pkts, 1.0);
     } else if (event.why != nullptr) {

@@ -274,7 +274,7 @@ private:
     void choose(Window& window, const IntervalMoment& moment);
     void advertise(Window& window, Nanos srtt) const;
     template <class Call>
-    void let_classic(const Siblings& siblings, Call&& call);
+    void call_classic(const Siblings& siblings, Call&& call);
 
     Classic classic_;
     double threshold_;

@@ -22,7 +22,7 @@ struct Scripted::Call {
         input.objects[0] = object;
     }
 
-    SF_INLINE void offer(const SiblingsOrOwn& siblings) {
+    SF_INLINE void offer(const SiblingsWithSelf& siblings) {
         const std::span all = siblings.siblings();
         input.items = all.data();
         input.count = static_cast<std::uint32_t>(all.size());
@@ -91,7 +91,7 @@ void Scripted::on_start(Window& window, std::uint64_t seed) {
 
 void Scripted::follow_ack(ScriptHook hook, Window& window, const AckSample& ack, const Siblings& siblings) {
     Call call(*this, window, hook, &ack);
-    const SiblingsOrOwn all(siblings, window, ack.srtt);
+    const SiblingsWithSelf all(siblings, window, ack.srtt);
     call.offer(all);
     call(ack.why);
 }
@@ -99,7 +99,7 @@ void Scripted::follow_ack(ScriptHook hook, Window& window, const AckSample& ack,
 void Scripted::on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings) {
     if (!program_->has(ScriptHook::Delivery)) return;
     Call call(*this, window, ScriptHook::Delivery, &sample);
-    const SiblingsOrOwn all(siblings, window, sample.srtt);
+    const SiblingsWithSelf all(siblings, window, sample.srtt);
     call.offer(all);
     call(sample.why);
 }
@@ -112,7 +112,7 @@ void Scripted::on_congestion_event(Window& window, const CongestionEvent& event,
         return;
     }
     Call call(*this, window, ScriptHook::Loss, &event);
-    const SiblingsOrOwn all(siblings, window, event.srtt);
+    const SiblingsWithSelf all(siblings, window, event.srtt);
     call.offer(all);
     const ScriptOutcome outcome = call(event.why);
     if (std::isinf(window.ssthresh_pkts) && !governs_recovery())
@@ -151,7 +151,7 @@ NextInterval Scripted::on_interval(Window& window, IntervalRecord& record, const
     Call call(*this, window, ScriptHook::Interval, &record);
     call.input.objects[1] = &moment;
     call.input.record = &record;
-    const SiblingsOrOwn all(siblings, window, moment.srtt);
+    const SiblingsWithSelf all(siblings, window, moment.srtt);
     call.offer(all);
     return call(moment.why).end == ScriptEnd::Now ? NextInterval::BeginsNow : NextInterval::InTurn;
 }

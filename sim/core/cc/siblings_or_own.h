@@ -10,9 +10,9 @@
 namespace subflow {
 
 // Prevents empty sets in formulas: a subflow without siblings is its own only sibling.
-class SiblingsOrOwn {
+class SiblingsWithSelf {
 public:
-    SiblingsOrOwn(const Siblings& siblings, const Window& window, Nanos srtt) : told_(siblings) {
+    SiblingsWithSelf(const Siblings& siblings, const Window& window, Nanos srtt) : told_(siblings) {
         if (siblings.self < siblings.all.size()) [[likely]]
             return;
         alone_ = Sibling{.cwnd_pkts = window.cwnd_pkts,
@@ -20,8 +20,8 @@ public:
                          .advertised = window.advertised,
                          .window_pkts = window.cwnd_pkts};
     }
-    SiblingsOrOwn(const SiblingsOrOwn&) = delete;
-    SiblingsOrOwn& operator=(const SiblingsOrOwn&) = delete;
+    SiblingsWithSelf(const SiblingsWithSelf&) = delete;
+    SiblingsWithSelf& operator=(const SiblingsWithSelf&) = delete;
 
     std::span<const Sibling> siblings() const { return alone_ ? std::span(&*alone_, 1) : told_.all; }
     std::size_t self() const { return alone_ ? 0 : told_.self; }

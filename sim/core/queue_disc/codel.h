@@ -47,7 +47,7 @@ public:
     template <class Queue, class Drop>
     std::optional<Waiting> dequeue(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
                                    std::int64_t& marks) {
-        std::optional<Waiting> next = under_control(queue, now, options, mtu, drop, marks);
+        std::optional<Waiting> next = dequeue_by_law(queue, now, options, mtu, drop, marks);
         const bool is_late = next && now - next->since > options.ce_threshold && next->packet.ecn() != Ecn::Marked;
         if (is_late && next->packet.mark()) ++marks;
         return next;
@@ -57,8 +57,8 @@ public:
 
 private:
     template <class Queue, class Drop>
-    std::optional<Waiting> under_control(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
-                                         std::int64_t& marks) {
+    std::optional<Waiting> dequeue_by_law(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
+                                          std::int64_t& marks) {
         // A marked packet stays: the queue is not shorter, and the control law waits for the effect as after a drop.
         const auto marked = [&](Waiting& waiting) {
             if (!options.marks || !waiting.packet.mark()) return false;

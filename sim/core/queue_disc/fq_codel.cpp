@@ -52,7 +52,7 @@ Waiting FqCodelQueue::pop(Flow& flow) {
 }
 
 // Each flow with packets is in one of the lists, which are shorter than the array of all 1024 flows.
-std::uint32_t FqCodelQueue::fattest() const {
+std::uint32_t FqCodelQueue::largest_queue() const {
     std::uint32_t found = kNone;
     for (const List& list : {new_, old_}) {
         for (std::uint32_t i = list.head; i != kNone; i = flows_[i].next_listed) {

@@ -73,7 +73,7 @@ public:
     // Makes room: drops half the packets, at least one and at most 64, from the head of the queue with the most bytes.
     template <class Drop>
     void make_room(Drop&& drop) {
-        Flow& flow = flows_[fattest()];
+        Flow& flow = flows_[largest_queue()];
         FlowView view{*this, flow};
         for (std::int64_t left = flow.pkts < 4 ? 1 : flow.pkts < 128 ? flow.pkts / 2 : 64; left > 0; --left)
             drop(view.pop());
@@ -127,7 +127,7 @@ private:
     };
 
     Waiting pop(Flow& flow);
-    std::uint32_t fattest() const;
+    std::uint32_t largest_queue() const;
     std::vector<std::uint32_t> order_of_service() const;  // nodes
     void append(List& list, std::uint32_t flow);
     // Moves the first flow of a list to the end of another; removes it if `to` is null.

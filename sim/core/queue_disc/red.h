@@ -65,16 +65,16 @@ public:
         if (options_.spreads && p_b > 0) {
             // Section 7: p_a = p_b / (1 - count * p_b) makes gaps uniform on 1 … 1/p_b. Count covers the packets
             // admitted since the last drop; figure 2 of the paper counts one more, in contrast to its derivation.
-            const double rest = 1 - static_cast<double>(let_in_) * p_b;
+            const double rest = 1 - static_cast<double>(admitted_) * p_b;
             p_a = rest > p_b ? p_b / rest : 1;
         }
         const bool drops = draw < p_a;
-        let_in_ = drops || p_b <= 0 ? 0 : let_in_ + 1;
+        admitted_ = drops || p_b <= 0 ? 0 : admitted_ + 1;
         return !drops;
     }
 
     // The queue limit dropped an admitted packet.
-    void on_overflow() { let_in_ = 0; }
+    void on_overflow() { admitted_ = 0; }
 
     bool marks() const { return options_.marks; }
     double average_pkts() const { return average_pkts_; }
@@ -93,7 +93,7 @@ private:
 
     RedOptions options_;
     double average_pkts_ = 0;
-    std::int64_t let_in_ = 0;  // since the last drop
+    std::int64_t admitted_ = 0;  // since the last drop
 };
 
 }  // namespace subflow

@@ -75,7 +75,7 @@ public:
         if (!turn) {
             // All participating subflows have used their turns: the next round begins. The others keep their counts.
             for (std::size_t i = 0; i < subflows.size(); ++i) {
-                if (takes_part(subflows[i])) used_[i] = 0;
+                if (participates(subflows[i])) used_[i] = 0;
             }
             turn = whose_turn(subflows);
         }
@@ -96,15 +96,15 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(used_); }
 
 private:
-    bool takes_part(const Candidate& c) const { return passes_over_ ? c.is_available : c.is_usable; }
+    bool participates(const Candidate& c) const { return passes_over_ ? c.is_available : c.is_usable; }
 
     // A subflow within its turn comes before subflows whose turn has not begun.
     std::optional<std::size_t> whose_turn(std::span<const Candidate> subflows) const {
         const auto begun = first(subflows, [this](const Candidate& c, std::uint32_t used) {
-            return takes_part(c) && used > 0 && used < num_segments_;
+            return participates(c) && used > 0 && used < num_segments_;
         });
         if (begun) return begun;
-        return first(subflows, [this](const Candidate& c, std::uint32_t used) { return takes_part(c) && used == 0; });
+        return first(subflows, [this](const Candidate& c, std::uint32_t used) { return participates(c) && used == 0; });
     }
 
     template <class Matches>

@@ -68,7 +68,7 @@ class Parts:
     unreachable: tuple[Connection, ...]
 
 
-def take_apart(network: SharedNetwork) -> Parts:
+def decompose(network: SharedNetwork) -> Parts:
     """Divides the connections into independent parts."""
     unlimited, unreachable, sharing = [], [], []
     for connection in network.connections:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from subflow_sim.fairness.network import SharedNetwork
-from subflow_sim.fairness.pooled import Floats, Part, take_apart
+from subflow_sim.fairness.pooled import Floats, Part, decompose
 
 _BETTER = 1e-9
 _MOST_SHARES = 3000  # water fillings in the search for an equilibrium
@@ -28,7 +28,7 @@ def single_path_totals(network: SharedNetwork) -> dict[str, float]:
     Returns:
         Payload rate by connection, bit/s; infinite if unlimited, 0 if the destination is unreachable.
     """
-    taken = take_apart(network)
+    taken = decompose(network)
     totals = {connection.name: 0.0 for connection in network.connections}
     totals |= {connection.name: math.inf for connection in taken.unlimited}
     for part in taken.parts:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from subflow_sim.fairness.network import SharedNetwork
-from subflow_sim.fairness.pooled import Floats, Part, path_choice, take_apart
+from subflow_sim.fairness.pooled import Floats, Part, decompose, path_choice
 from subflow_sim.fairness.proportional import proportional_rates
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def proportional_split(network: SharedNetwork) -> Split:
 
 
 def _split(network: SharedNetwork, solve: Callable[[Part], _Solved]) -> Split:
-    taken = take_apart(network)
+    taken = decompose(network)
     totals = {connection.name: 0.0 for connection in network.connections}
     subflows = {path.owner: 0.0 for connection in network.connections for path in connection.paths}
     prices: dict[str, float] = {}

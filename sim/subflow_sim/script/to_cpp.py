@@ -238,7 +238,7 @@ class _Writer:
             lines.append(f"if ({why} != nullptr) {why}->set(k{_class_name(hook.name)}, {{}});")
         if any(kind == "siblings" for _, kind in self._things.values()):
             source = next((name for name, kind in self._things.values() if kind in _HAS_SRTT), "")
-            lines.append(f"const SiblingsOrOwn all(siblings, {called[0]}, {source}.srtt);")
+            lines.append(f"const SiblingsWithSelf all(siblings, {called[0]}, {source}.srtt);")
         return lines
 
     def _declarations(self) -> list[str]:

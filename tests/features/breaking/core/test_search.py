@@ -149,7 +149,7 @@ def test_what_was_found_is_read_from_its_files(tmp_path: Path) -> None:
 def test_a_map_of_many_networks_leaves_out_what_cannot_be_drawn_and_counts_it() -> None:
     margins = np.random.default_rng(1).normal(0.0, 1.0, 5000)
     places = np.arange(5000.0).reshape(-1, 1)
-    whole = SearchMap((), places, margins, None, kinds=3, untold=7)
+    whole = SearchMap((), places, margins, None, kinds=3, unmeasured=7)
     drawn = whole.with_at_most(800)
     assert len(drawn.margins) == len(drawn.places) == 800
     assert (drawn.told, drawn.tried, drawn.failed, drawn.kinds) == (5000, 5007, whole.failed, 3)

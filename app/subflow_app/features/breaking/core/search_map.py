@@ -54,7 +54,7 @@ class SearchMap:
         margins: float64 [networks]: by how much the claim holds; negative if it fails.
         space: space of the values; None if it is unknown, in which case only the positions are shown.
         kinds: number of kinds of networks in which the claim fails.
-        untold: number of networks left out because the claim could not be measured.
+        unmeasured: number of networks left out because the claim could not be measured.
         thinned: number of networks left out for drawing, and in how many of them the claim fails.
     """
 
@@ -63,7 +63,7 @@ class SearchMap:
     margins: NDArray[np.float64]
     space: Space | None
     kinds: int = 0
-    untold: int = 0
+    unmeasured: int = 0
     thinned: tuple[int, int] = (0, 0)
 
     @property
@@ -74,7 +74,7 @@ class SearchMap:
     @property
     def tried(self) -> int:
         """Number of networks tried."""
-        return self.told + self.untold
+        return self.told + self.unmeasured
 
     @property
     def failed(self) -> int:

@@ -351,7 +351,7 @@ class _Conversation:
             if mark.kind == "established" and not self._has_handshakes:
                 wire = self._open(number, self._closed[number])
                 flags = _made_up_ecn_flags(captured, mark.owner, self._closed[number])
-                yield from wire.made_up_handshake(mark.time_ns, self._one_way_ns[number], flags)
+                yield from wire.generated_handshake(mark.time_ns, self._one_way_ns[number], flags)
             elif mark.kind == "closed":
                 self._closed[number] += 1
         places = [self._order.get(name, 0) for name in captured.subflows]

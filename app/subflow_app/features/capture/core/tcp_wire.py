@@ -125,7 +125,7 @@ class TcpWire:
         needed = headers.LARGEST_WINDOW_SCALE if limit is None else max(0, limit.bit_length() - 16)
         self._window_shift = min(needed, headers.LARGEST_WINDOW_SCALE)
 
-    def made_up_handshake(
+    def generated_handshake(
         self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
     ) -> Iterator[WirePacket]:
         """The three packets of a generated handshake, whose ACK leaves when the subflow is established.
