@@ -31,8 +31,8 @@ class Actor(Protocol):
 
 
 Others: TypeAlias = str | Actor
-"""Decisions of agents other than the learner: "neutral" (no change), "random" (uniform actions), a trained policy by name
-or file, or an actor.
+"""Decisions of agents other than the learner: "neutral" (no change), "random" (uniform actions), a trained policy by
+name or file, or an actor.
 """
 
 
