@@ -1,1 +1,1 @@
-"""The scenario as it is edited: text, canvas, forms, topologies in and out, recovery."""
+"""Scenario editor: text, canvas, forms, import and export of topologies, recovery."""

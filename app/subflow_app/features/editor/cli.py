@@ -71,7 +71,7 @@ def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json
 
 
 def _written(file: Path, out: Path | None, text: str, *, force: bool) -> Path:
-    """The scenario that was made of a file."""
+    """Write the scenario beside the source file or to `out`; returns the file written."""
     from subflow_sim.whole_file import write_whole
 
     target = out or file.with_suffix(".toml")

@@ -1,1 +1,1 @@
-"""The scenario as it is edited: text, drawing, forms, topologies in and out. Start reading at `scenario_doc`."""
+"""Logic of the scenario editor: text, drawing, forms, import and export. Start reading at `scenario_doc`."""

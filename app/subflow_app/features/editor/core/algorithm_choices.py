@@ -1,7 +1,7 @@
-"""Controllers and schedulers as scenario files write them, and those that batches offer for a flow.
+"""Controllers and schedulers as written in scenario files, and the choices that batches offer for a flow.
 
-A file has a name, or a table of a name and options. The choice of the scenario comes first, then all others. A choice
-with options or a policy differs from the algorithm with its defaults, so both are offered.
+A file holds a name, or a table with a name and options. The choice of the scenario comes first, then all others. A
+choice with options or a policy differs from the algorithm with its defaults, so both are offered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = ("controller", "scheduler")
 
 
 def without_defaults(value: Any) -> TomlValue:
-    """A controller or scheduler without the table where that has a name only."""
+    """Return a controller or scheduler as a plain name if its table holds nothing but the name."""
     value = plain(value)
     if isinstance(value, dict) and set(value) == {"name"}:
         value = value["name"]
@@ -34,27 +34,27 @@ def without_defaults(value: Any) -> TomlValue:
 
 
 def name_in(value: object) -> str:
-    """The name of a controller or scheduler, which stands alone or in a table."""
+    """Return the name of a controller or scheduler, given as a name or as a table."""
     return str(value.get("name", "")) if isinstance(value, Mapping) else str(value)
 
 
 def own_or_named(own: TomlValue, value: TomlValue) -> TomlValue:
-    """The choice of the scenario where a name alone is that of it, so that options and policy stay.
+    """Return the scenario's own choice if `value` only repeats its name, so that options and policy stay.
 
     Args:
         own: controller or scheduler of the scenario.
-        value: that is asked for; a table asks for exactly what it says.
+        value: the requested choice; a table is returned unchanged.
     """
     return own if isinstance(value, str) and value == name_in(own) else value
 
 
 def defaults_of(name: str) -> TomlValue:
-    """A controller or scheduler with its defaults, whatever options the scenario has for one of the same name."""
+    """Return a controller or scheduler with its defaults, whatever options the scenario sets for the same name."""
     return {"name": name}
 
 
 def value_text(value: TomlValue) -> str:
-    """A controller or scheduler in a line: "confluence, policy = mine"."""
+    """Write a controller or scheduler in one line: "confluence, policy = mine"."""
     if not isinstance(value, Mapping):
         return str(value)
     return ", ".join([name_in(value), *_option_texts(value)])
@@ -67,12 +67,12 @@ def _option_texts(value: Mapping[str, TomlValue]) -> list[str]:
 
 
 def replaced_text(key: str, others: Iterable[str], own: TomlValue) -> str:
-    """A line about controllers or schedulers that run without the options that the scenario has for its own.
+    """Write a line about replacements that run without the options set for the scenario's own choice.
 
     Args:
-        key: of the controller or scheduler: "flows.download.controller".
-        others: that are asked for instead, as `value_text` has them.
-        own: that of the scenario, with its options.
+        key: dotted key of the controller or scheduler: "flows.download.controller".
+        others: the replacements, as written by `value_text`.
+        own: the choice of the scenario, with its options.
     """
     return tr(
         "{key} = {others}: the options set for {own} ({options}) do not apply.",
@@ -84,7 +84,7 @@ def replaced_text(key: str, others: Iterable[str], own: TomlValue) -> str:
 
 
 _MOST_FILES = 50
-"""Policy files of a folder that are looked at."""
+"""Maximum number of policy files in a scenario's folder; a larger folder is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class AlgorithmChoice:
     """A controller or scheduler that a flow can have.
 
     Attributes:
-        value: of the key, as a scenario file has it.
-        text: for a list.
-        summary: a line about it.
-        is_own: the scenario has it.
+        value: the value of the key in a scenario file.
+        text: label in a list.
+        summary: a line of description.
+        is_own: whether the scenario itself makes this choice.
     """
 
     value: TomlValue
@@ -107,12 +107,12 @@ class AlgorithmChoice:
 def controller_choices(
     tree: Mapping[str, Any], scenario: Scenario, folder: Path | None = None
 ) -> dict[str, tuple[AlgorithmChoice, ...]]:
-    """The controllers that each flow can have, that of the scenario first; flows without a controller are left out.
+    """Return the choices of controllers for each flow, the scenario's own first; omits flows without a controller.
 
     Args:
         tree: the scenario file.
-        scenario: the same as it was read.
-        folder: of the file, where policies may lie; None: it has none.
+        scenario: the parsed scenario of that file.
+        folder: folder of the file, searched for policies; None for a scenario without a file.
     """
     policies = _policies(folder)
     return {
@@ -125,18 +125,18 @@ def controller_choices(
 def other_controllers(
     scenario: Scenario | None, *, is_multipath: bool, folder: Path | None = None
 ) -> list[AlgorithmChoice]:
-    """Every controller that flows of a kind can have, with its defaults and with each policy trained for it.
+    """Return every controller for a kind of flow, with its defaults and with each policy trained for it.
 
     Args:
-        scenario: whose scripts are among them; None: it brings none.
-        is_multipath: the flows have several paths.
-        folder: of the scenario file, where policies may lie; None: it has none.
+        scenario: scenario whose scripts are included; None for no scripts.
+        is_multipath: whether the flows have several paths.
+        folder: folder of the scenario file, searched for policies; None for a scenario without a file.
     """
     return list(_others(scenario, _policies(folder), is_multipath=is_multipath))
 
 
 def own_value(tree: Mapping[str, Any], scenario: Scenario, flow: str, kind: Kind) -> TomlValue:
-    """The controller or scheduler of a flow as the file has it; of one that it leaves out, the name."""
+    """Return the controller or scheduler of a flow as written in the file, or the default name if the file omits it."""
     table = tree.get("flows", {}).get(flow, {})
     found = table.get(kind) if isinstance(table, Mapping) else None
     chosen = scenario.flows[flow].controller if kind == "controller" else scenario.flows[flow].scheduler
@@ -173,12 +173,12 @@ def _others(
 
 
 def _usual_policy(algorithm: Algorithm) -> str:
-    """The policy that decides where none is named; empty: the algorithm has none."""
+    """Return the name of the algorithm's default policy; empty for an algorithm without policies."""
     return next((str(param.default) for param in algorithm.options if param.dimension is Dimension.POLICY), "")
 
 
 def _policies(folder: Path | None) -> dict[str, list[PolicyRecord]]:
-    """Usable policies by controller: those of the library, and the files beside a scenario."""
+    """Return the usable policies by controller, from the library and from the files beside a scenario."""
     found: dict[str, list[PolicyRecord]] = {}
     for record in policy_records():
         if not record.problem:

@@ -1,8 +1,8 @@
-"""The timed changes of a scenario as rows of a timeline, and what dragging them does to the file.
+"""Timed changes of a scenario as rows of a timeline, and the edits of the file that a drag causes.
 
-A link that goes down and comes up again is two events in the file and one bar on the strip; everything else that
-changes at an instant is a mark. The strip reads the file as it stands rather than the scenario it means, because each
-bar end and each mark has to know the place in the text that a drag rewrites.
+A link failure and its recovery are two events in the file and one bar on the strip; every other change at an instant is
+a mark. The strip reads the text of the file instead of the parsed scenario, because each bar end and each mark needs
+the place in the text that a drag rewrites.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from subflow_sim.toml_map import Path
 from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity
 
 Part: TypeAlias = Literal["start", "end", "body"]
-"""Where a bar is taken hold of."""
+"""The part of a bar that is dragged."""
 
 LEAST_BAR_S = 1e-3
-"""Shorter outages than this are dragged apart again: they could not be seen, and hardly measured."""
+"""Minimum duration of a bar, in seconds; a shorter outage would be invisible and barely measurable."""
 
 # In the order in which a mark lists them.
 _VALUE_KEYS = tuple(param.key for param in EVENT_CHANGES["link"] if not param.states)
@@ -38,7 +38,7 @@ _NICE = (1, 2, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class StripMark:
-    """Something that changes at an instant.
+    """A change at an instant.
 
     Attributes:
         at: where its time stands in the file: `("events", 3, "at")`, or the time of a step of a rate.
@@ -61,28 +61,28 @@ class StripMark:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it stands where it is, as the first step of a rate does."""
+        """True if it cannot be dragged, such as the first step of a rate."""
         return self.latest_s <= self.earliest_s
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Where its times stand in the file."""
+        """Paths of its times in the file."""
         return (self.at,)
 
 
 @dataclass(frozen=True, slots=True)
 class StripBar:
-    """A time out of service: of a link that is down, or of a subflow that is closed.
+    """An outage: a link that is down, or a subflow that is closed.
 
     Attributes:
-        key: of what is out of service: `up` of links, `open` of flows.
-        target: the name that the events give, e.g. `wifi`, `download.3`.
-        side: as of a mark.
-        start: where the time of its beginning stands in the file.
-        end: where that of its end does; None: it lasts until the run is over.
-        start_s: when it begins.
-        end_s: when it ends, at the latest with the run.
-        duration_s: of the run.
+        key: the key that ends service: `up` for links, `open` for flows.
+        target: the name in the events, e.g. `wifi`, `download.3`.
+        side: as in a mark.
+        start: path of its start time in the file.
+        end: path of its end time; None if the outage lasts until the end of the run.
+        start_s: start time in seconds.
+        end_s: end time in seconds, at most the duration of the run.
+        duration_s: duration of the run in seconds.
     """
 
     key: Literal["up", "open"]
@@ -96,7 +96,7 @@ class StripBar:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Where its times stand in the file."""
+        """Paths of its times in the file."""
         return (self.start,) if self.end is None else (self.start, self.end)
 
 
@@ -105,19 +105,19 @@ StripItem: TypeAlias = StripMark | StripBar
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """All that happens to one link or flow, by its dotted key (`links.wifi`)."""
+    """All changes of one link or flow, given by its dotted key (`links.wifi`)."""
 
     key: str
     items: tuple[StripItem, ...]
 
 
 def strip_rows(data: Mapping[str, Any], duration_s: float, selected: str = "") -> tuple[StripRow, ...]:
-    """Build the rows: links, then flows, in the order of the file; one for each that changes, and for the selected one.
+    """Build the rows, links before flows, for each target that changes and for the selected one.
 
     Args:
-        data: the file as plain tables and values; what is malformed in it is left out.
-        duration_s: of the run.
-        selected: dotted key of what is selected on the canvas.
+        data: the file as plain tables and values; malformed entries are skipped.
+        duration_s: duration of the run in seconds.
+        selected: dotted key of the canvas selection.
     """
     rows = []
     for section, noun in (("links", "link"), ("flows", "flow")):
@@ -133,15 +133,15 @@ def strip_rows(data: Mapping[str, Any], duration_s: float, selected: str = "") -
 
 
 def start_of(item: StripItem) -> float:
-    """Return when a mark is, or a bar begins."""
+    """Return the time of a mark, or the start time of a bar."""
     return item.start_s if isinstance(item, StripBar) else item.time_s
 
 
-# --- what dragging does ---------------------------------------------------------------------------------------------
+# --- effect of dragging ---------------------------------------------------------------------------------------------
 
 
 def tick_step(duration_s: float, width_px: float, least_px: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten seconds that is at least so many pixels wide."""
+    """Return the smallest of 1, 2, 5 times a power of ten seconds that is at least `least_px` pixels wide."""
     least = max(duration_s * least_px / max(width_px, 1.0), 1e-9)
     power = 10.0 ** math.floor(math.log10(least))
     return next(nice * power for nice in _NICE if nice * power >= least * (1 - 1e-9))
@@ -155,30 +155,30 @@ def snapped(time_s: float, step_s: float, earliest_s: float, latest_s: float) ->
 
 
 def dragged_mark(mark: StripMark, to_s: float, step_s: float) -> float:
-    """Return when a mark is after it was dragged to a time."""
+    """Return the new time of a mark that is dragged to a time."""
     return snapped(to_s, step_s, mark.earliest_s, mark.latest_s)
 
 
 def dragged_bar(bar: StripBar, part: Part, by_s: float, step_s: float) -> tuple[float, float]:
-    """Return beginning and end of a bar after its part was dragged by so much: inside the run, and never reversed."""
+    """Return the new start and end of a bar whose part is dragged by `by_s` seconds: inside the run, never reversed."""
     if part == "start":
         return snapped(bar.start_s + by_s, step_s, 0.0, max(bar.end_s - LEAST_BAR_S, 0.0)), bar.end_s
     if part == "end":
         least = min(bar.start_s + LEAST_BAR_S, bar.duration_s)
         return bar.start_s, snapped(bar.end_s + by_s, step_s, least, bar.duration_s)
     if bar.end is None:
-        # It has no end of its own: what is dragged is when it begins.
+        # Without an end event, the bar lasts until the end of the run: dragging moves its start only.
         return snapped(bar.start_s + by_s, step_s, 0.0, bar.duration_s), bar.end_s
     length = bar.end_s - bar.start_s
     start = snapped(bar.start_s + by_s, step_s, 0.0, max(bar.duration_s - length, 0.0))
     return start, round(start + length, 9)
 
 
-# --- what that writes -----------------------------------------------------------------------------------------------
+# --- edits of the file ----------------------------------------------------------------------------------------------
 
 
 def with_mark_at(text: str, mark: StripMark, time_s: float) -> str:
-    """Return the file with a mark at another time.
+    """Return the text with a mark moved to another time.
 
     Raises:
         TomlEditError: if the place cannot be edited.
@@ -187,7 +187,7 @@ def with_mark_at(text: str, mark: StripMark, time_s: float) -> str:
 
 
 def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
-    """Return the file with a bar at other times; one that had no end gets an event that ends it.
+    """Return the text with a bar moved to other times; a bar without an end event receives one.
 
     Raises:
         TomlEditError: if a place cannot be edited.
@@ -204,7 +204,7 @@ def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
 
 
 def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step_s: float) -> str:
-    """Return the file with a link that goes down, or a flow whose subflows close, for a tenth of the run.
+    """Return the text with an outage of a tenth of the run: a link goes down, or the subflows of a flow close.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -218,7 +218,7 @@ def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step
 
 
 def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: float) -> str:
-    """Return the file with one more event that gives a link another rate, delay, loss or queue, or makes a backup.
+    """Return the text with an additional event: a new rate, delay, loss or queue of a link, or a backup flow.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -229,7 +229,7 @@ def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: flo
 
 
 def without(text: str, item: StripItem) -> str:
-    """Return the file without a bar (both its events) or a mark; other changes of the same events go with them.
+    """Return the text without the events of a mark or a bar, including their other changes.
 
     Raises:
         TomlEditError: if a place cannot be edited.
@@ -239,14 +239,14 @@ def without(text: str, item: StripItem) -> str:
         steps = toml_edit.get_value(toml_edit.read_toml(text), (*owner, "steps"))
         rest = [step for index, step in enumerate(steps) if index != number]
         return toml_edit.set_value(text, (*owner, "steps"), rest)
-    # From behind, so that the numbers of those before stay true.
+    # In descending order, so that the remaining numbers stay valid.
     for number in sorted((int(place[1]) for place in item.places), reverse=True):
         text = toml_edit.remove_table(text, "events", number)
     return text
 
 
 def value_at(data: Mapping[str, Any], link: str, key: str, time_s: float) -> TomlValue | None:
-    """Return what the file says a link's rate, delay, loss or queue is at a time; None where it says nothing."""
+    """Return a link's rate, delay, loss or queue at a time, as written in the file; None if the file sets no value."""
     table = toml_edit.get_value(data, ("links", link))
     found = table.get(key) if isinstance(table, dict) else None
     if isinstance(found, dict):
@@ -261,25 +261,25 @@ def value_at(data: Mapping[str, Any], link: str, key: str, time_s: float) -> Tom
 
 
 def time_text(time_s: float, like: object = None) -> TomlValue:
-    """Write a time for the file: in the unit that stood there before, in seconds otherwise."""
+    """Write a time for the file, in the unit of the previous value `like`, otherwise in seconds."""
     exact = Decimal(repr(round(time_s, 9)))
     if isinstance(like, (int, float)) and not isinstance(like, bool):
         return int(exact) if exact == int(exact) else float(exact)
     split = split_quantity(like) if isinstance(like, str) else None
     unit = split[1] if split and split[1] in UNITS[Dimension.TIME] else "s"
     number = exact / UNITS[Dimension.TIME][unit]
-    if number != round(number, 9):  # a third of a minute
+    if number != round(number, 9):  # such as a third of a minute
         number, unit = exact, "s"
     digits = f"{number:f}"
     return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}{unit}"
 
 
-# --- inside ---------------------------------------------------------------------------------------------------------
+# --- parsing --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Outages:
-    """Pairs events that end service with those that restore it, one target at a time."""
+    """Pairs each event that ends service with the event that restores it, per target."""
 
     noun: str
     duration_s: float
@@ -287,7 +287,7 @@ class _Outages:
     bars: list[StripBar] = field(default_factory=list)
 
     def take(self, number: int, at_s: float, event: Mapping[str, Any]) -> bool:
-        """Take an event that ends or restores service; returns False if it does neither to anything."""
+        """Process an event that ends or restores service; returns False if it changes nothing."""
         target = str(event[self.noun])
         side = _side_of(event)
         if event.get("up", event.get("open")) is False:
@@ -295,7 +295,7 @@ class _Outages:
                 return False
             self.open[target, side] = (number, at_s)
             return True
-        # What names the whole restores its parts, too: both directions, all subflows, all copies of a flow.
+        # An event on the whole restores its parts, too: both directions, all subflows, all copies of a flow.
         ended = [
             (name, part)
             for name, part in self.open
@@ -361,7 +361,7 @@ def _rate_steps(link: str, table: Mapping[str, Any], duration_s: float) -> Itera
                 (("rate", _short(step[1])),),
                 side,
                 ((*place, 1),),
-                # The first holds from the start, and steps keep their order.
+                # The first step holds from the start of the run, and steps keep their order.
                 0.0 if number == 0 else (before or 0.0) + LEAST_BAR_S,
                 0.0 if number == 0 else duration_s if after is None else after - LEAST_BAR_S,
             )
@@ -389,7 +389,7 @@ def _side_of(event: Mapping[str, Any]) -> str:
 
 
 def _seconds(value: object) -> float | None:
-    """Read a time of the file; None if it is none."""
+    """Read a time of the file in seconds; None for an invalid value."""
     if isinstance(value, str):
         try:
             value = parse_quantity(value, Dimension.TIME)
@@ -401,7 +401,7 @@ def _seconds(value: object) -> float | None:
 
 
 def _short(value: object) -> str:
-    """Write a value in few letters: of a table, what it says first."""
+    """Write a value briefly: for a table, its first value."""
     if isinstance(value, dict):
         return text_of(next(iter(value.values()), ""))
     return text_of(value)

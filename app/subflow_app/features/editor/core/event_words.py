@@ -1,6 +1,6 @@
-"""Timed changes in words: every list, tooltip, caption, report and fork writes an event through this table.
+"""Wording of timed changes, shared by lists, tooltips, captions, reports and forks.
 
-A change is the mapping of an `[[events]]` entry. A parsed event becomes one with `entry_of`. Reports pass `say=str`,
+A change is the mapping of an `[[events]]` entry; `entry_of` makes one from a parsed event. Reports pass `say=str`,
 because stored text stays English.
 """
 
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"^([-\d.]+)(?=[%A-Za-z])")
 
 
 def entry_of(event: Event) -> dict[str, Any]:
-    """The changes of a parsed event as its `[[events]]` entry has them, without time and target."""
+    """Return the changes of a parsed event in the form of its `[[events]]` entry, without time and target."""
     entry: dict[str, Any] = {}
     for key, param in _CHANGES.items():
         value = getattr(event, param.attribute)
@@ -45,7 +45,7 @@ def entry_of(event: Event) -> dict[str, Any]:
 
 
 def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
-    """The new value of one key: ``down``, ``5 %``, ``mpcc (alpha 0.9)``."""
+    """Write the new value of one key: ``down``, ``5 %``, ``mpcc (alpha 0.9)``."""
     if isinstance(value, bool) and key in _CHANGES and _CHANGES[key].states:
         return say(_CHANGES[key].states[not value])
     if isinstance(value, Mapping):
@@ -61,25 +61,25 @@ def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
 
 
 def key_text(key: str, say: Callable[[str], str] = tr) -> str:
-    """The name of a key that takes a value, ``queue``; empty for switches, whose values name them."""
+    """Return the name of a key that takes a value, ``queue``; empty for switches, whose values name them."""
     return say(key.replace("_", " ")) if key in _CHANGES and not _CHANGES[key].states else ""
 
 
 def change_words(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> list[str]:
-    """Each change in a few words: ``rate 4 Mbit/s``, ``down``; keys that are no change are passed over."""
+    """Write each change in a few words: ``rate 4 Mbit/s``, ``down``; skips keys that are no change."""
     present = [key for key in _CHANGES if key in changes]
     return [f"{key_text(key, say)} {value_text(key, changes[key], say)}".strip() for key in present]
 
 
 def side_text(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> str:
-    """The part of the target that changes: ``forward``, ``subflow 2``; empty for all of it."""
+    """Return the part of the target that changes: ``forward``, ``subflow 2``; empty for the whole target."""
     if "subflow" in changes:
         return say(_SUBFLOW).format(number=changes["subflow"])
     return say(_SIDES.get(changes.get("direction", "both"), ""))
 
 
 def change_text(changes: Mapping[str, Any], *, has_target: bool = True) -> str:
-    """An entry in one line: ``wifi, forward: rate 4 Mbit/s, up``; without its target ``forward: rate 4 Mbit/s, up``."""
+    """Write an entry in one line: ``wifi, forward: rate 4 Mbit/s, up``, optionally without its target."""
     target = str(changes.get("link", changes.get("flow", ""))) if has_target else ""
     head = ", ".join(filter(None, (target, side_text(changes))))
     words = ", ".join(change_words(changes))

@@ -1,9 +1,9 @@
-"""A flow while its panel is open: its ends, kind, algorithms, and its proposed or chosen paths.
+"""Draft of a flow in the dialog: its ends, kind, algorithms, and its proposed or chosen paths.
 
-Paths come from a graph search or are put together link by link.
+A graph search proposes paths, or the user picks them link by link.
 
-Links may be parallel, and hosts do not forward. For the graph library every link is a node of its own between its two
-ends: parallel links then are different ways, and paths that share no edge in that graph share no link here.
+Links may be parallel, and hosts do not forward. In the graph, every link is a node between its two ends. Parallel links
+therefore form different paths, and edge-disjoint paths of the graph share no link of the scenario.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str, ...]
 
 MOST_DISJOINT = 8
-"""Disjoint paths that are proposed at most."""
+"""Maximum number of proposed disjoint paths."""
 MOST_SHORTEST = 8
-"""Shortest paths that are looked at for further proposals."""
+"""Maximum number of shortest paths considered as further proposals."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathFacts:
-    """What a path is like in the direction of the data.
+    """Properties of a path in the direction of the data.
 
     Attributes:
-        rate_bps: of its slowest link; infinite if none has a rate.
-        delay_s: one way.
-        loss: probability that a packet is lost on one of its links.
+        rate_bps: rate of the slowest link in bit/s; infinite if no link limits the rate.
+        delay_s: one-way delay in seconds.
+        loss: probability that one of the links loses a packet.
     """
 
     rate_bps: float
@@ -47,13 +47,13 @@ class PathFacts:
 
 
 def topology_of(scenario: Scenario) -> Topology:
-    """Return who is joined to whom."""
+    """Return the links with their ends, and the hosts."""
     hosts = frozenset(name for name, node in scenario.nodes.items() if node.kind == "host")
     return Topology({name: link.ends for name, link in scenario.links.items()}, hosts)
 
 
 def facts_of(scenario: Scenario, source: str, path: Sequence[str]) -> PathFacts:
-    """Return what a connected path from `source` is like."""
+    """Return the properties of a connected path from `source`."""
     here = source
     rate_bps, delay_s, kept = math.inf, 0.0, 1.0
     for name in path:
@@ -71,8 +71,8 @@ def propose_paths(scenario: Scenario, source: str, destination: str) -> tuple[tu
     """Propose paths from one host to another.
 
     Returns:
-        As many paths as possible that share no link, and further ones with few links; each group has those with the
-        fewest links first, then those with the least delay.
+        The largest set of paths that share no link, then further paths with few links. Each group is sorted by number
+        of links, then by delay.
 
     Source: edge-disjoint paths by maximum flow (Menger 1927); k shortest simple paths by Yen 1971.
     """
@@ -95,14 +95,14 @@ def propose_paths(scenario: Scenario, source: str, destination: str) -> tuple[tu
 
 
 def why_not_next(topology: Topology, source: str, destination: str, path: Sequence[str], link: str) -> str:
-    """Say why a path cannot go on over a link; empty if it can.
+    """Return the reason why a link cannot extend a path; empty if it can.
 
     Args:
-        topology: who is joined to whom.
-        source: where the path begins.
-        destination: where it has to end.
-        path: the links so far, connected and in order.
-        link: that would come next.
+        topology: links with their ends, and the hosts.
+        source: first node of the path.
+        destination: last node of a complete path.
+        path: the links picked before, connected and in order.
+        link: the next link.
     """
     if link not in topology.ends:
         return f"unknown link {link}"
@@ -122,7 +122,7 @@ def why_not_next(topology: Topology, source: str, destination: str, path: Sequen
 
 
 def nodes_on(topology: Topology, source: str, path: Sequence[str]) -> Iterator[str]:
-    """Yield the nodes that a connected path passes, its source first."""
+    """Yield the nodes on a connected path, its source first."""
     here = source
     yield here
     for name in path:
@@ -136,7 +136,7 @@ def _graph_of(scenario: Scenario, source: str, destination: str) -> Graph[Any]:
 
     graph: Graph[Any] = nx.Graph()
     forwarding = {name for name, node in scenario.nodes.items() if node.kind == "router"} | {source, destination}
-    # A link weighs a little more than one by its delay: that decides among paths of as many links.
+    # The weight of a link slightly exceeds one by its delay, which decides among paths with equally many links.
     longest = sum(link.forward.delay_s + link.reverse.delay_s for link in scenario.links.values()) or 1.0
     for name, link in scenario.links.items():
         if forwarding.issuperset(link.ends):
@@ -151,11 +151,11 @@ def _links_of(nodes: Sequence[tuple[str, str]]) -> Path:
 
 
 KINDS = ("mptcp", "tcp", "cbr", "onoff")
-"""Kinds of flows, the most usual first."""
+"""Kinds of flows, the most common first."""
 
 _DEFAULT_CONTROLLERS = {"mptcp": "lia", "tcp": "newreno"}
 _DEFAULT_SCHEDULER = "minrtt"
-# What a kind needs beside its ends: values to start from, which the inspector changes.
+# Required keys of a kind besides its ends, with initial values that the user changes in the inspector.
 _NEEDED: dict[str, dict[str, TomlValue]] = {
     "cbr": {"rate": "1Mbit/s"},
     "onoff": {"rate": "1Mbit/s", "on": "1s", "off": "1s"},
@@ -164,13 +164,13 @@ _NEEDED: dict[str, dict[str, TomlValue]] = {
 
 @dataclass(frozen=True, slots=True)
 class DraftPath:
-    """A path that can be chosen.
+    """A path offered in the dialog.
 
     Attributes:
-        links: from source to destination.
-        facts: what it is like.
-        is_wanted: it is chosen.
-        is_disjoint: it is one of the proposed paths that share no link with each other.
+        links: names of the links from source to destination.
+        facts: its properties.
+        is_wanted: whether it is chosen.
+        is_disjoint: whether it is one of the proposed paths that share no link with each other.
     """
 
     links: Path
@@ -180,13 +180,13 @@ class DraftPath:
 
 
 class FlowDraft:
-    """What the panel of a flow shows and changes; nothing of it is in the scenario yet.
+    """State of the flow dialog; it changes nothing in the scenario.
 
     Args:
-        scenario: as much of it as can be drawn.
-        source: host that sends.
-        destination: host that receives.
-        catalog: what can be chosen as controller and scheduler.
+        scenario: the scenario, as far as it is complete enough to be drawn.
+        source: the sending host.
+        destination: the receiving host.
+        catalog: controllers and schedulers to choose from.
         flow: the flow whose paths are edited; empty for a new one.
     """
 
@@ -215,33 +215,33 @@ class FlowDraft:
         if self.has_one_path:
             self._keep_one()
 
-    # --- what it shows ----------------------------------------------------------------------------------------------
+    # --- content ----------------------------------------------------------------------------------------------------
 
     @property
     def wanted(self) -> list[Path]:
-        """The paths that are chosen."""
+        """The chosen paths."""
         return [path.links for path in self.paths if path.is_wanted]
 
     @property
     def has_one_path(self) -> bool:
-        """Whether this kind of flow takes a single path."""
+        """True if this kind of flow takes a single path."""
         return self.kind != "mptcp"
 
     @property
     def controllers(self) -> tuple[str, ...]:
-        """Names that can be chosen as controller; none for flows that have no feedback."""
+        """Names of the available controllers; empty for flows without feedback."""
         if self.kind not in _DEFAULT_CONTROLLERS:
             return ()
         return self._catalog.controllers_for(is_multipath=self.kind == "mptcp")
 
     @property
     def schedulers(self) -> tuple[str, ...]:
-        """Names that can be chosen as scheduler; none where there is nothing to schedule."""
+        """Names of the available schedulers; empty for flows with a single path."""
         return () if self.has_one_path else tuple(each.name for each in self._catalog.schedulers)
 
     @property
     def problem(self) -> str:
-        """Why there is no flow to be had of it yet; empty if there is."""
+        """Reason why the draft is not a valid flow yet; empty if it is valid."""
         if not self.paths:
             return f"no way leads from {self.source} to {self.destination}: connect them by links and routers first"
         count = len(self.wanted)
@@ -250,7 +250,7 @@ class FlowDraft:
         return f"{count} paths are too many: at most {MAX_PATHS}" if count > MAX_PATHS else ""
 
     def values(self) -> dict[str, TomlValue]:
-        """What the new flow says beside its ends."""
+        """Return the keys of the new flow, except its ends."""
         values: dict[str, TomlValue] = {"kind": self.kind, **_NEEDED.get(self.kind, {})}
         if self.controllers:
             values["controller"] = self.controller
@@ -261,10 +261,10 @@ class FlowDraft:
             values["count"] = self.count
         return values
 
-    # --- what it changes --------------------------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------------------------------
 
     def set_kind(self, kind: str) -> None:
-        """Make it another kind of flow, with the algorithms and as many paths as that has."""
+        """Change the kind, and adapt the algorithms and the number of chosen paths."""
         if kind == self.kind:
             return
         self.kind = kind
@@ -274,7 +274,7 @@ class FlowDraft:
             self._keep_one()
 
     def set_wanted(self, index: int, is_wanted: bool) -> None:
-        """Choose a path or not; where there can be one only, the others are given up."""
+        """Choose or deselect a path; choosing one deselects the others if the flow takes a single path."""
         for position, path in enumerate(self.paths):
             if position == index:
                 self.paths[position] = replace(path, is_wanted=is_wanted)
@@ -282,17 +282,17 @@ class FlowDraft:
                 self.paths[position] = replace(path, is_wanted=False)
 
     def start_picking(self) -> None:
-        """Begin to put a path together at the source."""
+        """Start to pick a path link by link at the source."""
         self.picked = []
 
     def stop_picking(self) -> None:
-        """Give up the path that is being put together."""
+        """Discard the path being picked."""
         self.picked = None
 
     def why_not(self, link: str) -> str:
-        """Say why a link cannot come next in the path that is being put together; empty if it can.
+        """Return the reason why a link cannot come next in the path being picked; empty if it can.
 
-        The last link can always be clicked again: that takes it back.
+        The last link is always allowed: picking it again removes it.
         """
         if self.picked is None:
             return "no path is being put together"
@@ -301,14 +301,14 @@ class FlowDraft:
         return why_not_next(self._topology, self.source, self.destination, self.picked, link)
 
     def open_links(self) -> frozenset[str]:
-        """The links that can come next, and the last one, which can be taken back."""
+        """Return the links that can come next, and the last link, which can be removed."""
         return frozenset(name for name in self._topology.ends if not self.why_not(name))
 
     def pick(self, link: str) -> str:
-        """Go on over a link, or take the last one back; at the destination the path is complete and chosen.
+        """Extend the path by a link, or remove its last link; at the destination, choose the complete path.
 
         Returns:
-            Why that is not possible; empty if it is done.
+            The reason for a refusal; empty on success.
         """
         why = self.why_not(link)
         if why or self.picked is None:
@@ -326,7 +326,7 @@ class FlowDraft:
 
     @property
     def stands_at(self) -> str:
-        """The node that the path which is being put together has reached."""
+        """The last node on the path being picked."""
         return list(nodes_on(self._topology, self.source, self.picked or ()))[-1]
 
     # --- inside -----------------------------------------------------------------------------------------------------

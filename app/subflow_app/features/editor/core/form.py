@@ -40,12 +40,12 @@ LISTS: Mapping[str, str] = {
     "flows": translatable("Flows"),
     "events": translatable("Events"),
 }
-"""The sections that hold many parts of a kind, with their titles."""
+"""Sections that hold many parts of one kind, with their titles."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A line of the list of parts: its key, its name, a few words, and how many problems it has."""
+    """A line in the list of parts: key, name, short description, and number of problems."""
 
     key: str
     title: str
@@ -66,20 +66,20 @@ def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
             )
             for name in part_names(doc, section)
         )
-        # Where a drawing is only begun, nothing is wrong with what it does not have yet.
+        # An incomplete drawing is no error: its missing parts do not count as problems.
         count = 0 if doc.missing_part else len(doc.problems_at(section))
         entries.append(OutlineEntry(section, tr(title), "", count, children))
     return tuple(entries)
 
 
 def tables(doc: ScenarioDoc, section: str) -> dict[str, dict[str, Any]]:
-    """Return the parts of a section by name, as the file has them."""
+    """Return the tables of a section by name, as written in the file."""
     found = doc.data.get(section)
     return {name: table for name, table in found.items() if isinstance(table, dict)} if isinstance(found, dict) else {}
 
 
 def part_names(doc: ScenarioDoc, section: str) -> list[str]:
-    """Return the names of the parts of a section; those of events are their numbers from 0."""
+    """Return the names of the parts of a section; for events, their numbers from 0."""
     if section == "events":
         events = doc.data.get("events")
         return [str(index) for index in range(len(events))] if isinstance(events, list) else []
@@ -105,7 +105,7 @@ def _outline_texts(doc: ScenarioDoc, section: str, name: str) -> tuple[str, str]
 
 
 def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
-    """Return what an event is called and what it does in few words: `60s wifi`, `down`."""
+    """Return the title of an event and its changes in a few words: `60s wifi`, `down`."""
     event = doc.value(f"events.{index}")
     if not isinstance(event, dict):
         return tr("event {number}", number=int(index) + 1), ""
@@ -142,14 +142,14 @@ _LABELS: Mapping[str, str] = {
     "warmup": "Warm-up",
 }
 _MOST_LISTED_COPIES = 20
-_LONGEST_DELAY_S = 1000.0  # What can be at most as long is told in ms, also where it is nothing.
-# What the simulator assumes for a controller that is left out; the help of the key says the same.
+_LONGEST_DELAY_S = 1000.0  # Delays with a maximum up to this value are shown in ms, even a delay of 0.
+# Controllers that the simulator assumes if the key is omitted; the help of the key names the same.
 _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 
 @dataclass(frozen=True, slots=True)
 class FieldOption:
-    """A value that can be chosen, with a line about it and more to read; `value` None goes back to the default."""
+    """A selectable value with a summary and details; a `value` of None restores the default."""
 
     value: str | None
     text: str
@@ -162,15 +162,15 @@ class FormField:
     """One value of the file.
 
     Attributes:
-        key: dotted.
-        label: what the form calls it.
-        param: its declaration.
-        text: what the file says, as one would type it; empty if it says nothing.
-        is_set: whether the file says anything.
-        placeholder: what applies while it says nothing.
-        options: what can be chosen; empty for a value that is typed.
-        problems: what is wrong with it.
-        applies: the value that the placeholder speaks of, where that is more than the value.
+        key: dotted key.
+        label: title in the form.
+        param: declaration of the key.
+        text: the value as a person would type it; empty if the file does not set it.
+        is_set: whether the file sets the key.
+        placeholder: the default, shown while the file does not set the key.
+        options: the selectable values; empty for a typed value.
+        problems: problems of the value.
+        applies: the default value, if the placeholder has another text.
     """
 
     key: str
@@ -185,17 +185,17 @@ class FormField:
 
     @property
     def unit(self) -> str:
-        """The unit of a bare number that is typed here; empty where it stays bare."""
+        """The unit assumed for a bare number typed here; empty if the number stays bare."""
         return shown_unit(self.param, self.text, self.applies or self.placeholder)
 
     def completed(self, text: str) -> str:
-        """What is typed here, with the unit that it is meant to have."""
+        """Complete typed text by its implied unit."""
         return completed(self.param, text, self.text, self.applies or self.placeholder)
 
 
 @dataclass(frozen=True, slots=True)
 class FormGroup:
-    """Fields that belong together; `hint` is a line under the title."""
+    """Related fields under a title; `hint` is a line under the title."""
 
     title: str
     fields: tuple[FormField, ...]
@@ -204,14 +204,14 @@ class FormGroup:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A part of the scenario.
+    """The form of a part of the scenario.
 
     Attributes:
-        key: dotted; empty for the scenario as a whole, `nodes`, `links`, `flows` or `events` for a list.
-        kind: what it is, e.g. `Link`.
-        title: its name.
-        subtitle: a line about it.
-        problems: what is wrong with it as a whole, not with one of its fields.
+        key: dotted key; empty for the whole scenario, `nodes`, `links`, `flows` or `events` for a list.
+        kind: kind of part, e.g. `Link`.
+        title: name of the part.
+        subtitle: a line of description.
+        problems: problems of the whole part that belong to no field.
     """
 
     key: str
@@ -228,7 +228,7 @@ class Form:
 
 
 def label_of(key: str) -> str:
-    """What forms call the parameter with this key, in English."""
+    """Return the English title of a parameter in forms."""
     return _LABELS.get(key, key.replace("_", " ").capitalize())
 
 
@@ -239,12 +239,12 @@ def change_labels() -> dict[str, str]:
 
 
 def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | None:
-    """Build the form of a part of the scenario; None if there is no such part (any more).
+    """Build the form of a part of the scenario; None if the part does not exist (any more).
 
     Args:
         doc: the scenario.
         key: "" for the scenario, `links.wifi`, `events.0`, `links` for the list of links.
-        catalog: what can be chosen as controller and scheduler, besides the scripts of the scenario.
+        catalog: controllers and schedulers to choose from, besides the scripts of the scenario.
     """
     catalog = catalog.with_scripts(map(algorithm_of, doc.scripts))
     section, _, name = key.partition(".")
@@ -267,7 +267,7 @@ def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | No
     return builder(doc, name, catalog) if builder else None
 
 
-# --- the parts ------------------------------------------------------------------------------------------------------
+# --- parts ----------------------------------------------------------------------------------------------------------
 
 
 def _scenario_form(doc: ScenarioDoc) -> Form:
@@ -280,14 +280,14 @@ def _scenario_form(doc: ScenarioDoc) -> Form:
     shown = {field.key for field in transport.fields}
     own = tuple(p for p in doc.problems if not p.key)
     own += tuple(p for p in doc.problems_at("transport") if p.key not in shown)
-    for section in ("training", "notes", *SCRIPT_SECTIONS.values()):  # which are edited elsewhere
+    for section in ("training", "notes", *SCRIPT_SECTIONS.values()):  # sections that are edited elsewhere
         own += tuple(doc.problems_at(section))
     built = (*_grouped(doc, "scenario", "", groups), transport)
     return Form("", tr("Scenario"), text_of(doc.value("name")) or doc.title, "", built, own)
 
 
 def _transport_group(doc: ScenarioDoc) -> FormGroup:
-    """Build the options of `[transport]`; what the file leaves out is as the profile has it."""
+    """Build the options of `[transport]`; the placeholders of omitted keys show the values of the profile."""
     profile: Profile = "textbook" if doc.value("profile") == "textbook" else "linux"
     params = {param.key: param for param in SECTIONS["transport"]}
     given = {key: text_of(doc.value(f"transport.{key}")) for key in params}
@@ -337,7 +337,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
 
 
 def _link_table(doc: ScenarioDoc, key: str, name: str) -> FormGroup:
-    """Something that a direction of a link can have. Without it nothing in it is required."""
+    """Build the group of an optional table of a link direction; an absent table requires no keys."""
     table = LINK_TABLES[name]
     is_given = bool(doc.value(f"{key}.{name}"))
     fields = [
@@ -361,7 +361,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     for group in _grouped(doc, "flow", key, groups, kind=kind):
         fields = tuple(_flow_field(doc, field, kind, catalog) for field in group.fields)
         built.append(FormGroup(group.title, fields, group.hint))
-        # An algorithm has up to a dozen options: between controller and scheduler they would hide the one or the other.
+        # An algorithm has up to a dozen options, which would separate controller and scheduler too far.
         for field in fields:
             if field.param.key in ("controller", "scheduler"):
                 built += _option_groups(doc, field, catalog)
@@ -371,7 +371,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
 
 
 def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
-    """The table that makes many flows of one. Without it nothing in it is required."""
+    """Build the group of the arrivals table; an absent table requires no keys."""
     is_given = bool(doc.value(f"{key}.arrivals"))
     fields = [
         _field(doc, f"{key}.arrivals.{param.key}", replace(param, required=param.required and is_given))
@@ -413,7 +413,7 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
 
 
 def _later_controller(doc: ScenarioDoc, field: FormField, flow: str, catalog: AlgorithmCatalog) -> FormField:
-    """The controllers that can take over a flow: none that does what an agent says."""
+    """Offer the controllers that can replace another during the run: all except those that follow an agent."""
     kind = text_of(doc.value(f"flows.{flow.partition('.')[0]}.kind"))
     return replace(_without(_flow_field(doc, field, kind, catalog), catalog.learners), placeholder="")
 
@@ -423,7 +423,7 @@ def _link_names(doc: ScenarioDoc) -> list[str]:
 
 
 def _flow_names(doc: ScenarioDoc) -> list[str]:
-    """The flows, each followed by its copies where these are few enough for a list."""
+    """Return the names of the flows, each followed by its copies if they are few enough for a list."""
     names = []
     for name, table in tables(doc, "flows").items():
         names.append(name)
@@ -439,7 +439,7 @@ def _flow_names(doc: ScenarioDoc) -> list[str]:
 def _grouped(
     doc: ScenarioDoc, section: str, key: str, groups: Mapping[str, Sequence[str]], *, kind: str | None = None
 ) -> tuple[FormGroup, ...]:
-    """Sort a section's parameters into groups; what no group names comes last, so that a new key is never left out."""
+    """Sort the parameters of a section into groups; the last group takes the rest, so that no new key is omitted."""
     params = {param.key: param for param in SECTIONS[section]}
     listed = {each for keys in groups.values() for each in keys}
     rest = tuple(each for each in params if each not in listed)
@@ -450,7 +450,7 @@ def _grouped(
             full = f"{key}.{each}" if key else each
             param = params[each]
             applies = not param.applies_to or not kind or kind in param.applies_to
-            # What the file says is shown even where it does not belong: that is how it can be removed.
+            # A key that does not apply is shown if the file sets it, so that the user can remove it.
             if applies or doc.value(full) is not None:
                 fields.append(_field(doc, full, param))
         if fields:
@@ -474,7 +474,7 @@ def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None 
 
 
 def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: AlgorithmCatalog) -> FormField:
-    """Fill in what can be chosen for the fields of a flow; `text` of an algorithm is its name."""
+    """Add the selectable values to a field of a flow; the `text` of an algorithm is its name."""
     key = field.param.key
     if key in ("from", "to"):
         hosts = [name for name, table in tables(doc, "nodes").items() if table.get("kind") != "router"]
@@ -500,7 +500,7 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
 
 
 def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
-    """The limit of a queue, its discipline, and the options that the discipline has."""
+    """Build the fields of a queue: limit, discipline, and the options of the discipline."""
     given = doc.value(field.key)
     params = {param.key: param for param in QUEUE_TABLE}
     discipline = params.pop("discipline")
@@ -516,7 +516,7 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
             fields.append(_field(doc, f"{key}.{param.key}", param))
     for each in given if isinstance(given, dict) else ():
         if each not in {param.key for param in QUEUE_TABLE}:
-            # Shown so that it can be removed.
+            # Shown so that the user can remove it.
             unknown = Param(each, Dimension.TEXT, tr("A queue has no such option."))
             fields.append(_field(doc, f"{key}.{each}", unknown))
     return fields
@@ -525,13 +525,13 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
 def _option_groups(
     doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog, refused: Collection[str] = ()
 ) -> list[FormGroup]:
-    """The options of the algorithm that is chosen, in a group of their own; no group if it has none.
+    """Build a separate group for the options of the chosen algorithm; empty if it has no options.
 
     Args:
         doc: the scenario.
-        field: which chooses it.
-        catalog: has its options.
-        refused: what none of them offers.
+        field: field that chooses the algorithm.
+        catalog: algorithms with their options.
+        refused: values that no option offers.
     """
     options = tuple(_without(each, refused) for each in _option_fields(doc, field, catalog))
     title = f"{field.label}: {field.text or field.placeholder}"
@@ -543,7 +543,7 @@ def _without(field: FormField, refused: Collection[str]) -> FormField:
 
 
 def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog) -> Iterator[FormField]:
-    """Yield the fields for the options of the algorithm that is chosen, or of the default one."""
+    """Yield the option fields of the chosen algorithm, or of the default one."""
     chosen = field.text or field.placeholder
     algorithms: tuple[Algorithm, ...] = catalog.controllers if field.param.key == "controller" else catalog.schedulers
     known = next((each for each in algorithms if each.name == chosen), None)
@@ -551,7 +551,7 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
     params = {param.key: param for param in known.options} if known else {}
     for each in given if isinstance(given, dict) else ():
         if each != "name" and each not in params:
-            # An option that this algorithm does not have: shown so that it can be removed.
+            # The algorithm lacks this option: shown so that the user can remove it.
             params[each] = Param(
                 each, Dimension.TEXT, tr("{algorithm} has no such option.", algorithm=chosen or tr("This algorithm"))
             )
@@ -565,7 +565,7 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
 
 
 def _policies(catalog: AlgorithmCatalog, controller: str) -> tuple[FieldOption, ...]:
-    """Return who can decide for a controller that learns."""
+    """Return the policies of a learning controller: trained, neutral and random."""
     trained = tuple(
         FieldOption(record.name, record.name, card_line(record.card) or tr("trained policy"))
         for record in policy_records(catalog.policies)
@@ -579,14 +579,14 @@ def _policies(catalog: AlgorithmCatalog, controller: str) -> tuple[FieldOption, 
 
 
 def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
-    """Return what a list says of an algorithm besides its summary: of one that learns, the card of its policy."""
+    """Return the details of an algorithm in a list: the card of its policy, if it learns."""
     default = next((param.default for param in algorithm.options if param.dimension is Dimension.POLICY), None)
     card = card_text(card_of(catalog.policies, str(default))) if default is not None else ""
     return f"{tr(algorithm.summary)}\n{algorithm.source}\n\n{card}".rstrip() if default is not None else ""
 
 
 def _policy_hint(options: Sequence[FormField], catalog: AlgorithmCatalog) -> str:
-    """Return where the policy that is chosen comes from; empty where none is, or nobody says."""
+    """Return the origin of the chosen policy; empty without a policy or without a card."""
     for field in options:
         if field.param.dimension is Dimension.POLICY:
             name = field.text or field.placeholder
@@ -600,7 +600,7 @@ def _with_names(field: FormField, names: Sequence[str]) -> FormField:
 
 
 def default_text(param: Param, profile: str = "linux") -> str:
-    """Return what applies while a key is left out, as one would type it; empty if nothing general can be said."""
+    """Return the default of an omitted key as a person would type it; empty if the key has no general default."""
     default = param.default_in(profile)
     if (
         default == 0
@@ -613,7 +613,7 @@ def default_text(param: Param, profile: str = "linux") -> str:
 
 
 def _own_problems(doc: ScenarioDoc, key: str) -> tuple[Problem, ...]:
-    """Return the problems of a part that no field of its form shows: the part itself, and keys it should not have."""
+    """Return the problems that no field of the form shows: those of the part itself and of unknown keys."""
     section = {"nodes": "node", "links": "link", "flows": "flow", "events": "event"}[key.split(".")[0]]
     known = {param.key for param in (*SECTIONS[section], *(ARRIVALS_TABLE if section == "flow" else ()))}
     depth = len(split_key(key))

@@ -1,4 +1,4 @@
-"""From what a person types into a field to the value in the file, and back; and what is wrong with it on the way."""
+"""Conversion between the text typed into a field and the value in the file, with checks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from subflow_sim.gate import toml_tree
 from subflow_sim.params import Dimension, Param
 from subflow_sim.units import UNITS, split_quantity
 
-# What is a string in the file whatever it looks like: a node may be called 7.
+# Values that are strings in the file whatever they look like: the name of a node may be 7.
 _ALWAYS_TEXT = (Dimension.TEXT, Dimension.NAME, Dimension.CHOICE, Dimension.POLICY)
-# What people write with a unit.
+# Quantities that are usually written with a unit.
 _WITH_UNITS = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.QUEUE, Dimension.RATIO)
-# Rates as other tools write them. Not MBps, which may be meant as bytes.
+# Notations of rates in other tools. Not MBps, which may mean bytes.
 _RATES_OF_OTHERS = {
     "bps": "bit/s",
     "kbps": "kbit/s",
@@ -30,21 +30,21 @@ _RATES_OF_OTHERS = {
 
 
 class Previewer(Protocol):
-    """What can tell whether a value fits where it is to go: a scenario document, or a form that is none."""
+    """Checks whether a value fits a key: a scenario document, or a form without a document."""
 
     def preview(self, key: str, value: TomlValue) -> Sequence[Problem]:
-        """What would be wrong with the value at that key; changes nothing."""
+        """Return the problems that the value would cause at that key; changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextCheck:
-    """What typed text means.
+    """Interpretation of typed text.
 
     Attributes:
-        value: what goes into the file; None removes the key.
-        message: what is wrong; empty if nothing is.
-        allowed: what would be accepted.
-        si_value: the value in SI units, where the text is a plain quantity; otherwise None.
+        value: the value for the file; None removes the key.
+        message: the problem; empty if the text is valid.
+        allowed: the accepted values.
+        si_value: the value in SI units if the text is a plain quantity, otherwise None.
     """
 
     value: TomlValue | None
@@ -54,7 +54,7 @@ class TextCheck:
 
 
 def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
-    """Read what is being typed into a field and say at once what is wrong with it; changes nothing."""
+    """Parse and check the text typed into a field; changes nothing."""
     value = read_text(param, text)
     if value is None:
         return (
@@ -69,7 +69,8 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
         if not is_structured and param.dimension not in _ALWAYS_TEXT:
             is_number = isinstance(si_value, (int, float)) and not isinstance(si_value, bool)
             return TextCheck(value, si_value=float(si_value) if is_number else None)  # type: ignore[arg-type]
-    # Lists name other parts of the file, tables have keys of their own: only the whole file tells whether they fit.
+    # Lists refer to other parts of the file, and tables have their own keys: only a check of the whole file covers
+    # them.
     try:
         problems = doc.preview(key, value)
     except TomlEditError:
@@ -80,11 +81,11 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
 
 
 def shown_unit(param: Param, *shown: str) -> str:
-    """Return the unit that a bare number in a field is taken to have; empty where it has to stay bare.
+    """Return the unit assumed for a bare number in a field; empty if the number has to stay bare.
 
     Args:
-        param: what the field holds.
-        shown: what the field shows, and what it shows while it is empty: the first that is a quantity counts.
+        param: declaration of the field.
+        shown: text of the field and its placeholder; the first quantity among them decides.
     """
     if param.dimension not in _WITH_UNITS:
         return ""
@@ -96,23 +97,23 @@ def shown_unit(param: Param, *shown: str) -> str:
 
 
 def unit_of(text: str, dimension: Dimension) -> str | None:
-    """Return the unit of a quantity as it is written, empty for a bare number; None if it is no such quantity."""
+    """Return the unit of a quantity as written; empty for a bare number, None for any other text."""
     split = split_quantity(text)
     units = {"", *UNITS[dimension], *(UNITS[Dimension.SIZE] if dimension is Dimension.QUEUE else ())}
     return split[1] if split is not None and split[1] in units else None
 
 
 def completed(param: Param, text: str, *shown: str) -> str:
-    """Complete what is typed for ``param`` by the unit of what the field shows; see `shown_unit` and `with_unit`."""
+    """Complete text typed for ``param`` by the unit shown in the field; see `shown_unit` and `with_unit`."""
     return with_unit(_rate_as_here(text) if param.dimension is Dimension.RATE else text, shown_unit(param, *shown))
 
 
 def with_unit(text: str, unit: str | None) -> str:
     """Complete a bare number by the unit of the value that it replaces: "30" over "10Mbit/s" is "30Mbit/s".
 
-    People read the unit beside a value as part of the field. Whatever is more than a number is left as it is, and so is
-    every number where the present value has no unit: in scenario files a bare number is in SI units. One with an
-    exponent, 8e6, is how such files write a large one, and stays one. "5 Mbps" for a rate becomes "5Mbit/s".
+    People read the unit beside a value as part of the field. Text that is more than a number stays unchanged. So does
+    every number if the present value has no unit, because a bare number in a scenario file is in SI units. A number
+    with an exponent, 8e6, also stays bare. "5 Mbps" for a rate becomes "5Mbit/s".
     """
     if unit in UNITS[Dimension.RATE]:
         text = _rate_as_here(text)
@@ -129,9 +130,9 @@ def _rate_as_here(text: str) -> str:
 
 
 def read_text(param: Param, text: str) -> TomlValue | None:
-    """Turn typed text into the value that goes into the file; nothing typed is None.
+    """Convert typed text into the value for the file; empty text gives None.
 
-    Text that is not what it should be stays text: it is the person's, and the file keeps it with its problem.
+    Invalid text is kept as a string, so that the file shows the user's input with its problem.
     """
     text = text.strip()
     if not text:
@@ -139,7 +140,7 @@ def read_text(param: Param, text: str) -> TomlValue | None:
     if param.dimension in _ALWAYS_TEXT:
         return text
     if param.dimension is Dimension.POINT and not text.startswith("["):
-        # Two numbers are enough for a position.
+        # A position needs no brackets.
         text_as_list = f"[{text.strip('()')}]"
         literal = _literal(text_as_list)
         return literal if isinstance(literal, list) and len(literal) == 2 else text
@@ -148,7 +149,7 @@ def read_text(param: Param, text: str) -> TomlValue | None:
 
 
 def _literal(text: str) -> TomlValue | None:
-    """Read text as a TOML value; None if it is none, or one that scenario files do not have (dates, nan)."""
+    """Parse text as a TOML value; None for invalid TOML and for values that scenario files exclude (dates, nan)."""
     if "\n" in text:
         return None
     try:
@@ -164,7 +165,7 @@ def _literal(text: str) -> TomlValue | None:
 
 
 def text_of(value: Any) -> str:
-    """Write a value of the file as one would type it: text without quotes, everything else as TOML."""
+    """Write a value of the file as a person would type it: strings without quotes, everything else as TOML."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -174,10 +175,10 @@ def text_of(value: Any) -> str:
     except TomlEditError:
         return str(value)
     except TypeError:
-        # A date, say: TOML has values that scenarios do not.
+        # Such as a date: TOML has types that scenarios lack.
         return str(value)
 
 
 def choice_text(value: Any) -> str:
-    """What a controller or scheduler of the file is called, be it a name or a table with options."""
+    """Return the name of a controller or scheduler, given as a name or as a table with options."""
     return text_of(value.get("name") if isinstance(value, dict) else value)

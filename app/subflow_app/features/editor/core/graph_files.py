@@ -1,9 +1,9 @@
-"""GraphML and GML files: read as plain nodes and edges with their lines, and written from a scenario as GraphML.
+"""Reading GraphML and GML files as plain nodes and edges with line numbers, and writing a scenario as GraphML.
 
-Both formats are read here rather than by networkx. Its readers expand entities of a document type and cannot report
+The module parses both formats without networkx, whose readers expand the entities of a document type and cannot report
 the line of a problem. They refuse parallel edges and repeated labels, both of which occur in files of the Topology Zoo.
 
-The GraphML of a topology is for other programs, and for the import, which reads all of it back.
+The exported GraphML is for other programs, and for the import, which restores all of its values.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ GRAPH_SUFFIXES = (".graphml", ".xml", ".gml")
 
 
 class GraphFileError(InputError):
-    """A graph file cannot be read; the text names file, line, and what is allowed."""
+    """An unreadable graph file; the message names the file, the line, and the accepted content."""
 
     def __init__(self, file: str, line: int | None, message: str, allowed: str) -> None:
-        """Says what is wrong on which line."""
+        """Join place, problem and accepted content into the message."""
         place = f"{file}:{line}" if line else file
         super().__init__(f"{place}: {message}; allowed: {allowed}")
 
 
 @dataclass(slots=True)
 class RawNode:
-    """A node: its id, what the file says of it, and where."""
+    """A node with its id, its line in the file, and its values."""
 
     id: str
     line: int
@@ -65,12 +65,12 @@ class RawEdge:
 
 @dataclass(slots=True)
 class RawGraph:
-    """What a file holds.
+    """Content of a graph file.
 
     Attributes:
-        file: name for messages.
+        file: name of the file in messages.
         form: `GraphML` or `GML`.
-        values: of the graph as a whole.
+        values: attributes of the whole graph.
     """
 
     file: str
@@ -84,7 +84,7 @@ def read_graph(path: Path) -> RawGraph:
     """Read a GraphML or GML file.
 
     Raises:
-        GraphFileError: if it cannot be read, is neither, or is too large.
+        GraphFileError: if the file is unreadable, too large, or in another format.
     """
     try:
         content = read_file(path, MAX_BYTES)
@@ -128,11 +128,11 @@ def _check_count(graph: RawGraph, line: int) -> None:
 
 
 class _GraphmlReader:
-    """Reads GraphML as the events of a parser come in."""
+    """Builds a graph from the events of a GraphML parser."""
 
     def __init__(self, file: str) -> None:
         self._graph = RawGraph(file, "GraphML")
-        self._keys: dict[str, tuple[str, str, str]] = {}  # id -> name, type, what it is for
+        self._keys: dict[str, tuple[str, str, str]] = {}  # id -> name, type, kind of element
         self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
         self._is_directed = False
         self._graphs = 0
@@ -170,7 +170,7 @@ class _GraphmlReader:
         return GraphFileError(self._graph.file, self._line, message, allowed)
 
     def _on_doctype(self, *_details: Any) -> None:
-        # Entities can make a megabyte of XML into a terabyte of text, and read other files.
+        # Entities can expand a megabyte of XML to a terabyte of text, and read other files.
         raise self._fail("this file declares a document type, which GraphML does not need", "XML without <!DOCTYPE>")
 
     def _on_start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -304,7 +304,7 @@ def _gml_values(pairs: list[Any]) -> dict[str, Value]:
 
 
 def _gml_pairs(text: str, file: str) -> list[Any]:
-    """Read `key value` pairs; a value in brackets is a list of pairs. Each pair has its line."""
+    """Parse `key value` pairs with their lines; a value in brackets is a list of pairs."""
     root: list[Any] = []
     stack: list[list[Any]] = [root]
     pending: tuple[str, int] | None = None
@@ -366,7 +366,7 @@ _VALUE_KEYS = ("rate", "delay", "queue", "loss")
 
 
 def graphml_of(scenario: Scenario, places: Mapping[str, Point]) -> str:
-    """Write nodes with their kinds and places, and links with rate, delay, queue and loss of both directions."""
+    """Write nodes with kind and place, and links with rate, delay, queue and loss of both directions."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     for key, kind in _NODE_KEYS.items():
         lines.append(f'  <key id="n_{key}" for="node" attr.name="{key}" attr.type="{kind}"/>')
@@ -392,7 +392,7 @@ def graphml_of(scenario: Scenario, places: Mapping[str, Point]) -> str:
 
 
 def left_out(scenario: Scenario) -> tuple[str, ...]:
-    """Say which parts of a scenario GraphML has no place for, a few words each."""
+    """List the contents of a scenario that GraphML cannot hold, in a few words each."""
     directions = [side for link in scenario.links.values() for side in (link.forward, link.reverse)]
     found = {
         "flows": bool(scenario.flows),
@@ -412,7 +412,7 @@ def export_graphml(scenario: Scenario, places: Mapping[str, Point], path: Path) 
     """Write a GraphML file in one step.
 
     Raises:
-        ExportError: if it cannot be written.
+        ExportError: if the file cannot be written.
     """
     write_file(path, graphml_of(scenario, places))
 

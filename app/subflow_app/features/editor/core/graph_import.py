@@ -1,4 +1,4 @@
-"""A scenario made of a graph file: links with rates and delays that were read, or guessed and marked as such."""
+"""Conversion of a graph file into a scenario; links take rates and delays from the file, or guesses marked as such."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_sim.params import params_by_key
 from subflow_sim.units import Dimension, format_quantity
 
 FIBRE_M_PER_S = 299_792_458 * 2 / 3
-"""Light in glass covers about two thirds of what it covers in vacuum."""
+"""Propagation speed in optical fibre: about two thirds of the speed of light in vacuum."""
 
 DEFAULT_RATE_BPS = 100e6
 DEFAULT_DELAY_S = 5e-3
@@ -25,7 +25,8 @@ _LEAST_DELAY_S = 10e-6
 _EARTH_M = 6_371_000.0
 _PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])\s*(?:bit|b|be)?\s*(?:/\s*s|ps|ec)?\b", re.IGNORECASE)
-# SONET and SDH multiples, and the lines of the telephone hierarchy, Mbit/s.
+# Rates in bit/s: multiples of the base rates of SONET (OC) and SDH (STM), and lines of the telephone hierarchy and
+# of Ethernet.
 _CARRIER = re.compile(r"\b(OC|STM)-?\s*(\d{1,3})", re.IGNORECASE)
 _CARRIER_BPS = {"OC": 51.84e6, "STM": 155.52e6}
 _LINES = {"E1": 2.048e6, "E3": 34.368e6, "T1": 1.544e6, "T3": 44.736e6, "DS3": 44.736e6}
@@ -34,7 +35,7 @@ _LINES |= {"FAST ETHERNET": 100e6, "FASTETHERNET": 100e6, "GIGABIT ETHERNET": 1e
 
 @dataclass(frozen=True, slots=True)
 class LinkReport:
-    """How the values of a link came about: `rate` and `delay` each say what was read, or what was guessed and why."""
+    """Origin of a link's values: `rate` and `delay` each describe the value read, or the guess and its reason."""
 
     name: str
     line: int
@@ -45,14 +46,14 @@ class LinkReport:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A scenario without flows, and how it came about.
+    """A scenario without flows, with a report on its origin.
 
     Attributes:
-        name: of the network.
-        text: of the scenario.
+        name: name of the network.
+        text: TOML text of the scenario.
         links: a report for each link.
-        notes: what else the person should know, a sentence each.
-        node_count: how many nodes there are.
+        notes: further notes for the user, a sentence each.
+        node_count: number of nodes.
     """
 
     name: str
@@ -63,28 +64,28 @@ class Imported:
 
     @property
     def guessed_count(self) -> int:
-        """How many links have a value that was guessed."""
+        """Number of links with a guessed value."""
         return sum(1 for link in self.links if link.is_guessed)
 
     @property
     def summary(self) -> str:
-        """One sentence on what was read."""
+        """Summary of the import in one sentence."""
         guessed = f", {self.guessed_count} of them with guessed values" if self.guessed_count else ""
         return f"{self.name}: {self.node_count} nodes and {len(self.links)} links{guessed}."
 
     @property
     def details(self) -> str:
-        """Everything that was noted, a line each."""
+        """All notes, one per line."""
         lines = [*self.notes, ""]
         lines += [f"{link.name} (line {link.line}): {link.rate}; {link.delay}" for link in self.links]
         return "\n".join(lines)
 
 
 def import_graph(path: Path) -> Imported:
-    """Make a scenario of a GraphML or GML file.
+    """Convert a GraphML or GML file into a scenario.
 
     Raises:
-        GraphFileError: if the file cannot be read or says something impossible.
+        GraphFileError: if the file is unreadable or has impossible values.
     """
     return _Importer(read_graph(path)).result()
 
@@ -157,7 +158,7 @@ class _Importer:
         return number
 
     def _hosts(self, links: list[_Link]) -> set[str]:
-        """Decide who is a host: whom the file calls one, else whoever has but one neighbour."""
+        """Select the hosts: the nodes declared as hosts, or else the nodes with a single neighbour."""
         if any("kind" in node.values for node in self._graph.nodes):
             return {self._names[node.id] for node in self._graph.nodes if node.values.get("kind") == "host"}
         around: dict[str, set[str]] = {}
@@ -201,7 +202,7 @@ class _Importer:
             link = self._link(edge, taken)
             back = waiting.get(link.ends[::-1])
             if edge.is_directed and back:
-                # Two edges in opposite directions are the two directions of one link.
+                # Two edges in opposite directions form one link.
                 taken.discard(link.name)
                 other = back.pop(0)
                 other.reverse |= {key: value for key, value in link.values.items() if other.values.get(key) != value}
@@ -260,7 +261,7 @@ class _Importer:
     def _read_delay(self, edge: RawEdge, link: _Link) -> None:
         if edge.values.get("delay") not in (None, ""):
             value = edge.values["delay"]
-            # A bare number is read as TOML would: seconds.
+            # A bare number is in seconds, as in TOML.
             link.values["delay"] = self._checked(edge, "delay", value)
             link.delay_note = f"delay {link.values['delay']} as in the file"
             return
@@ -285,7 +286,7 @@ class _Importer:
         return number
 
     def _checked(self, edge: RawEdge, key: str, value: Value) -> str:
-        """Return a value for the scenario if it is one that links may have."""
+        """Return a value as text for the scenario, after checking it against the declaration of the link key."""
         param = params_by_key("link")[key]
         text = f"{value:g}" if isinstance(value, float) else str(value)
         try:
@@ -298,7 +299,7 @@ class _Importer:
             return format_quantity(value, param.dimension)
         return text
 
-    # --- the whole --------------------------------------------------------------------------------------------------
+    # --- scenario ---------------------------------------------------------------------------------------------------
 
     def _note_parts(self, links: list[_Link]) -> None:
         part = {name: name for name in self._names.values()}
@@ -346,7 +347,7 @@ class _Importer:
 
 
 def speed_in(text: str) -> float | None:
-    """Find a speed in the label of a link, bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None if there is none."""
+    """Find a rate in the label of a link, in bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None without a match."""
     carrier = _CARRIER.search(text)
     if carrier:
         return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])
@@ -369,7 +370,7 @@ def distance_m(first: tuple[float, float], second: tuple[float, float]) -> float
 
 
 def _projected(on_map: Mapping[str, tuple[float, float]]) -> dict[str, Point]:
-    """Put a map on the canvas, so large that neighbours are about a link's length apart."""
+    """Project coordinates onto the canvas, at a scale that puts neighbours about a link's length apart."""
     stretch = math.cos(math.radians(sum(lat for lat, _ in on_map.values()) / len(on_map)))
     flat = {name: (lon * stretch, -lat) for name, (lat, lon) in on_map.items()}
     xs, ys = [x for x, _ in flat.values()], [y for _, y in flat.values()]
@@ -379,7 +380,7 @@ def _projected(on_map: Mapping[str, tuple[float, float]]) -> dict[str, Point]:
 
 
 def _with_missing(places: dict[str, Point], names: list[str], ends: list[tuple[str, str]]) -> dict[str, Point]:
-    """Add the nodes that are on no map beside a neighbour that is, or below the map."""
+    """Place the nodes without coordinates beside a neighbour with coordinates, or below the map."""
     found = dict(places)
     bottom = max(y for _, y in places.values()) + LAYER_WIDTH
     for name in names:

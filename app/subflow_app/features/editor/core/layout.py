@@ -1,11 +1,11 @@
-"""Places for nodes on the canvas: layers for nodes without a place, and functions that put nodes in order.
+"""Layout of nodes on the canvas: layered places for new nodes, and functions that arrange existing nodes.
 
 Sources are at the left, destinations at the right, and layers between. A layered drawing was preferred to a
 force-directed one for two reasons: traffic reads from left to right, and the result is the same on every machine. The
-places depend on the graph alone, not on nodes that a person has moved: moving one node must not make the others jump.
+places depend on the graph only, not on nodes that a person has moved: moving one node must not make the others jump.
 
 The functions align nodes, space them evenly, put them on a grid, or lay them out anew. Each takes places by name and
-returns those that change; nothing here knows of documents or pixels.
+returns new ones; the module is independent of documents and pixels.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Literal, TypeAlias, get_args
 Point = tuple[float, float]
 
 LAYER_WIDTH = 300.0
-"""Distance of two layers in canvas units: room for a link with its label."""
+"""Distance between two layers in canvas units: room for a link with its label."""
 ROW_HEIGHT = 150.0
-"""Distance of two nodes of a layer: room for the names below them and for parallel links."""
+"""Distance between two nodes of a layer in canvas units: room for the names below them and for parallel links."""
 
 _SWEEPS = 6
 _MAX_ROWS = 12
@@ -37,10 +37,11 @@ def place_nodes(
 
     Args:
         nodes: names, in file order; the order breaks ties.
-        links: pairs of node names; links between unknown nodes are ignored.
-        sources: nodes where flows start; they stand left.
-        destinations: nodes where flows end; they stand right.
-        fixed: places that are given and stay as they are. The rest is moved as a whole to them if it lies elsewhere.
+        links: pairs of node names; pairs with unknown nodes are ignored.
+        sources: nodes where flows start, placed at the left.
+        destinations: nodes where flows end, placed at the right.
+        fixed: given places, which stay unchanged. If the other nodes would be far away, they move towards these as a
+            group.
     """
     fixed = dict(fixed or {})
     neighbours: dict[str, list[str]] = {name: [] for name in nodes}
@@ -77,7 +78,7 @@ def _components(nodes: Sequence[str], neighbours: Mapping[str, Sequence[str]]) -
 
 
 def _distances(starts: Iterable[str], neighbours: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Count the links from the nearest start to every node that can be reached."""
+    """Return the number of links from the nearest start to every reachable node."""
     found = dict.fromkeys(starts, 0)
     queue = deque(found)
     while queue:
@@ -95,23 +96,26 @@ def _layers(
     sources: Collection[str],
     destinations: Collection[str],
 ) -> list[list[str]]:
-    """Sort the nodes of a connected part into columns; the names of long links' waypoints are not node names."""
+    """Sort the nodes of a connected part into columns.
+
+    A long link adds a waypoint to each column that it crosses; waypoints have a space in their names.
+    """
     starts = [name for name in component if name in sources and name not in destinations]
     starts = starts or [name for name in component if name in sources]
     if not starts:
-        # Without flows, the end of a longest shortest path makes the drawing wide rather than deep.
+        # Without flows, start from a node far from the others: the drawing becomes wide rather than deep.
         distances = _distances([component[0]], neighbours)
         starts = [max(component, key=lambda name: distances[name])]
     column = _distances(starts, neighbours)
     ends = [name for name in component if name in destinations and name not in starts]
     inner = [name for name in component if name not in ends]
     for name in ends:
-        # A destination stands right of everything that leads to it, also of the longer of two paths.
+        # A destination is to the right of all nodes that lead to it, also on the longer of two paths.
         column[name] = max(column[name], *(column[other] + 1 for other in neighbours[name] if other in inner), 0)
     layers: list[list[str]] = [[] for _ in range(max(column.values()) + 1)]
     for name in component:
         layers[column[name]].append(name)
-    # A link across several columns takes up a row in each, so that it does not run through a node.
+    # A link across several columns occupies a row in each, so that it crosses no node.
     for a in component:
         for b in neighbours[a]:
             for between in range(column[a] + 1, column[b]):
@@ -120,13 +124,13 @@ def _layers(
 
 
 def _wrapped(layer: list[str]) -> list[list[str]]:
-    """Split a column that is too high to look at into several."""
+    """Split a column into several if it is too high to read."""
     parts = -(-len(layer) // _MAX_ROWS) or 1
     return [layer[part::parts] for part in range(parts)]
 
 
 def _order(layers: list[list[str]], neighbours: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Order each column by the mean place of its neighbours, back and forth: few crossings (Sugiyama's heuristic)."""
+    """Order each column by the mean row of its neighbours, to reduce crossings (Sugiyama's heuristic)."""
     around: dict[str, list[str]] = {name: list(neighbours.get(name, ())) for layer in layers for name in layer}
     for name in [name for name in around if " " in name]:
         ends = name.split(" ")
@@ -145,7 +149,7 @@ def _order(layers: list[list[str]], neighbours: Mapping[str, Sequence[str]]) -> 
 
 
 def _shift_to(fixed: Mapping[str, Point], places: Mapping[str, Point]) -> Point:
-    """Return how far the free nodes must move to be seen together with the fixed ones; nothing if they already are."""
+    """Return the shift that brings the free nodes close to the fixed ones; (0, 0) if they already are."""
     if not fixed or not places:
         return (0.0, 0.0)
     margin = (LAYER_WIDTH, ROW_HEIGHT)
@@ -162,7 +166,7 @@ Axis: TypeAlias = Literal["x", "y"]
 EDGES: tuple[Edge, ...] = get_args(Edge)
 
 GRID = 20.0
-"""Distance of the lines that nodes snap to, in canvas units."""
+"""Spacing of the grid that nodes snap to, in canvas units."""
 
 _MOST_LAYERED = 40
 _MOST_FORCED = 1200
@@ -171,7 +175,7 @@ _SLACK = 0.2  # of a cell
 
 
 def aligned(places: Mapping[str, Point], edge: Edge) -> dict[str, Point]:
-    """Return the places with one coordinate in common: the least, the greatest, or the middle of both."""
+    """Return the places with one common coordinate: the minimum, the maximum, or their midpoint."""
     if not places:
         return {}
     axis = 0 if edge in ("left", "right", "centre_x") else 1
@@ -182,7 +186,7 @@ def aligned(places: Mapping[str, Point], edge: Edge) -> dict[str, Point]:
 
 
 def distributed(places: Mapping[str, Point], axis: Axis) -> dict[str, Point]:
-    """Return the places with equal distances between the outermost two, in the order in which they stand."""
+    """Return the places spaced evenly between the outermost two, in their present order."""
     index = 0 if axis == "x" else 1
     order = sorted(places, key=lambda name: places[name][index])
     if len(order) < 3:
@@ -198,7 +202,7 @@ def distributed(places: Mapping[str, Point], axis: Axis) -> dict[str, Point]:
 
 
 def snapped_shift(origin: Point, shift: Point, grid: float = GRID) -> Point:
-    """Return how far a group moves so that the node that is held, which stood at `origin`, lands on the grid."""
+    """Return the shift of a group that moves the dragged node from `origin` onto the grid."""
     x, y = (round((at + by) / grid) * grid - at for at, by in zip(origin, shift, strict=True))
     return (x, y)
 
@@ -210,17 +214,17 @@ def laid_out(
     destinations: Collection[str] = (),
     at: Mapping[str, Point] | None = None,
 ) -> dict[str, Point]:
-    """Return new places for nodes, the same on every machine.
+    """Return new places for nodes; the result is the same on every machine.
 
-    Small pictures are layered from sources to destinations. Meshes too large to be read that way are laid out by
-    forces, which keep what is linked together; beyond what forces can do in a moment they are layered again.
+    Small graphs are layered from sources to destinations. Larger meshes, unreadable in layers, are laid out by forces,
+    which keep linked nodes together. Graphs too large for a quick force-directed layout are layered again.
 
     Args:
-        nodes: which to place; links to other nodes are ignored.
+        nodes: names of the nodes to place; links to other nodes are ignored.
         links: pairs of node names.
-        sources: nodes where flows start; they come to stand left.
-        destinations: nodes where flows end; they come to stand right.
-        at: where the nodes are; the new places have the same middle.
+        sources: nodes where flows start, placed at the left.
+        destinations: nodes where flows end, placed at the right.
+        at: present places of the nodes; the new places have the same centre.
     """
     wanted = set(nodes)
     own = [(a, b) for a, b in links if a in wanted and b in wanted and a != b]
@@ -247,7 +251,7 @@ def _by_forces(
     graph = nx.Graph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(links)
-    # From the layered picture, so that the forces begin with an order and end the same every time.
+    # The layered start makes the result reproducible.
     layered = place_nodes(nodes, links, sources, destinations)
     start = {name: np.array(place) for name, place in layered.items()}
     found = nx.forceatlas2_layout(
@@ -263,7 +267,7 @@ def _by_forces(
 
 
 def apart(places: Mapping[str, Point]) -> dict[str, Point]:
-    """Give every node a cell of its own, the nearest free one, so that none covers another."""
+    """Move every node to the nearest free cell of a grid, so that no node covers another."""
     width, height = LAYER_WIDTH * 0.4, ROW_HEIGHT * 0.7
     taken: set[tuple[int, int]] = set()
     result: dict[str, Point] = {}
@@ -271,7 +275,7 @@ def apart(places: Mapping[str, Point]) -> dict[str, Point]:
         home = (round(x / width), round(y / height))
         cell = next(free for free in _cells_around(home) if free not in taken)
         taken.add(cell)
-        # Near the middle of the cell, so that neighbours keep apart without standing like soldiers.
+        # Near the middle of the cell: neighbours keep apart, but do not form a strict grid.
         result[name] = (
             min(max(x / width, cell[0] - _SLACK), cell[0] + _SLACK) * width,
             min(max(y / height, cell[1] - _SLACK), cell[1] + _SLACK) * height,

@@ -1,9 +1,9 @@
-"""Unsaved work survives the death of the program: a recovery file for every document that is being edited.
+"""Recovery files, which preserve unsaved scenarios if the program crashes.
 
-The file holds the text as it was after the last edit, and what is needed to tell later whether there is anything to
-recover: the scenario's own file, the text it had when it was last saved or opened, and the process that edits it. Its
-process removes it as soon as there is nothing to lose. What is left behind by a process that is gone, and differs from
-the scenario's own file, is offered when the program starts next; anything else is never mentioned.
+The recovery file of an open document holds the text after the last edit. It also records the scenario's own file, the
+text last saved or opened, and the process that edits the document. That process removes the file as soon as the
+document has no unsaved changes. On its next start, the program offers the files of ended processes whose text differs
+from the scenario's own file.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ _log = logging.getLogger(__name__)
 
 _FORMAT = 1
 _SUFFIX = ".json"
-# It holds a scenario twice, and each byte of its text, but not of its recordings, may take six characters.
+# The file holds the scenario twice, and escaping may expand each byte of its text (but not of its recordings) to six
+# characters.
 MOST_BYTES = 2 * MOST_OWN_BYTES + 11 * MOST_TEXT_BYTES
-# A write that was cut off leaves a part file behind; nobody still writes one that is this old.
+# An interrupted write leaves a part file; a part file of this age, in seconds, is no longer being written.
 _PART_AGE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class UnsavedText:
-    """A scenario with changes that no file has.
+    """A scenario with unsaved changes.
 
     Attributes:
-        name: what titles call it.
-        path: its file, if it has one.
-        text: of the scenario now.
-        base: its text when it was last saved or opened.
+        name: title of the document.
+        path: file of the scenario; None if it has no file.
+        text: current text of the scenario.
+        base: text last saved or opened.
     """
 
     name: str
@@ -56,13 +57,13 @@ class UnsavedText:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """What a process that is gone has left behind.
+    """A recovery file whose process has ended.
 
     Attributes:
         file: the recovery file.
         unsaved: the scenario in it.
-        saved_at_s: when it was written, s since 1970.
-        is_outdated: whether the scenario's own file was changed since by somebody else.
+        saved_at_s: time of the last write, in seconds since 1970.
+        is_outdated: whether another program has changed the scenario's own file since.
     """
 
     file: Path
@@ -71,7 +72,7 @@ class Orphan:
     is_outdated: bool
 
     def differences(self) -> str:
-        """What recovering would change, as a unified diff against the scenario's file as it is now."""
+        """Return the changes that recovery would make, as a unified diff against the scenario's present file."""
         now = _text_of(self.unsaved.path)
         before = self.unsaved.base if now is None else now
         lines = difflib.unified_diff(
@@ -80,18 +81,19 @@ class Orphan:
         return "\n".join(lines)
 
     def discard(self) -> None:
-        """Remove the recovery file; nothing happens if another window has done so."""
+        """Remove the recovery file, unless another window has already removed it."""
         _remove(self.file)
 
 
 class RecoveryFile:
-    """The recovery file of one open document, written by a thread of its own so that a slow disk holds up nobody.
+    """The recovery file of one open document, written on its own thread so that a slow disk does not block the window.
 
-    Only the latest text is written: a drag that changes it sixty times a second costs as many writes as the disk takes.
+    Only the latest text is written: a drag that changes it sixty times a second causes as many writes as the disk
+    completes.
 
     Args:
-        failed: told once, by the thread, why nothing can be written.
-        folder: where it is; the user's own by default.
+        failed: called on the thread with the error message, at the first failed write only.
+        folder: folder of recovery files; by default that of the user.
     """
 
     def __init__(self, failed: Callable[[str], None], folder: Path | None = None) -> None:
@@ -101,22 +103,22 @@ class RecoveryFile:
         self._failed = failed
         self._has_failed = False
         self._changed = threading.Condition()
-        self._wanted: UnsavedText | None = None  # what the file shall hold; None: no file
+        self._wanted: UnsavedText | None = None  # intended content; None: no file
         self._is_settled = True
         self._is_closed = False
         self._thread: threading.Thread | None = None
 
     def keep(self, unsaved: UnsavedText) -> None:
-        """Have this written soon; returns at once."""
+        """Schedule a write of this text; returns at once."""
         self._want(unsaved)
 
     def drop(self) -> None:
-        """Have the file removed: there is nothing to lose any more."""
+        """Schedule the removal of the file, because the document has no unsaved changes."""
         if self._thread is not None:
             self._want(None)
 
     def settle(self) -> None:
-        """Wait until the disk has what was asked for."""
+        """Wait until the disk holds the scheduled state."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_settled)
 
@@ -124,7 +126,7 @@ class RecoveryFile:
         """Remove the file and end the thread.
 
         Args:
-            keeps_file: leave the file for the next start: the program ends without having asked what to do with it.
+            keeps_file: keep the file for the next start, because the program ends without asking about the changes.
         """
         if not keeps_file:
             self.drop()
@@ -157,7 +159,8 @@ class RecoveryFile:
             if is_news:
                 self._write(wanted)
             elif wanted is not None:
-                # Shows those who cannot ask this machine about its processes that this one is still there.
+                # A fresh time stamp shows other machines, which cannot query processes here, that this process still
+                # runs.
                 with suppress(OSError):
                     os.utime(self.file)
             with self._changed:
@@ -170,7 +173,7 @@ class RecoveryFile:
             _remove(self.file)
             return
         try:
-            # The text may be somebody's unpublished work: only its owner reads it.
+            # The text may be unpublished work: only its owner may read it.
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(self.file, _content(wanted))
         except OSError as error:
@@ -181,7 +184,7 @@ class RecoveryFile:
 
 
 def find_orphans(folder: Path | None = None) -> tuple[Orphan, ...]:
-    """What can be recovered, the latest first; what equals the scenario's own file is removed without a word."""
+    """Find the recoverable scenarios, the latest first; removes files whose text equals the scenario's own file."""
     folder = folder or recovery_directory()
     found = []
     try:
@@ -230,12 +233,12 @@ def _content(unsaved: UnsavedText) -> bytes:
         "base_sha256": _hash(unsaved.base),
         "text": unsaved.text,
     }
-    # ASCII: bytes that are not UTF-8, which texts hold as lone surrogates, come back as they were.
+    # ASCII escapes preserve the lone surrogates in texts that stand for bytes outside UTF-8.
     return json.dumps(entries).encode("ascii")
 
 
 def _text_of(path: Path | None) -> str | None:
-    """The text of a scenario file as documents hold it; None if there is none to compare with."""
+    """Return the text of a scenario file in the form that documents use; None without a readable file."""
     if path is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Parts of a scenario on the clipboard: TOML text, which another window and every text editor understand.
+"""Parts of a scenario on the clipboard, as TOML text that other windows and text editors can read.
 
-What is copied is complete in itself where that is possible: nodes bring the links between them, the flows from one to
-another, and the timed events of those. A link that is copied alone comes back as one more between the same nodes.
+A copy is self-contained where possible: nodes include the links and flows between them, and the timed events of both. A
+link copied without its nodes is pasted as a parallel link between the same nodes.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from subflow_sim.gate import MAX_INTEGER
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 
 PASTE_SHIFT = 40.0
-"""How far from the original a pasted part stands, in canvas units."""
+"""Offset of a pasted part from its original, in canvas units."""
 
 _NAME = re.compile(NAME_PATTERN)
 _NOTHING = "the clipboard holds no parts of a scenario: copy nodes, links or flows first, or their TOML text"
 
 
 def copy_parts(text: str, keys: Iterable[str]) -> str:
-    """Write parts as TOML text; empty if none of them is there.
+    """Write parts as TOML text; empty if the scenario lacks all of them.
 
     Args:
-        text: of the scenario.
+        text: TOML text of the scenario.
         keys: `nodes.client`, `links.wifi`, `flows.download`, `events.0`, `notes.0`.
 
     Raises:
@@ -66,7 +66,7 @@ def copy_parts(text: str, keys: Iterable[str]) -> str:
 
 
 def has_parts(pasted: str) -> bool:
-    """Whether a text from the clipboard holds parts of a scenario."""
+    """True if a text from the clipboard contains parts of a scenario."""
     try:
         data = read_toml(pasted)
     except TomlEditError:
@@ -75,18 +75,18 @@ def has_parts(pasted: str) -> bool:
 
 
 def paste_parts(text: str, pasted: str, shift: float = PASTE_SHIFT) -> Edited:
-    """Add parts from the clipboard, under names that are free; a whole scenario file may be pasted too.
+    """Add parts from the clipboard under free names; the clipboard may also hold a whole scenario file.
 
-    Links, flows and paths that need something which neither the text nor the scenario has are left out.
+    Links, flows and paths are omitted if they refer to parts missing from both the clipboard and the scenario.
 
     Args:
-        text: of the scenario.
-        pasted: from the clipboard.
-        shift: to the right and down, in canvas units.
+        text: TOML text of the scenario.
+        pasted: text from the clipboard.
+        shift: offset to the right and down, in canvas units.
 
     Raises:
-        InputError: if the clipboard holds nothing that can be pasted; the message says why.
-        TomlEditError: if the scenario cannot be added to.
+        InputError: if the clipboard holds nothing to paste; the message gives the reason.
+        TomlEditError: if the text of the scenario cannot be edited.
     """
     try:
         parts = read_toml(pasted)
@@ -100,7 +100,7 @@ def paste_parts(text: str, pasted: str, shift: float = PASTE_SHIFT) -> Edited:
 
 @dataclass(slots=True)
 class _Renaming:
-    """What names mean after pasting: those of pasted parts their new ones, others what the scenario has."""
+    """Resolves names during a paste: pasted parts have new names, all other names refer to the scenario."""
 
     present: set[str]
     new: dict[str, str] = field(default_factory=dict)
@@ -172,7 +172,7 @@ class _Paste:
             found = [[find(link) for link in path] for path in flow["paths"] if isinstance(path, list)]
             paths = [path for path in found if None not in path]
             if len(paths) < len(flow["paths"]):
-                # Ordinals of backup and late subflows count paths that are gone.
+                # Subflow numbers of backup and late entries would refer to omitted paths.
                 values.pop("backup", None)
                 values.pop("late", None)
             values["paths"] = paths
@@ -202,10 +202,10 @@ class _Paste:
 
 
 def _check(parts: Mapping[str, Any]) -> None:
-    """Refuse what could not be written into a scenario.
+    """Refuse names and values that a scenario cannot hold.
 
     Raises:
-        InputError: that names it.
+        InputError: naming the invalid part.
     """
     for section in NAMED:
         for name, table in named(parts, section).items():

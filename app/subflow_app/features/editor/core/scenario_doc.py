@@ -1,10 +1,10 @@
-"""The scenario that is being edited: its text, its meaning, its changes, and the files that it names.
+"""The scenario open in the editor: its text, its parsed form, its changes, and the files that it names.
 
-The text is the truth. Every change produces a new text, which is parsed again as a whole. The document on screen is
-thereby always the document that is saved, and undo puts an earlier text back. Text that does not parse, or that
+The text is authoritative. Every change produces a new text, which is parsed again as a whole. The document on screen is
+thereby always the document that is saved, and undo restores an earlier text. Text that does not parse, or that
 describes something impossible, is kept unchanged: the document then has problems instead of a scenario.
 
-The files that a scenario names lie beside it: delivery traces, scripts, policies.
+The files that a scenario names are in its folder or below: delivery traces, scripts, policies.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from subflow_sim.whole_file import write_whole
 
 
 class OtherFileError(Exception):
-    """Where a file is to go, there is another one.
+    """Another file already exists at the target.
 
     Attributes:
-        path: of that one.
+        path: path of the existing file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,21 +49,21 @@ class OtherFileError(Exception):
 
 
 def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
-    """Copy the files that a scenario names to where it is going to be.
+    """Copy the files that a scenario names into its new folder.
 
     Args:
-        scenario: in order.
-        folder: where it was.
-        target: the other folder.
+        scenario: a valid scenario.
+        folder: its present folder.
+        target: its new folder.
 
     Raises:
-        OtherFileError: if there is another file in the place of one; nothing was copied.
-        OSError: if one cannot be copied; what was there still is.
+        OtherFileError: if a target path holds a different file; nothing was copied.
+        OSError: if a file cannot be copied; existing files stay unchanged.
     """
     contents: dict[Path, bytes] = {}
     for name in dict.fromkeys(_named_files(scenario)):
         source, copy = folder / name, target / name
-        # What has its content in the scenario needs no file.
+        # A file whose content the scenario embeds does not exist.
         if not is_file(source) or (is_there(copy) and copy.samefile(source)):
             continue
         content = read_file(source, MAX_POLICY_BYTES)
@@ -77,7 +77,7 @@ def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
 
 
 def _named_files(scenario: Scenario) -> Iterator[str]:
-    """Their names as the scenario has them, relative to its folder."""
+    """Yield the file names in the scenario, relative to its folder."""
     for link in scenario.links.values():
         for side in (link.forward, link.reverse):
             yield from (trace.file for trace in (side.trace, side.delay_trace) if trace is not None)
@@ -96,7 +96,7 @@ def _policies(choice: Choice) -> Iterator[str]:
 
 ChangeKind: TypeAlias = Literal["value", "layout", "script", "events", "parts", "text"]
 
-# A key that may be written as a plain value or as a table, and the name that the plain value has inside the table.
+# Keys with a short form, a plain value instead of a table; the value names the key of the plain value in that table.
 _SHORT_FORMS: Mapping[str, str] = {"controller": "name", "scheduler": "name", "queue": "limit"}
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -144,17 +144,17 @@ seed = 1
 
 
 class ScenarioFileError(AppError):
-    """A scenario file could not be read or written; the text in memory is untouched."""
+    """An error while reading or writing a scenario file; the text in memory stays unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an edit touched.
+    """Kind and place of an edit.
 
     Attributes:
-        kind: `layout` moves nodes only and leaves results valid; `script` changes what a script says, on which nothing
-            depends that is drawn; `events` adds or removes timed events, so that event numbers shift; `parts` adds,
-            removes or renames any part; `text` may be anything.
+        kind: `layout` moves nodes only and keeps results valid. `script` changes the content of a script, which affects
+            no drawing. `events` adds or removes timed events, so that event numbers shift. `parts` adds, removes or
+            renames any part; `text` covers every other change.
         keys: dotted keys, e.g. `links.wifi.loss`; empty for `text`.
     """
 
@@ -165,13 +165,13 @@ class Change:
 class ScenarioDoc:
     """A scenario file in memory.
 
-    Attributes are read-only; the mutators return the `Change` they made and tell it to every subscriber. Nothing here
-    undoes: commands keep the text from before and give it back to `restore`.
+    Attributes are read-only. The mutators return the `Change` they made and pass it to every subscriber. The document
+    keeps no history: undo commands keep the previous text and pass it to `restore`.
 
     Args:
-        text: of the file.
-        path: of the file, if it has one.
-        algorithms: the controllers, schedulers and policies that may be named; None: those of `app_catalog`.
+        text: content of the file.
+        path: path of the file; None for a document without a file.
+        algorithms: the available controllers, schedulers and policies; None for those of `app_catalog`.
     """
 
     def __init__(self, text: str, path: Path | None = None, *, algorithms: AlgorithmCatalog | None = None) -> None:
@@ -189,17 +189,17 @@ class ScenarioDoc:
 
     @classmethod
     def new(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
-        """Make a document that has no file yet: one MPTCP download over two paths, ready to run and to edit."""
+        """Make a document without a file: one MPTCP download over two paths, ready to run and to edit."""
         return cls(_NEW_SCENARIO, algorithms=algorithms)
 
     @classmethod
     def empty(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
-        """Make a document that has no file yet and no parts: an empty canvas to draw on."""
+        """Make a document without a file and without parts: an empty canvas to draw on."""
         return cls(_EMPTY_SCENARIO, algorithms=algorithms)
 
     @classmethod
     def open(cls, path: str | Path, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
-        """Read a file; one that is malformed is opened too, with its problems.
+        """Read a file; a malformed file opens, too, and lists its problems.
 
         Raises:
             ScenarioFileError: if the file cannot be read.
@@ -210,52 +210,52 @@ class ScenarioDoc:
         except OSError as error:
             raise ScenarioFileError(f"{path} cannot be opened: {error.strerror or error}") from error
         has_mark = raw.startswith(b"\xef\xbb\xbf")
-        # Bytes that are not UTF-8 come through as lone surrogates: shown as a problem, and saved as they were.
+        # Bytes outside UTF-8 become lone surrogates: reported as problems, and saved unchanged.
         doc = cls(raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"), path, algorithms=algorithms)
         doc._has_byte_order_mark = has_mark
         return doc
 
-    # --- what it holds ----------------------------------------------------------------------------------------------
+    # --- content ----------------------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
-        """The text exactly as it would be saved."""
+        """The text exactly as it is saved."""
         return self._text
 
     @property
     def path(self) -> Path | None:
-        """The file it came from or was last saved to."""
+        """The file that was opened or last saved."""
         return self._path
 
     @property
     def title(self) -> str:
-        """The name to show for it: that of the file, or `untitled`."""
+        """The title of the document: the name of its file, or `untitled`."""
         return self._path.name if self._path else "untitled"
 
     @property
     def scenario(self) -> Scenario | None:
-        """What the text means; None while it has problems."""
+        """The parsed scenario; None while the text has problems."""
         return self._scenario
 
     @property
     def last_valid(self) -> Scenario | None:
-        """What the text meant when it last had no problems; None if it never had none."""
+        """The last scenario without problems; None before the first one."""
         return self._last_valid
 
     @property
     def missing_part(self) -> str:
-        """The section that a drawing still lacks, `nodes`, `links` or `flows`; empty if anything else is wrong."""
+        """The section that a drawing still lacks, `nodes`, `links` or `flows`; empty if the text has other problems."""
         lacking = [problem.key for problem in self.problems if problem.key in NAMED and not self.data.get(problem.key)]
         return lacking[0] if lacking and len(lacking) == len(self.problems) else ""
 
     @property
     def sketch(self) -> Scenario | None:
-        """As much of the text as can be drawn, while it has problems too; the last valid state while it is not TOML."""
+        """The drawable part of the scenario, even with problems; the last valid state while the text is not TOML."""
         return self._sketch
 
     @property
     def unread(self) -> Mapping[str, frozenset[str]]:
-        """By link of the sketch, keys with problems and without a last valid state: it has placeholders there."""
+        """Keys with placeholder values, by link of the sketch: they have problems and no last valid state."""
         found: dict[str, set[str]] = {}
         for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
             is_new = self._last_valid is None or name not in self._last_valid.links
@@ -266,33 +266,33 @@ class ScenarioDoc:
 
     @property
     def scripts(self) -> tuple[ScriptFile, ...]:
-        """Controllers and schedulers that the text brings; of one that has problems, as it last was in order."""
+        """The scripts of the scenario; a script with problems is in its last valid state."""
         return self._sketch.scripts if self._sketch else ()
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that is wrong with the text, in file order."""
+        """All problems of the text, in file order."""
         return self._problems
 
     @property
     def is_valid(self) -> bool:
-        """Whether there is a scenario to run."""
+        """True if the document has a scenario to run."""
         return self._scenario is not None
 
     @property
     def is_toml(self) -> bool:
-        """Whether single values can be edited; while False only `set_text` works."""
+        """True if single values can be edited; otherwise only `set_text` works."""
         return self._data is not None
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The file as plain tables and values, before they are checked; empty while the text is not TOML."""
+        """The file as plain tables and values, before validation; empty while the text is not TOML."""
         return self._data or {}
 
     def value(self, key: str) -> Any:
-        """Return what the file says at a dotted key, as TOML has it; None where it says nothing.
+        """Return the value of the file at a dotted key, as in TOML; None if the file does not set it.
 
-        The short form is seen through: `flows.download.controller.name` finds the name in `controller = "lia"` too.
+        Short forms are resolved: `flows.download.controller.name` also finds the name in `controller = "lia"`.
         """
         path = split_key(key)
         found = toml_edit.get_value(self.data, path)
@@ -302,7 +302,7 @@ class ScenarioDoc:
         return found
 
     def positions(self) -> dict[str, tuple[float, float]]:
-        """Return where the file places nodes; nodes without a usable `at` are left out."""
+        """Return the places of nodes in the file; omits nodes without a valid `at`."""
         nodes = self.data.get("nodes")
         found: dict[str, tuple[float, float]] = {}
         for name, node in nodes.items() if isinstance(nodes, dict) else ():
@@ -312,7 +312,7 @@ class ScenarioDoc:
         return found
 
     def problems_at(self, key: str) -> tuple[Problem, ...]:
-        """Return the problems of a value or of anything below it."""
+        """Return the problems of a value or of any key below it."""
         wanted = split_key(key)
         return tuple(p for p in self._problems if not wanted or split_key(p.key)[: len(wanted)] == wanted)
 
@@ -327,7 +327,7 @@ class ScenarioDoc:
         return tuple(p for p in problems if split_key(p.key)[: len(wanted)] == wanted)
 
     def subscribe(self, callback: Callable[[Change], None]) -> Callable[[], None]:
-        """Have `callback` told every change; the function that is returned ends that."""
+        """Call `callback` after every change, until the returned function is called."""
         self._subscribers.append(callback)
 
         def unsubscribe() -> None:
@@ -336,12 +336,12 @@ class ScenarioDoc:
 
         return unsubscribe
 
-    # --- what can be changed ----------------------------------------------------------------------------------------
+    # --- edits ------------------------------------------------------------------------------------------------------
 
     def set_value(self, key: str, value: TomlValue | None) -> Change:
-        """Set one value, or remove the key and so go back to its default.
+        """Set one value, or remove the key and thereby restore its default.
 
-        The value goes into the file as it is, valid or not: what is wrong with it is then among the `problems`.
+        The value is written unchanged, valid or not; an invalid value adds to the `problems`.
 
         Args:
             key: dotted, e.g. `links.wifi.reverse.rate`, `events.0.at`, `seed`.
@@ -355,10 +355,10 @@ class ScenarioDoc:
         return self._replace(self._with_value(path, value), change)
 
     def move_nodes(self, places: Mapping[str, tuple[float, float]]) -> Change:
-        """Place nodes and notes on the canvas, in whole units.
+        """Place nodes and notes on the canvas, in whole canvas units.
 
         Args:
-            places: by name of the node; a note is `notes.0`, which is not a name of a node.
+            places: places by name of the node, or by `notes.0` for a note.
 
         Raises:
             TomlEditError: if the text is not TOML, or has no such node or note.
@@ -373,7 +373,7 @@ class ScenarioDoc:
         return self._replace(toml_edit.set_values(self._text, values), Change("layout", tuple(keys.values())))
 
     def add_event(self, values: Mapping[str, TomlValue]) -> Change:
-        """Add a timed event behind the last one.
+        """Add a timed event after the last one.
 
         Raises:
             TomlEditError: if the text is not TOML.
@@ -395,7 +395,7 @@ class ScenarioDoc:
         )
 
     def apply(self, edited: Edited) -> Change:
-        """Take the result of one of the functions in `scenario_edits` or `scenario_clipboard`."""
+        """Apply the result of a function in `scenario_edits` or `scenario_clipboard`."""
         return self._replace(edited.text, Change("parts", edited.keys))
 
     def set_text(self, text: str) -> Change:
@@ -403,14 +403,14 @@ class ScenarioDoc:
         return self._replace(text, Change("text"))
 
     def set_script(self, key: str, text: str | None) -> Change:
-        """Take another text of a script.
+        """Replace the text of a script.
 
         Args:
-            key: of the script, `controllers.my-lia`.
-            text: that the scenario holds from then on; None: the file that it names was written.
+            key: dotted key of the script, `controllers.my-lia`.
+            text: new text embedded in the scenario; None if the script has its own file, which the caller has written.
 
         Raises:
-            TomlEditError: if the scenario cannot be edited there.
+            TomlEditError: if the scenario cannot be edited at this key.
         """
         new = self._text
         if text is not None:
@@ -418,17 +418,17 @@ class ScenarioDoc:
         return self._replace(new, Change("script", (key,)))
 
     def restore(self, text: str, change: Change) -> Change:
-        """Put an earlier or later text back and tell it as the change that led from one to the other."""
+        """Restore an earlier or later text, and report `change` as the difference."""
         return self._replace(text, change)
 
     def save(self, path: str | Path | None = None) -> None:
-        """Write the text to its file, or to another that is its file from then on.
+        """Write the text to its file, or to another file, which becomes its file.
 
-        The file is replaced in one step: whatever goes wrong, there is either the old file or the new one. In another
-        folder, the files that it names come along.
+        The write is atomic: after an error, the old file is intact. Saving to another folder copies the files that the
+        scenario names.
 
         Raises:
-            ScenarioFileError: if it cannot be written, or if it has no file and none is given.
+            ScenarioFileError: if the file cannot be written, or if the document has no file and no path is given.
         """
         target = Path(path) if path is not None else self._path
         if target is None:
@@ -437,7 +437,7 @@ class ScenarioDoc:
         try:
             if self._scenario is not None and self._folder is not None and is_folder(target.parent):
                 bring_along(self._scenario, self._folder, target.parent)
-            # A link stays a link: what it points at is replaced.
+            # A symbolic link is kept: its target is replaced.
             write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
         except OtherFileError as error:
             raise ScenarioFileError(
@@ -454,7 +454,7 @@ class ScenarioDoc:
 
     @property
     def _folder(self) -> Path | None:
-        """Where the files are that the text names."""
+        """Folder of the files that the text names."""
         return self._path.parent if self._path else None
 
     def _with_value(self, path: Place, value: TomlValue | None) -> str:
@@ -465,7 +465,7 @@ class ScenarioDoc:
         if short is None or around is None:
             return self._with_plain(parent if short == last else path, value)
         if not isinstance(around, dict):
-            # A plain value makes room for an option: `"lia"` becomes `{ name = "lia", ... }`.
+            # A plain value becomes a table to hold an option: `"lia"` becomes `{ name = "lia", ... }`.
             if last == short:
                 return self._with_plain(parent, value)
             if value is None:
@@ -474,7 +474,7 @@ class ScenarioDoc:
         if value is not None:
             return toml_edit.set_value(self._text, path, value)
         if set(around) == {short, last}:
-            # The last option goes, and with it the need for a table.
+            # Without options, the table becomes a plain value again.
             return toml_edit.set_value(self._text, parent, around[short])
         return toml_edit.remove_value(self._text, path)
 
@@ -486,14 +486,14 @@ class ScenarioDoc:
     def _replace(self, text: str, change: Change) -> Change:
         self._text = text
         self._read_text()
-        # A subscriber may end its subscription while it is told.
+        # A callback may unsubscribe during the loop.
         for callback in tuple(self._subscribers):
             callback(change)
         return change
 
     def _read_text(self) -> None:
         try:
-            # Lone surrogates stand for bytes that are not UTF-8: such a file is not TOML, whatever else it says.
+            # Lone surrogates stand for bytes outside UTF-8, so the file is not TOML.
             self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
         except TomlEditError:
             self._data = None
@@ -521,7 +521,8 @@ class ScenarioDoc:
 def split_key(key: str) -> Place:
     """Split a dotted key into its steps: `events[0].at` and `events.0.at` are both `("events", 0, "at")`.
 
-    Names hold no dots, so this is exact; a number is an index only below `events` and `notes`, elsewhere it is a name.
+    Names contain no dots, so the split is exact. A number is an index only below `events` and `notes`; elsewhere it is
+    a name.
     """
     if not key:
         return ()

@@ -1,8 +1,8 @@
-"""Edits of a scenario's parts: add, remove, rename, and the paths of flows, with everything that hangs on them.
+"""Edits of a scenario's parts: add, remove and rename parts, and set the paths of flows, with all dependent entries.
 
-Each function takes the text of a scenario and returns a new one with the keys of what it made or changed. Removing a
-node takes its links along, the flows that end there, the paths that cross those links and the events that name any of
-it, so that the file names nothing that is gone. The text may have problems elsewhere: a drawing begins as one.
+Each function takes the text of a scenario and returns a new text with the keys of the parts made or changed. Removing a
+node also removes its links, the flows that end at it, the paths across those links, and the events of all these parts,
+so that the file keeps no dangling names. The text may have problems elsewhere, because a new drawing is incomplete.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 from subflow_sim.scenario_model import NodeKind
 
 DEFAULT_LINK: Mapping[str, TomlValue] = {"rate": "10Mbit/s", "delay": "10ms", "queue": "50pkt"}
-"""What a link that is drawn starts with: broadband, two bandwidth-delay products of queue at a round trip of 30 ms."""
+"""Initial values of a drawn link: broadband, with a queue of two bandwidth-delay products at an RTT of 30 ms."""
 
 _NAME = re.compile(NAME_PATTERN)
 _DROP = re.compile(DROP_PATTERN)
@@ -30,7 +30,7 @@ _LETTERS: Mapping[str, str] = {"host": "h", "router": "r", "link": "l"}
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A new text, and the dotted keys of what was made or changed in it."""
+    """A new text, and the dotted keys of the parts made or changed."""
 
     text: str
     keys: tuple[str, ...]
@@ -40,10 +40,10 @@ class Edited:
 
 
 def add_node(text: str, kind: NodeKind, at: tuple[float, float]) -> Edited:
-    """Add a host or a router at a place on the canvas; it is called h1, h2 ... or r1, r2 ...
+    """Add a host or a router at a place on the canvas, named h1, h2 ... or r1, r2 ...
 
     Raises:
-        TomlEditError: if the text is not TOML or its nodes cannot be added to.
+        TomlEditError: if the text is not TOML or its section of nodes cannot be extended.
     """
     data = read_toml(text)
     name = _next_numbered(_LETTERS[kind], named(data, "nodes"))
@@ -53,10 +53,10 @@ def add_node(text: str, kind: NodeKind, at: tuple[float, float]) -> Edited:
 
 
 def add_link(text: str, first: str, second: str) -> Edited:
-    """Join two nodes; it is called l1, l2 ... and may be one of several between the same two.
+    """Join two nodes by a link, named l1, l2 ...; parallel links are allowed.
 
     Raises:
-        InputError: if the two are one, or no nodes.
+        InputError: if both ends are the same node, or an end is unknown.
         TomlEditError: as `add_node`.
     """
     data = read_toml(text)
@@ -71,16 +71,16 @@ def add_link(text: str, first: str, second: str) -> Edited:
 
 
 def add_flow(text: str, source: str, destination: str, values: Mapping[str, TomlValue]) -> Edited:
-    """Send data from one host to another; it is called f1, f2 ...
+    """Add a flow from one host to another, named f1, f2 ...
 
     Args:
-        text: of the scenario.
-        source: host that sends.
-        destination: host that receives.
-        values: `kind` and whatever else the flow says, in the order of the file.
+        text: TOML text of the scenario.
+        source: the sending host.
+        destination: the receiving host.
+        values: `kind` and the other keys of the flow, in the order of the file.
 
     Raises:
-        InputError: if an end is not a host, or both are one.
+        InputError: if an end is not a host, or both ends are the same host.
         TomlEditError: as `add_node`.
     """
     data = read_toml(text)
@@ -91,10 +91,10 @@ def add_flow(text: str, source: str, destination: str, values: Mapping[str, Toml
 
 
 def check_flow_ends(data: Mapping[str, Any], source: str, destination: str) -> None:
-    """Refuse a flow that could not be.
+    """Refuse impossible ends of a flow.
 
     Raises:
-        InputError: if an end is not a host, or both are one.
+        InputError: if an end is not a host, or both ends are the same host.
     """
     nodes = named(data, "nodes")
     for end in (source, destination):
@@ -122,16 +122,16 @@ def add_note(text: str, at: tuple[float, float], words: str) -> Edited:
 
 
 def remove_parts(text: str, keys: Iterable[str]) -> Edited:
-    """Remove nodes, links, flows, events and notes, with everything that cannot be without them.
+    """Remove nodes, links, flows, events and notes, with all parts that depend on them.
 
-    A flow that loses some of its paths keeps the others; one that loses all takes the shortest ones by default.
+    A flow that loses some of its paths keeps the others; a flow that loses all takes the default, the shortest paths.
 
     Args:
-        text: of the scenario.
-        keys: `nodes.client`, `events.0`; those that are not there are ignored.
+        text: TOML text of the scenario.
+        keys: `nodes.client`, `events.0`; unknown keys are ignored.
 
     Raises:
-        TomlEditError: if a part is written in a way that can be edited in the text only.
+        TomlEditError: if a part is written in a form that only a text editor can change.
     """
     data = read_toml(text)
     gone = _Gone(data, keys)
@@ -152,7 +152,7 @@ def remove_parts(text: str, keys: Iterable[str]) -> Edited:
 
 
 class _Gone:
-    """Everything that goes when some parts do."""
+    """The parts that a removal deletes, including dependent parts."""
 
     def __init__(self, data: Mapping[str, Any], keys: Iterable[str]) -> None:
         wanted: dict[str, list[str]] = {}
@@ -193,14 +193,14 @@ class _Gone:
         return ordinals is not None and isinstance(subflow, int) and subflow not in ordinals
 
     def renumbered_events(self) -> Iterator[tuple[int, int]]:
-        """Yield the events that stay and name a subflow which has another ordinal now, with that."""
+        """Yield the row of each remaining event whose subflow is renumbered, with the new number of the subflow."""
         for row, event in enumerate(rows(self._data, "events")):
             ordinals, subflow = self._ordinals.get(flow_of(event)), event.get("subflow")
             if row not in self.events and ordinals and isinstance(subflow, int) and ordinals[subflow] != subflow:
                 yield row, ordinals[subflow]
 
     def revised_drop(self, flow: str, subflow: int | None) -> tuple[str, int | None] | None:
-        """What a packet to be lost is called now; None: it goes with its flow or subflow."""
+        """Return the new flow and subflow of a scripted packet loss; None if its flow or subflow is removed."""
         ordinals = self._ordinals.get(flow)
         if flow in self.flows or (ordinals is not None and subflow is not None and subflow not in ordinals):
             return None
@@ -218,7 +218,7 @@ class _Gone:
 
 
 def _new_ordinals(flow: Mapping[str, Any], links: Collection[str]) -> dict[int, int] | None:
-    """Map the ordinals of the subflows that stay to those they get; None if all stay as they are."""
+    """Map the numbers of the remaining subflows to their new numbers; None if no number changes."""
     paths = flow.get("paths")
     if not isinstance(paths, list) or set(links).isdisjoint(each for path in paths for each in texts(path)):
         return None
@@ -245,7 +245,7 @@ def _renumber_listed(patch: TomlPatch, name: str, flow: Mapping[str, Any], ordin
             continue
         kept = [ordinals[each] for each in given if isinstance(each, int) and each in ordinals]
         if key == "late":
-            kept = [each for each in kept if each > 1]  # the first is the connection
+            kept = [each for each in kept if each > 1]  # subflow 1 opens the connection
         if not kept:
             patch.remove(("flows", name, key))
         elif kept != given:
@@ -258,7 +258,7 @@ def _revise_drops(
     revise: Callable[[str, int | None], tuple[str, int | None] | None],
     gone_links: Collection[str] = (),
 ) -> None:
-    """Let packets to be lost follow their flow and subflow; those of which `revise` makes None go."""
+    """Update scripted packet losses to new flows and subflows; removes those for which `revise` returns None."""
     for name, link in named(data, "links").items():
         given = link.get("drops")
         if name in gone_links or not isinstance(given, list):
@@ -266,7 +266,7 @@ def _revise_drops(
         kept: list[Any] = []
         for drop in given:
             found = _DROP.fullmatch(drop) if isinstance(drop, str) else None
-            if found is None:  # the reader says what is wrong with it
+            if found is None:  # the reader reports the invalid entry
                 kept.append(drop)
                 continue
             flow, copy, subflow, number, after = (part or "" for part in found.groups())
@@ -284,11 +284,11 @@ def _revise_drops(
 
 
 def rename_part(text: str, key: str, name: str) -> Edited:
-    """Rename a node, link or flow wherever it is named: in ends, flows, paths, events and draws of the training.
+    """Rename a node, link or flow in all references: in ends, flows, paths, events and draws of the training.
 
     Raises:
-        InputError: if the name is none, or taken.
-        TomlEditError: if the part is written in a way that can be edited in the text only.
+        InputError: if the name is invalid or taken.
+        TomlEditError: if the part is written in a form that only a text editor can change.
     """
     data = read_toml(text)
     section, _, old = key.partition(".")
@@ -317,7 +317,7 @@ def rename_part(text: str, key: str, name: str) -> Edited:
 def _mentions(
     data: Mapping[str, Any], section: str, old: str, new: str
 ) -> Iterator[tuple[tuple[str | int, ...], TomlValue]]:
-    """Yield the values that name a part, as they have to be once it has another name."""
+    """Yield the values that refer to a part, with the new name."""
 
     def swapped(names: Sequence[Any]) -> list[Any]:
         return [new if each == old else each for each in names]
@@ -352,12 +352,12 @@ def _mentions(
 
 
 def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Edited:
-    """Let a flow take other paths; None: the shortest ones, by default.
+    """Set the paths of a flow; None restores the default, the shortest paths.
 
-    What is said of a subflow, as a backup or by an event, follows its path, and goes if the path does.
+    Backup entries, late entries and events of a subflow follow its path, and are removed with the path.
 
     Raises:
-        InputError: if there is no such flow.
+        InputError: if the flow is unknown.
         TomlEditError: as `add_node`.
     """
     data = read_toml(text)
@@ -390,11 +390,11 @@ def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Ed
 
 
 def _ordinals_after(before: Any, after: Sequence[Sequence[str]] | None) -> dict[int, int]:
-    """Map the ordinals of subflows whose paths stay to those they get."""
+    """Map the numbers of the subflows whose paths remain to their new numbers."""
     if after is None:
         return {}
     if not isinstance(before, list):
-        # Which paths the default were is not in the file: the numbers are all there is to go by.
+        # The file does not list the default paths, so the numbers are kept.
         return {ordinal: ordinal for ordinal in range(1, len(after) + 1)}
     free = [texts(list(path)) for path in after]
     found: dict[int, int] = {}
@@ -410,7 +410,7 @@ def _ordinals_after(before: Any, after: Sequence[Sequence[str]] | None) -> dict[
 
 
 def fresh_name(name: str, taken: Collection[str]) -> str:
-    """Return a name like this one that nothing has: h1 becomes h2, wifi becomes wifi-2."""
+    """Return a similar name that is not taken: h1 becomes h2, wifi becomes wifi-2."""
     if name not in taken:
         return name
     match = _NUMBERED.match(name)
@@ -431,7 +431,7 @@ def _next_numbered(letter: str, taken: Collection[str]) -> str:
 
 
 def appended(text: str, section: str, name: str, values: Mapping[str, TomlValue]) -> Edited:
-    """Add a part `[section.name]` behind those of its section.
+    """Add a part `[section.name]` after the last part of its section.
 
     Raises:
         TomlEditError: as `add_node`.

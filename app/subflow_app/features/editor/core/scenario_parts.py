@@ -1,8 +1,8 @@
 """The parts of a scenario as plain tables and values of its file, and batches of edits of the TOML text.
 
 The tables can be read even if they contain errors. An edit removes, renames, changes or adds a part. The edits are
-spliced into the text, so that everything they do not concern stays byte for byte. The meaning of the new text is
-compared with the intended one before the text is used.
+spliced into the text, so that the remaining text stays byte for byte. The values of the new text are compared with the
+intended ones before the text is used.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_sim.toml_map import Path, Section, Step, toml_map
 
 NAMED = ("nodes", "links", "flows")
-"""The sections whose parts have names."""
+"""Sections whose parts have names."""
 ROWS = ("events", "notes")
-"""The sections whose parts are rows, counted from 0."""
+"""Sections whose parts are rows, counted from 0."""
 
 
 def named(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
-    """Return the parts of a section by name; what is not a table is left out."""
+    """Return the parts of a section by name; omits values that are not tables."""
     found = data.get(section)
     return {name: table for name, table in found.items() if isinstance(table, dict)} if isinstance(found, dict) else {}
 
 
 def rows(data: Mapping[str, Any], section: str) -> list[dict[str, Any]]:
-    """Return the rows of a section; what is not a table is an empty one, so that the numbers hold."""
+    """Return the rows of a section; other values become empty tables, so that row numbers stay valid."""
     found = data.get(section)
     return [row if isinstance(row, dict) else {} for row in found] if isinstance(found, list) else []
 
 
 def texts(value: Any) -> list[str]:
-    """Return the texts in a list of the file; none if it is not a list."""
+    """Return the strings in a list of the file; empty if the value is not a list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def flow_of(event: Mapping[str, Any]) -> str:
-    """Return the flow that an event names, also where it names one copy of it: `download.3`."""
+    """Return the flow of an event without the number of a copy: `download` for `download.3`."""
     flow = event.get("flow")
     return flow.partition(".")[0] if isinstance(flow, str) else ""
 
 
 class TomlPatch:
-    """Edits of a text that are collected and then carried out together; paths are those of the text from before.
+    """Edits of a text that are collected and applied together; all paths refer to the original text.
 
     Args:
-        text: TOML.
+        text: TOML text.
 
     Raises:
-        TomlEditError: if it is none.
+        TomlEditError: if the text is not TOML.
     """
 
     def __init__(self, text: str) -> None:
@@ -65,10 +65,10 @@ class TomlPatch:
         self._newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
 
     def remove(self, path: Path) -> None:
-        """Remove a table with all below it and the comment lines directly above it, or a single value.
+        """Remove a single value, or a table with its subtables and the comment lines directly above it.
 
         Raises:
-            TomlEditError: if it stands inside of something that has to stay on one line.
+            TomlEditError: if it is inside an inline value that cannot be split.
         """
         found = False
         for section in self._sections:
@@ -85,13 +85,13 @@ class TomlPatch:
         self._removed.append(path)
 
     def rename(self, path: Path, name: str) -> None:
-        """Give the last step of a path another name wherever the path stands.
+        """Rename the last step of a path in all headers and keys.
 
         Raises:
             TomlEditError: as `remove`.
         """
         found = False
-        # Positions of rows are in the path, but no names of a header.
+        # A path contains row numbers, which a header omits.
         index = len([step for step in path if isinstance(step, str)]) - 1
         for section in self._sections:
             if _is_below(section.path, path):
@@ -108,7 +108,7 @@ class TomlPatch:
         parent[name] = parent.pop(path[-1])
 
     def set(self, path: Path, value: TomlValue) -> None:
-        """Set a value: where it stands, or as the last line of its table."""
+        """Set a value in place, or as the last line of its table."""
         span = self._map.values.get(path)
         if span is not None:
             self._splices.append((*span, toml_edit.render(value)))
@@ -117,12 +117,12 @@ class TomlPatch:
         self._later[path] = value
 
     def append(self, header: str, values: Mapping[str, TomlValue], *, is_row: bool = False) -> None:
-        """Add a table `[header]` or a row `[[header]]` behind the last one of its kind.
+        """Add a table `[header]` or a row `[[header]]` after the last one of its section.
 
         Args:
-            header: dotted, of bare names: `nodes.h1`.
-            values: in the order in which they are written.
-            is_row: it is a row of an array of tables.
+            header: dotted bare names: `nodes.h1`.
+            values: keys and values in the order in which they are written.
+            is_row: whether it is a row of an array of tables.
         """
         kind = header.split(".")[0]
         title = f"[[{header}]]" if is_row else f"[{header}]"
@@ -144,17 +144,17 @@ class TomlPatch:
         """Return the new text.
 
         Raises:
-            TomlEditError: if the edits cannot be made without touching the rest of the file.
+            TomlEditError: if the edits would change other parts of the file.
         """
         text = self._text
-        # Additions at the same place keep their order; a removal that ends there comes before them.
+        # Additions at the same place keep their order, after a removal that ends at that place.
         splices = [*self._splices, *((start, end, "") for start, end in self._whole_cuts())]
         ordered = sorted(enumerate(splices), key=lambda each: (each[1][0], each[1][1], each[0]))
         pieces: list[str] = []
         position = 0
         for _, (start, end, new) in ordered:
             if end <= position and start < position:
-                continue  # inside of something that is removed
+                continue  # inside a removed span
             pieces += [text[position : max(start, position)], new]
             position = max(end, position)
         new_text = "".join([*pieces, text[position:]])
@@ -187,7 +187,7 @@ class TomlPatch:
         return start, section.end
 
     def _whole_cuts(self) -> Iterator[tuple[int, int]]:
-        """Yield what is cut out: sections that follow each other in one, with one of the blank lines around them."""
+        """Yield the spans to cut: adjacent sections merged, together with one of the blank lines around them."""
         merged: list[tuple[int, int]] = []
         for start, end in sorted(self._cuts):
             if merged and not self._text[merged[-1][1] : start].strip():
@@ -205,7 +205,7 @@ class TomlPatch:
         return not self._text[line:position].strip()
 
     def _is_dense(self, section: Section) -> bool:
-        """Whether sections follow each other here without blank lines."""
+        """True if sections follow each other without blank lines here."""
         return section.start > 0 and not self._is_blank_before(section.start) and bool(section.steps)
 
     def _without_gap_at_end(self, text: str) -> str:
@@ -220,12 +220,12 @@ def _is_below(path: Path, top: Path) -> bool:
 
 
 def _by_row(path: Path) -> tuple[int, ...]:
-    """Sort rows by their number: removing a later one leaves the numbers of the earlier ones alone."""
+    """Key for sorting by row number: removing the last rows first keeps the other numbers valid."""
     return tuple(step for step in path if isinstance(step, int))
 
 
 def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out sections without parts: their header may be gone with the last part, or have stayed."""
+    """Omit empty sections: after the removal of their last part, the header may remain or not."""
     return {key: value for key, value in data.items() if value not in ({}, [])}
 
 

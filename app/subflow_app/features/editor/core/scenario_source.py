@@ -1,4 +1,4 @@
-"""A scenario ready to run, together with the text that describes exactly it."""
+"""A scenario ready to run, together with a text that describes the same scenario."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class ScenarioSource:
     """A scenario and its TOML text.
 
     Attributes:
-        scenario: what to simulate.
-        text: TOML that parses to this very scenario, overrides included; it is stored with the run.
-        use: why it was read.
+        scenario: scenario to simulate.
+        text: TOML that parses to exactly this scenario, including overrides; the store keeps it with the run.
+        use: purpose of reading it.
         replaced: lines about controllers and schedulers whose options an override replaced.
     """
 
@@ -51,14 +51,14 @@ def open_scenario(
     """Read a scenario file, or a shipped scenario by name.
 
     Args:
-        name_or_path: what the user typed.
-        use: why it is read.
+        name_or_path: the user's input.
+        use: purpose of reading it.
         overrides: ``KEY=VALUE`` texts with a dotted scenario key, applied in order.
         seed: replaces the seed of the file.
 
     Raises:
-        InputError: if there is no such file or shipped scenario.
-        ScenarioError: with all problems of the file and the overrides.
+        InputError: if neither a file nor a shipped scenario matches.
+        ScenarioError: listing all problems of the file and the overrides.
     """
     path = find_scenario(name_or_path)
     changes = [*overrides, *([] if seed is None else [f"seed={seed}"])]
@@ -70,7 +70,7 @@ def open_scenario(
 
 
 def replaced_options(text: str, changed: str) -> Iterator[str]:
-    """Lines about controllers and schedulers that lose options between two scenario texts."""
+    """Yield a line for each controller or scheduler that loses options between two scenario texts."""
     before, after = read_toml(text).get("flows", {}), read_toml(changed).get("flows", {})
     for name, flow in before.items():
         for kind in KINDS:
@@ -89,24 +89,24 @@ def source_of(
     """Read the text of a scenario.
 
     Args:
-        use: why it is read.
+        use: purpose of reading it.
         text: TOML.
-        file: its name in messages.
+        file: name of the file in messages.
         overrides: ``KEY=VALUE`` texts.
-        folder: of the files that it names; None: it names none.
+        folder: folder of the files that the text names; None if it names no files.
 
     Raises:
-        ScenarioError: with all problems of the text and the overrides.
+        ScenarioError: listing all problems of the text and the overrides.
     """
     scenario = read_scenario(use, text, file=file, overrides=overrides, folder=folder)
     return ScenarioSource(scenario, with_contents(with_overrides(text, overrides), scenario), use)
 
 
 def source_of_document(use: Use, doc: ScenarioDoc) -> ScenarioSource | None:
-    """The open scenario; None while it has problems.
+    """Return the source of the open scenario; None while it has problems.
 
     Args:
-        use: why it is read.
+        use: purpose of reading it.
         doc: the document.
     """
     if doc.scenario is None:
@@ -115,21 +115,21 @@ def source_of_document(use: Use, doc: ScenarioDoc) -> ScenarioSource | None:
 
 
 def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) -> str:
-    """The scenario text with the content of the delivery traces and scripts that it names, and the paths of policies.
+    """Embed the delivery traces and scripts that a scenario names into its text, and write policies as paths.
 
-    It means the same in any folder of this computer.
+    The result has the same meaning in any folder of this computer.
 
     Args:
         text: TOML that parses to the scenario.
-        scenario: what it means, with the files that were read.
-        has_library: the reader of the text knows the user's own policies by name; False: their files are named.
+        scenario: the parsed scenario, with the files read.
+        has_library: whether the reader of the text finds the user's own policies by name; False writes their paths.
     """
     text = with_policies(text, _policy_paths(scenario, has_library=has_library))
     for path, key, contents in _contents(scenario):
         table: Any = read_toml(text)
         for step in path:
             table = table.get(step, {}) if isinstance(table, Mapping) else {}
-        # Without a rate of its own, the reverse direction has the forward one's.
+        # Without its own rate, the reverse direction takes the rate of the forward direction.
         if isinstance(table, Mapping) and key in table and "content" not in table:
             for name, content in contents().items():
                 text = set_value(text, (*path, name), content)
@@ -137,7 +137,7 @@ def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) ->
 
 
 def with_policies(text: str, names: Mapping[str, str]) -> str:
-    """The scenario text with other names for policies.
+    """Return the scenario text with other names for policies.
 
     Args:
         text: TOML.
@@ -152,7 +152,7 @@ def with_policies(text: str, names: Mapping[str, str]) -> str:
 
 
 def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
-    """Absolute paths of policies by the names that the scenario has for them."""
+    """Return the absolute paths of policies by their names in the scenario."""
     found = {}
     for _flow, policy in policies_of(scenario):
         path = policy.path
@@ -165,7 +165,7 @@ def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
 
 
 def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Places where a text names policies, and the names."""
+    """Yield the paths of the keys in a text that name policies, with the names."""
     entries: Sequence[tuple[Any, Any]] = ()
     if isinstance(tree, Mapping):
         entries = list(tree.items())
@@ -179,9 +179,9 @@ def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
 
 
 def _contents(scenario: Scenario) -> Iterator[tuple[Place, str, Callable[[], Mapping[str, str]]]]:
-    """What files hold, as keys of the table that names one, with that table and the key by which it does.
+    """Yield the contents of named files: path of the naming table, key that names the file, and the keys to embed.
 
-    A recording is packed where somebody asks for it: a text that has the content already needs none.
+    A function returns the keys, so that a recording is packed only if the text does not contain it yet.
     """
     for name, link in scenario.links.items():
         sides: tuple[tuple[LinkDirection, Place], ...] = (
@@ -214,14 +214,14 @@ def _script(script: ScriptFile) -> Mapping[str, str]:
 
 
 def _recorded(numbers: Any) -> str:
-    # Only scenarios with recordings load what it takes.
+    # Imported here, so that only scenarios with recordings load it.
     from subflow_sim.recording import packed_text
 
     return packed_text(numbers)
 
 
 def with_overrides(text: str, overrides: Sequence[str]) -> str:
-    """The scenario text with overrides written into it; comments and layout stay wherever that is possible.
+    """Write overrides into the scenario text; comments and layout stay where possible.
 
     Args:
         text: TOML.
@@ -233,20 +233,20 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
     if not overrides:
         return text
     before, wanted = read_toml(text), read_toml(text)
-    # The reader's own function decides what an override means, so that text and scenario cannot differ.
+    # The reader's own function applies the overrides, so that text and scenario cannot differ.
     overrides_of_file(wanted, overrides, Report("", dict, wanted))
     try:
         for path, value in _differences(before, wanted):
             text = set_value(text, path, value)
     except TomlEditError:
-        # A place that cannot be edited alone: then the layout has to go, the values are what counts.
+        # A value that cannot be edited in place: give up the layout and keep the values.
 
         return tomlkit.dumps(wanted)
     return text
 
 
 def _differences(before: Any, wanted: Any, path: Place = ()) -> Iterator[tuple[Place, TomlValue]]:
-    """The smallest places where two TOML trees differ, with the value wanted there.
+    """Yield the smallest differences between two TOML trees: paths with the wanted values.
 
     A table that loses a key differs as a whole: an override replaces all of it.
     """

@@ -1,7 +1,7 @@
-"""The scripts of a scenario that is being edited, controllers and schedulers: their places, files and tables.
+"""Scripts of the open scenario, controllers and schedulers: their places, files and tables.
 
-A scenario that is a file has its scripts in files beside it. One that is not, such as an example that was opened, holds
-the text of its scripts itself, as do stored runs. A scenario brings its scripts by tables that name them.
+A scenario with a file keeps its scripts in files beside it. A scenario without a file, such as an opened example,
+embeds the text of its scripts, as do stored runs. A scenario refers to its scripts by named tables.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAME = re.compile(NAME_PATTERN)
 
 
 def open_script(path: Path) -> ScriptFile:
-    """A script from a file, called as the file is; what is wrong with it, its compiler tells.
+    """Read a script, named after its file, without compiling it.
 
     Raises:
         InputError: if the file cannot be read or is not text.
@@ -53,7 +53,7 @@ def open_script(path: Path) -> ScriptFile:
 
 
 def script_problems(path: Path, problems: Sequence[ScriptProblem]) -> list[str]:
-    """What is wrong with a script, a line each, as compilers tell it."""
+    """Return the problems of a script, one line each, in the format of compilers."""
     return [
         f"{path}:{each.line}:{each.column}: {each.message}" + (f"; allowed: {each.allowed}" if each.allowed else "")
         for each in problems
@@ -61,10 +61,10 @@ def script_problems(path: Path, problems: Sequence[ScriptProblem]) -> list[str]:
 
 
 def check_script_name(name: str, kind: ScriptKind, catalog: AlgorithmCatalog) -> None:
-    """Refuse a name that no scenario could give a script.
+    """Refuse an invalid or built-in name for a script.
 
     Raises:
-        InputError: if it is none, or that of something built in.
+        InputError: if the name is invalid, or names a built-in algorithm.
     """
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
         raise InputError(
@@ -79,12 +79,12 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
     """Write a script in one step.
 
     Args:
-        path: of the file.
-        text: of the script.
-        is_new: refuse a file that is there already.
+        path: path of the file.
+        text: text of the script.
+        is_new: refuse to replace an existing file.
 
     Raises:
-        InputError: if it cannot be written; what was there still is.
+        InputError: if the file cannot be written; an existing file stays unchanged.
     """
     if is_new and (is_there(path) or path.is_symlink()):
         raise InputError(f"{path} already exists; it is left as it is")
@@ -95,30 +95,30 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
 
 
 def new_script_text(kind: ScriptKind, name: str) -> str:
-    """What a new script of that name begins with."""
+    """Return the initial text of a new script with that name."""
     from subflow_sim.script import SKELETONS
 
     return SKELETONS[kind].replace("NAME", name)
 
 
 def script_table(kind: ScriptKind, name: str) -> str:
-    """What brings the script NAME.py in a scenario that lies beside it."""
+    """Return the table that refers to the script NAME.py in the folder of the scenario."""
     return f"[{SCRIPT_SECTIONS[kind]}.{name}]\nscript = {render(name + SUFFIX)}\n"
 
 
 def add_script(text: str, kind: ScriptKind, name: str, file: str = "", content: str | None = None) -> Edited:
-    """Have a scenario bring a script.
+    """Add a script to a scenario.
 
     Args:
-        text: of the scenario.
-        kind: of the script.
-        name: by which flows choose it.
-        file: as the scenario names it; empty: NAME.py beside it.
-        content: of the file, for a scenario that is none itself; None: the file is there.
+        text: TOML text of the scenario.
+        kind: controller or scheduler.
+        name: name by which flows choose it.
+        file: path of the script relative to the scenario; empty for NAME.py in the same folder.
+        content: text to embed, for a scenario without a file; None if the script has a file.
 
     Raises:
-        InputError: if the scenario has a script of that name.
-        TomlEditError: if the text is not TOML or cannot be added to.
+        InputError: if the scenario already has a script with that name.
+        TomlEditError: if the text is not TOML or cannot be extended.
     """
     section = SCRIPT_SECTIONS[kind]
     if name in named(read_toml(text), section):
@@ -131,14 +131,14 @@ def add_script(text: str, kind: ScriptKind, name: str, file: str = "", content: 
 
 @dataclass(frozen=True, slots=True)
 class ScriptPlace:
-    """Where a scenario has a script.
+    """Location of a script of a scenario.
 
     Attributes:
         kind: controller or scheduler.
-        name: by which flows choose it.
-        file: as the scenario names it, or the name of one that ships.
-        folder: of the scenario; None: it is not a file.
-        content: the text, where the scenario holds it itself.
+        name: name by which flows choose it.
+        file: path of the script relative to the scenario, or the name of a shipped script.
+        folder: folder of the scenario; None for a scenario without a file.
+        content: the embedded text; None if the script has a file.
     """
 
     kind: ScriptKind
@@ -149,26 +149,26 @@ class ScriptPlace:
 
     @property
     def key(self) -> str:
-        """Dotted, as of other parts of a scenario."""
+        """Dotted key, like that of other parts of a scenario."""
         return f"{SCRIPT_SECTIONS[self.kind]}.{self.name}"
 
     @property
     def path(self) -> Path | None:
-        """The file that is written; None: the scenario holds the text, or names a script that ships."""
+        """Path of the script's file; None for an embedded or shipped script."""
         if self.content is not None or self.folder is None or not self.file.endswith(SUFFIX):
             return None
         return self.folder / self.file
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is one that ships, which nobody edits."""
+        """True for a script shipped with the program, which is read-only."""
         return self.content is None and not self.file.endswith(SUFFIX)
 
     def read(self) -> str:
-        """The text.
+        """Return the text of the script.
 
         Raises:
-            InputError: if there is none; the text says what is allowed.
+            InputError: if it cannot be read; the message gives the accepted content.
         """
         if self.content is not None:
             return self.content.replace("\r\n", "\n")
@@ -178,21 +178,21 @@ class ScriptPlace:
             raise InputError(f"{self.file}: {error}") from error
 
     def write(self, text: str) -> None:
-        """Writes the file, which it has to have.
+        """Write the script to its file; requires a `path`.
 
         Raises:
-            InputError: if that cannot be written.
+            InputError: if the file cannot be written.
         """
         assert self.path is not None
         write_script(self.path, text)
 
 
 def scripts_of(data: Mapping[str, Any], folder: Path | None) -> tuple[ScriptPlace, ...]:
-    """The scripts that a scenario brings, whatever else is wrong with it.
+    """Return the scripts that a scenario refers to, even if it has problems.
 
     Args:
         data: the file as plain tables and values.
-        folder: where it is; None: nowhere.
+        folder: folder of the scenario; None for a scenario without a file.
     """
     found = []
     for kind, section in SCRIPT_SECTIONS.items():
@@ -204,16 +204,16 @@ def scripts_of(data: Mapping[str, Any], folder: Path | None) -> tuple[ScriptPlac
 
 
 def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path | None) -> ScriptPlace:
-    """Where a new script of that name is to be.
+    """Return the place of a new script with that name.
 
     Args:
         kind: controller or scheduler.
-        name: as somebody typed it.
+        name: name typed by the user.
         data: the scenario as plain tables and values.
-        folder: where it is; None: nowhere.
+        folder: folder of the scenario; None for a scenario without a file.
 
     Raises:
-        InputError: if it cannot have that name.
+        InputError: if the name is invalid or taken.
     """
     check_script_name(name, kind, app_catalog())
     if name in named(data, SCRIPT_SECTIONS[kind]):
@@ -227,7 +227,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
 
 
 def free_name(kind: ScriptKind, wanted: str, data: Mapping[str, Any], folder: Path | None) -> str:
-    """A name for a new script: the wanted one, or that with a number behind it."""
+    """Return a free name for a new script: the wanted one, if necessary with a number appended."""
     for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 1000))):
         try:
             new_place(kind, name, data, folder)
@@ -238,19 +238,19 @@ def free_name(kind: ScriptKind, wanted: str, data: Mapping[str, Any], folder: Pa
 
 
 def flows_for(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The flows that can have a controller or scheduler, by name."""
+    """Return the names of the flows that can have a controller or scheduler."""
     return tuple(name for name, flow in named(data, "flows").items() if flow.get("kind") not in DATAGRAM_KINDS)
 
 
 def with_new_script(scenario: str, place: ScriptPlace, text: str, flows: Iterable[str] = ()) -> Edited:
-    """The scenario with a script that it did not have, which some flows have from then on.
+    """Add a new script to the scenario, and select it in some flows.
 
     Raises:
         InputError: if the file of the script cannot be written.
         TomlEditError: if the scenario cannot be edited.
     """
     edited = add_script(scenario, place.kind, place.name, content=None if place.path is not None else text)
-    # Not with the options of what they had before, which the new one does not have.
+    # Drop the options of the previous algorithms, because the new one lacks them.
     whole = toml_edit.set_values(edited.text, {("flows", flow, place.kind): place.name for flow in flows})
     if place.path is not None:
         write_script(place.path, text, is_new=True)

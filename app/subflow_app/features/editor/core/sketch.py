@@ -1,7 +1,7 @@
-"""What can be drawn of a scenario that has problems: a drawing begins as one, and is looked at all the while.
+"""The drawable part of a scenario with problems, such as an unfinished drawing.
 
-The reader of the simulator fills in placeholders where a file says too little or something impossible. Parts that hold
-together are kept; a part with problems of its own is shown as it was when the scenario last had none.
+The simulator's reader fills in placeholders for missing or impossible values. Consistent parts are kept; a part with
+problems is shown in its last valid state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from subflow_sim.section_reader import Report
 
 
 def next_step_text(part: str) -> str:
-    """What a drawing that lacks this part needs next: it is a beginning, and nothing is wrong with it."""
+    """Return the next step for a drawing that lacks this part, which is no error."""
     return {
         "nodes": tr("Nothing to run yet: add two hosts and a link between them, then a flow."),
         "links": tr("Nothing to run yet: connect the hosts by a link, then add a flow."),
@@ -32,13 +32,13 @@ def next_step_text(part: str) -> str:
 def sketch_of(
     data: Mapping[str, Any], last_valid: Scenario | None, algorithms: AlgorithmCatalog, folder: Path | None
 ) -> Scenario | None:
-    """Read as much of a scenario as can be drawn; None if that is nothing.
+    """Read the drawable part of a scenario; None if nothing can be drawn.
 
     Args:
-        data: of the file, as parsed.
-        last_valid: what it meant when it last had no problems.
-        algorithms: that may be named.
-        folder: where the files are that it names; None: it is not a file.
+        data: the parsed TOML of the file.
+        last_valid: the scenario when it last had no problems.
+        algorithms: the available controllers, schedulers and policies.
+        folder: folder of the files that the scenario names; None for a scenario without a file.
     """
     report = Report("", dict, dict(data))
     try:
@@ -63,7 +63,7 @@ def sketch_of(
 
 
 def _scripts(data: Mapping[str, Any], read: Scenario, last_valid: Scenario | None) -> Iterator[ScriptFile]:
-    """Those that are in order, and the others as they last were, as long as the file names them."""
+    """Yield the valid scripts, and the last valid state of the others, as long as the file refers to them."""
     yield from read.scripts
     usable = {(script.kind, script.name) for script in read.scripts}
     for script in last_valid.scripts if last_valid else ():

@@ -1,7 +1,7 @@
-"""Topologies of the literature to start from, each with the few numbers that its experiments vary.
+"""Topologies from the literature as templates, each with the few numbers that its experiments vary.
 
-The scenario files are those that ship; a template only says which values of them to ask for, so that there is one
-place where a topology is described.
+A template refers to a shipped scenario file and only lists the values to ask for, so that each topology is described in
+one place.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from subflow_sim.params import Param, params_by_key
 
 @dataclass(frozen=True, slots=True)
 class TemplateValue:
-    """A number to choose: what it is called, and the places of the file that it goes to."""
+    """A number to choose: its label, and the keys of the file that it sets."""
 
     label: str
     keys: tuple[str, ...]
 
     @property
     def param(self) -> Param:
-        """Its declaration."""
+        """Declaration of the value."""
         section, *_, key = self.keys[0].split(".")
         return params_by_key(section.removesuffix("s"))[key]
 
@@ -35,9 +35,9 @@ class Template:
 
     Attributes:
         scenario: name of the shipped file.
-        title: what the gallery calls it.
-        sentence: what it is good for.
-        values: what can be chosen.
+        title: title in the gallery.
+        sentence: purpose of the topology.
+        values: the adjustable values.
     """
 
     scenario: str
@@ -46,7 +46,7 @@ class Template:
     values: tuple[TemplateValue, ...]
 
     def document(self) -> ScenarioDoc:
-        """Read its scenario, as a document without a file.
+        """Read the scenario as a document without a file.
 
         Raises:
             ScenarioFileError: if the shipped file cannot be read.
@@ -55,17 +55,17 @@ class Template:
 
 
 def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:
-    """Return what the file says of a value, as one would type it."""
+    """Return the value in the file as a person would type it."""
     return text_of(doc.value(value.keys[0])) or text_of(value.param.default)
 
 
 def completed_text(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
-    """Return typed text, a bare number with the unit of the value that it replaces."""
+    """Return typed text; a bare number is completed by the unit of the present value."""
     return completed(value.param, text, shown_text(doc, value))
 
 
 def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
-    """Say what is wrong with typed text, and what is allowed; empty if nothing is."""
+    """Return the problem of typed text with the accepted values; empty if the text is valid."""
     wanted = read_text(value.param, completed_text(doc, value, text))
     if wanted is None:
         return ""
@@ -74,7 +74,7 @@ def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
 
 
 def filled_text(template: Template, texts: Mapping[TemplateValue, str]) -> str:
-    """Return the scenario with the values that were typed; what was left as it is stays untouched in the file.
+    """Return the scenario with the typed values; unchanged values stay untouched in the file.
 
     Raises:
         AppError: if the shipped file cannot be read.
@@ -146,6 +146,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "t-10d",
         "T-10d: bursts on the top link",
+        # english: keep
         "Bursts at link rate come and go on the top link: how quickly does traffic move away and back?",
         (*_paths(_TWO, "rate", "delay"), TemplateValue("Rate of the bursts", ("flows.bursts.rate",))),
     ),
@@ -247,4 +248,4 @@ TEMPLATES: tuple[Template, ...] = (
         ),
     ),
 )
-"""The topologies of the reference, in its order, and access networks of today."""
+"""Topologies of the reference, in its order, followed by current access networks."""

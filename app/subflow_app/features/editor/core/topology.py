@@ -1,7 +1,7 @@
-"""What the picture of a scenario shows: nodes with their places, links, and the path of every subflow across them.
+"""Content of the picture of a scenario: nodes with their places, links, and the path of every subflow across them.
 
-This is the picture without pixels: which subflow takes which link in which direction, what colour it has, which timed
-events touch what. Shapes and texts are the canvas's business.
+The picture is independent of pixels: it gives the links and directions of each subflow, its colour, and the timed
+events of each part. The canvas adds shapes and texts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from subflow_sim.scenario import Event, Flow, Link, Note, Scenario
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One link on the way of a subflow; `forward` if it is crossed from its first to its second end."""
+    """A link on the path of a subflow; `forward` if data crosses it from its first to its second end."""
 
     link: str
     forward: bool
@@ -24,16 +24,17 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class SubflowPath:
-    """The way of one subflow of a flow definition, for all the `count` instances of the flow.
+    """The path of one subflow of a flow definition, shared by all `count` instances of the flow.
 
     Attributes:
         owner: `download/1`; for a cbr or onoff flow, which has no subflows, `cross`.
         ordinal: position among the paths of the flow, from 1.
-        label: what a legend calls it, e.g. `download · wifi`; the name of the flow if it has one path.
-        count: how many identical flows take it.
-        arrives: they come one after the other during the run, and their number is not known before.
-        hops: the links in the order the data crosses them.
-        initially_closed: an event at time zero closes it.
+        label: text in a legend, e.g. `download · wifi`; the name of the flow if it has one path.
+        count: number of identical flows on this path.
+        arrives: whether the flows arrive one after the other during the run, so that their number is unknown in
+            advance.
+        hops: links in the order in which data crosses them.
+        initially_closed: whether an event at time zero closes the subflow.
     """
 
     owner: str
@@ -50,12 +51,12 @@ class SubflowPath:
 
     @property
     def sends_datagrams(self) -> bool:
-        """It is not a subflow, but the way of a cbr or onoff flow."""
+        """True for the path of a cbr or onoff flow, which has no subflows."""
         return self.owner == self.flow
 
     @property
     def route(self) -> str:
-        """The links in the order the data crosses them, as text."""
+        """Names of the links in the order in which data crosses them, joined by arrows."""
         return " → ".join(hop.link for hop in self.hops)
 
 
@@ -66,10 +67,10 @@ class PictureLink:
     Attributes:
         bow: position among the links between the same two nodes, from top to bottom in file order: 0.5 and -0.5 for
             two, 1, 0 and -1 for three; 0 for a single link.
-        lanes: owners of the subflow paths that cross it, in drawing order.
-        events: the timed changes of this link.
-        initially_down: an event at time zero takes it down.
-        unread: keys of the link whose values have problems and never had none: `link` holds placeholders there.
+        lanes: owners of the subflow paths across the link, in drawing order.
+        events: timed changes of the link.
+        initially_down: whether an event at time zero takes the link down.
+        unread: keys of the link that never had a valid value; their values in `link` are placeholders.
     """
 
     link: Link
@@ -82,12 +83,12 @@ class PictureLink:
 
 @dataclass(frozen=True, slots=True)
 class TopologyPicture:
-    """Everything the canvas draws.
+    """Content of the canvas.
 
     Attributes:
         places: canvas position of every node.
         routers: names of the nodes that are drawn as routers.
-        notes: on the drawing, in file order.
+        notes: notes on the canvas, in file order.
     """
 
     places: Mapping[str, Point]
@@ -105,9 +106,9 @@ def picture_of(
     """Build the picture of a scenario.
 
     Args:
-        scenario: what to draw.
-        positions: places that are newer than the scenario's own, e.g. those of a document that has a problem elsewhere.
-        unread: by link, the keys of which the scenario holds placeholders, see `ScenarioDoc.unread`.
+        scenario: scenario to draw.
+        positions: places newer than those of the scenario, such as the places in a document with problems elsewhere.
+        unread: keys with placeholders by link, see `ScenarioDoc.unread`.
     """
     fixed = {name: node.at for name, node in scenario.nodes.items() if node.at is not None}
     fixed.update({name: at for name, at in (positions or {}).items() if name in scenario.nodes})
@@ -162,7 +163,7 @@ def _subflow_paths(scenario: Scenario) -> Iterator[SubflowPath]:
 
 
 def hops_of(scenario: Scenario, source: str, path: Sequence[str]) -> tuple[Hop, ...]:
-    """Return a path's links with the direction in which data from `source` crosses each."""
+    """Return the links of a path, each with the direction in which data from `source` crosses it."""
     hops: list[Hop] = []
     here = source
     for name in path:
@@ -173,17 +174,17 @@ def hops_of(scenario: Scenario, source: str, path: Sequence[str]) -> tuple[Hop, 
 
 
 def _names(event: Event, flow: Flow) -> bool:
-    """Whether an event names a flow, either as a whole or one of its instances."""
+    """True if an event refers to a flow or to one of its instances."""
     return event.flow is not None and (event.flow == flow.name or flow.has_copy(event.flow))
 
 
 def _label(flow: Flow, path: Sequence[str]) -> str:
-    # With one path there is nothing to tell apart.
+    # A single path needs no distinction.
     return f"{flow.name} · {' → '.join(path)}" if len(flow.paths) > 1 else flow.name
 
 
 def _bows(links: Mapping[str, Link]) -> dict[str, float]:
-    """Spread the links between the same two nodes evenly about the straight line."""
+    """Spread the links between the same two nodes evenly around the straight line."""
     parallel: dict[tuple[str, str], list[str]] = {}
     for name, link in links.items():
         first, second = sorted(link.ends)

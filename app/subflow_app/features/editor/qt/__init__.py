@@ -1,1 +1,1 @@
-"""The part of the window: the scenario as it is edited: text, canvas, forms, topologies in and out, recovery."""
+"""Window part of the scenario editor: text, canvas, forms, import and export of topologies, recovery."""

@@ -1,4 +1,4 @@
-"""What is done to the parts of a scenario on the canvas."""
+"""Actions on the parts of a scenario on the canvas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from subflow_app.toolkit.action_bar import ActionSpec, Need, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
-# What can be done on the canvas, and why it cannot.
+# Message for each capability of the canvas, shown while it is unavailable.
 _REFUSALS = {
     "select": translatable("the text of the scenario cannot be read; the inspector shows why"),
     "edit": translatable("the scenario cannot be edited"),
@@ -35,7 +35,7 @@ def _row(
     run: Callable[[Drawing], object],
     needs: str,
 ) -> ActionSpec[FeatureHolder]:
-    """An action on the canvas, which can be done while ``needs`` is among what can be done there."""
+    """An action on the canvas, enabled while the canvas has the capability ``needs``."""
     return ActionSpec(
         f"topology.{name}",
         text,
@@ -64,7 +64,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The Topology menu."""
+    """Yield the entries of the Topology menu."""
     for name, (text, tip, key) in _TOOLS.items():
         yield ActionSpec(
             f"topology.tool_{name}",

@@ -1,11 +1,10 @@
-"""The scenario that the window edits: new, open, save, recent files, and edits as steps that can be undone.
+"""The document of the window: new, open, save, recent files, and edits with undo.
 
-Before changes are lost, a question appears.
+A question precedes every loss of changes.
 
-A command makes its edit when it is constructed. An edit that is refused thereby raises there and never reaches the undo
-stack; the `redo` that pushing causes does nothing the first time. Undoing puts the text from before back, byte for
-byte: a scenario is a few kilobytes, and the inverse of each kind of edit could not promise as much for comments and
-spacing.
+A command makes its edit when it is constructed. A refused edit thereby raises an error and never reaches the undo
+stack; the first `redo`, which the push calls, does nothing. Undo restores the previous text byte for byte. A scenario
+is only a few kilobytes, and inverse edits could not guarantee the same for comments and spacing.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ _EDIT_ID = 1
 
 
 class EditCommand(QUndoCommand):
-    """One edit of a document, or several of the same thing in a row.
+    """An edit of a document, or several consecutive edits of the same value.
 
     Args:
-        doc: what is edited.
-        text: what the undo menu calls it, e.g. `change wifi rate`.
+        doc: document to edit.
+        text: text in the undo menu, e.g. `change wifi rate`.
         edit: calls one mutator of the document.
-        session: commands with the same text and the same session other than 0 become one step. A session is as long as
-            one gesture: from the moment a field gets the focus until it loses it, or one run of arrow keys.
+        session: consecutive commands with equal text and session become one step, unless the session is 0. A session
+            covers one gesture: the time while a field has the focus, or one series of arrow keys.
     """
 
     def __init__(self, doc: ScenarioDoc, text: str, edit: Callable[[], Change], session: int = 0) -> None:
@@ -55,26 +54,26 @@ class EditCommand(QUndoCommand):
         self._change = edit()
         self._after = doc.text
         self._is_done = True
-        # Typing back what was there is not a step.
+        # Typing the original text again is not a step.
         self.setObsolete(self._after == self._before)
 
     def redo(self) -> None:
-        """Make the edit again."""
+        """Repeat the edit."""
         if self._is_done:
             self._is_done = False
             return
         self._doc.restore(self._after, self._change)
 
     def undo(self) -> None:
-        """Put the text from before back."""
+        """Restore the previous text."""
         self._doc.restore(self._before, self._change)
 
     def id(self) -> int:
-        """Have Qt offer this command's successors to `mergeWith`."""
+        """Return the same identifier for all commands in sessions, so that Qt offers successors to `mergeWith`."""
         return _EDIT_ID if self._session else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        """Take in the next command if it continues this one."""
+        """Merge the next command into this one if it continues the same edit."""
         if not isinstance(other, EditCommand) or other._doc is not self._doc or other._session != self._session:
             return False
         if other.text() != self.text() or other._change.kind != self._change.kind:
@@ -86,10 +85,10 @@ class EditCommand(QUndoCommand):
 
 
 def set_value(stack: QUndoStack, doc: ScenarioDoc, key: str, value: TomlValue | None, session: int = 0) -> None:
-    """Set a value or, with None, go back to its default.
+    """Set a value, or restore its default with None.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.set_value`; nothing has changed then.
+        TomlEditError: as `ScenarioDoc.set_value`; the document stays unchanged.
     """
     what = key.rpartition(".")[2].replace("_", " ")
     owner = key.split(".")[1] if key.count(".") >= 2 and not key.startswith(("events.", "notes.")) else ""
@@ -104,7 +103,7 @@ def move_nodes(
     """Move nodes and notes on the canvas.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.move_nodes`; nothing has changed then.
+        TomlEditError: as `ScenarioDoc.move_nodes`; the document stays unchanged.
     """
     notes = sum(name.startswith("notes.") for name in places)
     if len(places) == 1:
@@ -120,34 +119,34 @@ def add_event(stack: QUndoStack, doc: ScenarioDoc, values: Mapping[str, TomlValu
     """Add a timed event.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.add_event`; nothing has changed then.
+        TomlEditError: as `ScenarioDoc.add_event`; the document stays unchanged.
     """
     stack.push(EditCommand(doc, tr("Add event"), lambda: doc.add_event(values)))
 
 
 def remove_event(stack: QUndoStack, doc: ScenarioDoc, index: int) -> None:
-    """Remove the timed event with this number, from 0.
+    """Remove the timed event with this number, counted from 0.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.remove_event`; nothing has changed then.
+        TomlEditError: as `ScenarioDoc.remove_event`; the document stays unchanged.
     """
     stack.push(EditCommand(doc, tr("Remove event"), lambda: doc.remove_event(index)))
 
 
 def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[str], Edited]) -> tuple[str, ...]:
-    """Add, remove or rename parts by one of the functions of `scenario_edits`.
+    """Add, remove or rename parts by a function of `scenario_edits`.
 
     Args:
-        stack: gets the step.
-        doc: what is edited.
-        text: what the undo menu calls it.
-        edit: makes a new text of the present one.
+        stack: undo stack that receives the step.
+        doc: document to edit.
+        text: text in the undo menu.
+        edit: computes the new text from the present one.
 
     Returns:
-        Keys of what was made or changed.
+        Keys of the parts made or changed.
 
     Raises:
-        AppError: as `edit`; nothing has changed then.
+        AppError: as `edit`; the document stays unchanged.
     """
     edited = edit(doc.text)
     stack.push(EditCommand(doc, text, lambda: doc.apply(edited)))
@@ -164,11 +163,11 @@ _OF_EXAMPLE = " (example)"
 
 
 class Documents(QObject):
-    """Holds one document and its undo stack; the stack stays the same object when the document is replaced."""
+    """Holds one document and its undo stack; the stack object survives the replacement of the document."""
 
     replaced = Signal(object)  # ScenarioDoc
     edited = Signal()  # text or file name changed
-    settling = Signal()  # the text is about to be saved or given up: what is typed but not entered has to count now
+    settling = Signal()  # the text is about to be saved or discarded: commit pending input now
 
     def __init__(
         self, undo_stack: QUndoStack, preferences: Preferences, dialogs: Dialogs, notices: Notices, parent: QObject
@@ -180,42 +179,42 @@ class Documents(QObject):
         self._notices = notices
         self.dialogs = dialogs
         self.keeps: Callable[[], bool] = lambda: False
-        """Whether somebody else keeps the document, with its changes, when it is replaced."""
+        """Returns True if another object keeps the document with its changes when it is replaced."""
         self.guards: list[Callable[[], bool]] = []
-        """Ask about what would be lost with the document; False: leave everything as it is."""
+        """Ask about content that would be lost with the document; False cancels the replacement."""
         self.doc = ScenarioDoc.new()  # the document
         self._name = _UNTITLED
-        # A document that was never saved and never edited has nothing to lose, an edited one has.
+        # A document that was never saved and never edited has no changes to lose.
         self._unsubscribe = self.doc.subscribe(self._on_change)
 
     @property
     def name(self) -> str:
-        """What titles call the document: its file, the example it came from, or "untitled"."""
+        """Title of the document: the name of its file or of its example, or "untitled"."""
         return self.doc.path.name if self.doc.path else self._name
 
     @property
     def shown_name(self) -> str:
-        """The same in the language of the window; :attr:`name` is also stored, with trainings."""
+        """The title in the language of the window; :attr:`name` stays English, because trainings store it."""
         if self.doc.path is None and self._name.endswith(_OF_EXAMPLE):
             return tr("{name} (example)", name=self._name.removesuffix(_OF_EXAMPLE))
         return tr(_UNTITLED) if self.name == _UNTITLED else self.name
 
     @property
     def is_modified(self) -> bool:
-        """Whether there are changes that no file has."""
+        """True if the document has unsaved changes."""
         return not self.undo_stack.isClean()
 
     # ---- replacing the document ----
 
     def new(self) -> bool:
-        """Starts a new document; False if the person would rather keep the present one."""
+        """Starts a new document; False if the user keeps the present one."""
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc.new(), _UNTITLED)
         return True
 
     def new_empty(self) -> bool:
-        """Starts a drawing from nothing; False if the person would rather keep the present document."""
+        """Starts an empty drawing; False if the user keeps the present document."""
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc.empty(), _UNTITLED)
@@ -227,10 +226,10 @@ class Documents(QObject):
         return path is not None and self.open(path)
 
     def open(self, path: str | Path) -> bool:
-        """Opens a file; a shipped scenario opens as a copy without a file, so that it stays as it was shipped.
+        """Opens a file; a shipped scenario opens as a copy without a file, so that the original stays unchanged.
 
         Returns:
-            False if the person would rather keep the present document, or the file cannot be read.
+            False if the user keeps the present document, or the file cannot be read.
         """
         path = Path(path)
         if _is_shipped(path):
@@ -248,7 +247,7 @@ class Documents(QObject):
         return True
 
     def reopen_last(self) -> bool:
-        """Opens the file that was used last; False if there is none, or it cannot be read, which is told."""
+        """Opens the most recent file; False without a recent file, or after reporting an unreadable one."""
         recent = self._preferences.settings.recent_files
         return bool(recent) and self.open(recent[0])
 
@@ -261,44 +260,44 @@ class Documents(QObject):
         except AppError as error:
             self._notices.file_failed(str(error))
             return False
-        # The copy can be saved anywhere, so it brings the delivery traces along.
+        # The copy can be saved anywhere, so it embeds the delivery traces.
         text = doc.text if doc.scenario is None else with_contents(doc.text, doc.scenario)
         self._replace(ScenarioDoc(text), f"{name}{_OF_EXAMPLE}")
         return True
 
     def ask_template(self) -> bool:
-        """Offers topologies to start from; False if the person would rather keep the present document."""
+        """Offers template topologies; False if the user keeps the present document."""
         from subflow_app.features.editor.qt.template_gallery import TemplateGallery
 
         choice = self.dialogs.ask(TemplateGallery)
         return choice is not None and self.open_text(*choice)
 
     def open_text(self, text: str, name: str) -> bool:
-        """Opens a scenario that has no file, e.g. that of a stored run."""
+        """Opens a scenario without a file, such as the scenario of a stored run."""
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc(text), name)
         return True
 
     def recover(self, unsaved: UnsavedText) -> bool:
-        """Opens what an earlier session did not save: its file, with the changes as one step that undo takes back.
+        """Opens the unsaved scenario of an earlier session: its file, with the changes as one undo step.
 
         Returns:
-            False if the person would rather keep the present document.
+            False if the user keeps the present document.
         """
         if not self.may_discard():
             return False
         try:
             doc = ScenarioDoc(unsaved.base) if unsaved.path is None else ScenarioDoc.open(unsaved.path)
         except AppError:
-            # The file is gone: saving makes it anew.
+            # The file was deleted: saving creates it again.
             doc = ScenarioDoc(unsaved.base, unsaved.path)
         self._replace(doc, unsaved.name)
         self.undo_stack.push(EditCommand(doc, tr("Recover changes"), lambda: doc.set_text(unsaved.text)))
         return True
 
     def may_discard(self) -> bool:
-        """Asks what to do with unsaved changes, if there are any; False means: leave everything as it is."""
+        """Asks about unsaved changes, if any; returns False if the user cancels."""
         self.settling.emit()
         if not all(may_leave() for may_leave in self.guards):
             return False
@@ -310,7 +309,7 @@ class Documents(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves to the document's file, asking for one if it has none; False if it is not saved."""
+        """Saves to the document's file, or asks for one; False if it is not saved."""
         self.settling.emit()
         return self.save_as() if self.doc.path is None else self._save(self.doc.path)
 
@@ -340,9 +339,9 @@ class Documents(QObject):
         self.doc = doc
         self._name = name
         self._unsubscribe = doc.subscribe(self._on_change)
-        # Commands of the old document must be gone before anybody can undo them in the new one.
+        # Commands of the old document must not be undone in the new one.
         self.undo_stack.clear()
-        # Qt leaves an empty stack as it is, and one whose last command came to nothing is not clean.
+        # Qt leaves an empty stack unchanged, and a stack whose last command became obsolete is not clean.
         self.undo_stack.setClean()
         self.replaced.emit(doc)
         self.edited.emit()

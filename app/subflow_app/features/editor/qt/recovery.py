@@ -1,4 +1,4 @@
-"""Keeps the scenario that is being edited in its recovery file, and offers what an earlier session could not save."""
+"""Autosave of the open scenario in its recovery file, and offers to recover scenarios of earlier sessions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
 
-# More banners would leave no room to work; the others are offered by the next start.
+# More banners would leave no room to work; the next start offers the others.
 _MOST_OFFERED = 4
 
 
 class Recovery(QObject):
     """Autosave of one window, and its offers to recover."""
 
-    failed = Signal(str)  # unsaved changes cannot be kept: where and why
+    failed = Signal(str)  # the place and the reason if unsaved changes cannot be stored
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Recovery(QObject):
         parent: QObject,
         folder: Path | None = None,
     ) -> None:
-        """Keeps the document from its first change on; :meth:`offer` looks for what is left of others."""
+        """Stores the document from its first change on; :meth:`offer` searches for files of other processes."""
         super().__init__(parent)
         self._documents = documents
         self._preferences = preferences
@@ -48,11 +48,11 @@ class Recovery(QObject):
         self._workers = workers
         self.folder = folder
         self.takers: dict[str, Callable[[UnsavedText], bool]] = {}
-        """Take what is not a scenario, by the suffix of its name; False: the person would rather go on as it is."""
-        # Emitted by the thread that writes, heard on the GUI thread.
+        """Handlers for unsaved content other than scenarios, by the suffix of its name; False if the user declines."""
+        # Emitted by the writing thread, received on the GUI thread.
         self.file = RecoveryFile(self.failed.emit, folder)
         self._base = documents.doc.text
-        # An edit is told before its command is on the stack: looked at when both are done.
+        # An edit emits its signal before its command is on the stack; the timer runs after both.
         self._look = timer(self, self._keep, is_single=True)
         documents.replaced.connect(self._on_replaced)
         documents.edited.connect(self._look.start)
@@ -63,13 +63,13 @@ class Recovery(QObject):
     # ---- keeping ----
 
     def settle(self) -> None:
-        """Waits until the disk has what the window holds."""
+        """Waits until the disk holds the content of the window."""
         self._look.stop()
         self._keep()
         self.file.settle()
 
     def close(self, *, keeps_changes: bool) -> None:
-        """Ends it: the file goes, unless nobody was asked about the changes in it."""
+        """Ends autosave and removes the file, unless the user was not asked about its changes."""
         self._look.stop()
         if keeps_changes:
             self._keep()
@@ -93,7 +93,7 @@ class Recovery(QObject):
     # ---- offering ----
 
     def offer(self) -> None:
-        """Looks in the background for what processes that are gone have left behind, and offers it."""
+        """Searches in the background for files of ended processes, and offers them."""
         self._workers.start(
             "recovery", lambda: find_orphans(self.folder), succeeded=self._offer_all, failed=lambda _error: None
         )
@@ -123,26 +123,27 @@ class Recovery(QObject):
         if not take(orphan.unsaved):
             self._offer(orphan)
             return
-        # Not before this session keeps it: dying in between must not lose it after all.
+        # Discard it only after this session has stored it, so that a crash in between loses nothing.
         self.settle()
         orphan.discard()
 
     def _show_differences(self, orphan: Orphan) -> None:
         dialog = DifferencesDialog(orphan, self._banners.window())
         dialog.recover_wanted.connect(lambda: self._recover(orphan))
-        dialog.discard_wanted.connect(lambda: orphan.discard())  # a slot needs weak references, values have none
+        # a slot needs weak references, which the dataclass does not support
+        dialog.discard_wanted.connect(lambda: orphan.discard())
         dialog.rejected.connect(lambda: self._offer(orphan))
         open_dialog(dialog)
 
 
 class DifferencesDialog(QDialog):
-    """What recovering would change, line by line."""
+    """The changes of a recovery, line by line."""
 
     recover_wanted = Signal()
     discard_wanted = Signal()
 
     def __init__(self, orphan: Orphan, parent: QWidget | None = None) -> None:
-        """Shows the differences of ``orphan`` to the file that it belongs to."""
+        """Shows the differences between ``orphan`` and its file."""
         super().__init__(parent)
         self.setObjectName("differences_dialog")
         self.setWindowTitle(tr("Unsaved changes of {name}", name=orphan.unsaved.name))
@@ -183,6 +184,6 @@ class _DiffColours(QSyntaxHighlighter):
             self._formats[mark].setForeground(QBrush(QColor(colour)))
 
     def highlightBlock(self, text: str) -> None:
-        """Colours a line by its mark."""
+        """Colour a line by its first character."""
         if text[:1] in self._formats:
             self.setFormat(0, len(text), self._formats[text[:1]])

@@ -1,7 +1,7 @@
-"""Fields for values of a scenario: a list of controllers to tick, and a box for a time with arrows.
+"""Fields for values of a scenario: a list of controllers with check boxes, and a box for a time with arrows.
 
-The list has the controller of the scenario first, then all others that the flow can have. The box shows a time in the
-shortest unit and accepts any unit.
+The list begins with the scenario's own controller, followed by all others that the flow can have. The box shows a time
+in the shortest unit and accepts any unit.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _CHOICE = Qt.ItemDataRole.UserRole
 
 
 class AlgorithmList(QListWidget):
-    """Choices with boxes; `itemChanged` reports a tick."""
+    """Choices with check boxes; `itemChanged` reports a change."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         """Empty."""
         super().__init__(parent)
         named(self, name, tr("Controllers"))
-        # The options of a choice can be long; the tool tip shows all of them.
+        # The options of a choice can be long; the tooltip shows all of them.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
 
     def show_choices(self, choices: Sequence[AlgorithmChoice]) -> None:
-        """Lists these; only the choice of the scenario is ticked."""
+        """List these choices and check only that of the scenario."""
         with QSignalBlocker(self):
             self.clear()
             for choice in choices:
@@ -48,32 +48,32 @@ class AlgorithmList(QListWidget):
 
     @property
     def choices(self) -> list[AlgorithmChoice]:
-        """All that are listed."""
+        """All listed choices."""
         return [self.item(row).data(_CHOICE) for row in range(self.count())]
 
     @property
     def chosen(self) -> list[AlgorithmChoice]:
-        """Those that are ticked, from top to bottom."""
+        """The checked choices, from top to bottom."""
         items = [self.item(row) for row in range(self.count())]
         return [item.data(_CHOICE) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     @property
     def values(self) -> list[TomlValue]:
-        """Values of those that are ticked, as scenario files have them."""
+        """Values of the checked choices, in the form of scenario files."""
         return [choice.value for choice in self.chosen]
 
     def choose(self, values: Sequence[TomlValue]) -> None:
-        """Ticks the choices with these values and no others."""
+        """Check exactly the choices with these values."""
         for row in range(self.count()):
             item = self.item(row)
             is_wanted = item.data(_CHOICE).value in values
             item.setCheckState(Qt.CheckState.Checked if is_wanted else Qt.CheckState.Unchecked)
 
     def replaced(self, key: str) -> str:
-        """A line about ticked choices that leave out options of the scenario; empty: none does.
+        """Write a line about checked choices that drop options of the scenario; empty if all options are kept.
 
         Args:
-            key: of the controller in the scenario.
+            key: dotted key of the controller in the scenario.
         """
         own = next((choice.value for choice in self.choices if choice.is_own), "")
         others = [value_text(choice.value) for choice in self.chosen if not choice.is_own]
@@ -85,18 +85,18 @@ _DECIMALS = 9  # of a second: times are whole nanoseconds
 
 
 class TimeBox(QDoubleSpinBox):
-    """Holds seconds; shows "100 ms" and takes "0.1s", "100ms" or, in the unit that is shown, "100"."""
+    """Holds seconds; shows "100 ms" and accepts "0.1s", "100ms" or, in the shown unit, "100"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Zero."""
         super().__init__(parent)
         self.setDecimals(_DECIMALS)
         self.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
-        # Otherwise 2000 over "100 ms" would be two seconds before the last digit is typed, and that one one of seconds.
+        # Otherwise, typing 2000 over "100 ms" would change the unit before the last digit.
         self.setKeyboardTracking(False)
 
     def sizeHint(self) -> QSize:
-        """Room for a time in any unit: the least and the longest have short texts both."""
+        """Return room for a time in any unit, because both the minimum and the maximum may have short texts."""
         hint = super().sizeHint()
         bounds = (self.minimum(), self.maximum())
         shown = max(self.fontMetrics().horizontalAdvance(self.textFromValue(each)) for each in bounds)
@@ -104,20 +104,20 @@ class TimeBox(QDoubleSpinBox):
         return QSize(hint.width() + max(0, more), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
+        """Return the same size as `sizeHint`."""
         return self.sizeHint()
 
     def textFromValue(self, value: float) -> str:
-        """The time in its shortest unit."""
+        """Write the time in its shortest unit."""
         return fmt.time(value, _DECIMALS)
 
     def valueFromText(self, text: str) -> float:
-        """The time that is typed; the present one while it is none."""
+        """Return the typed time, or the present one for invalid text."""
         time_s = self._read(text)
         return self.value() if time_s is None else time_s
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Anything can become a time while it is typed; only one that is allowed is taken."""
+        """Accept allowed times; treat all other text as incomplete."""
         time_s = self._read(text)
         is_allowed = time_s is not None and self.minimum() <= time_s <= self.maximum()
         is_done = is_allowed or (bool(text) and text == self.specialValueText())

@@ -1,4 +1,4 @@
-"""The gallery of topologies to start from: a picture, a sentence, and the few numbers to choose."""
+"""Gallery of template topologies: a picture, a sentence, and a few adjustable values each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PREVIEW = QSize(340, 190)
 
 
 class TemplateGallery(QDialog):
-    """Chooses a template and its values; `text` is the scenario that comes of it."""
+    """Dialog that chooses a template and its values; `text` is the resulting scenario."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Shows the first template."""
@@ -62,7 +62,7 @@ class TemplateGallery(QDialog):
         self._form_area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.problem = named(Label(self, wordWrap=True), "template_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
-        # Keeps its room, so that the dialog does not jump while one types.
+        # Reserves its space, so that the dialog does not jump during typing.
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         buttons, self.create_button = accept_buttons(self, tr("Create"))
         side = v_box(None, self._title, self._picture, self._sentence, (self._form_area, 1), self.problem)
@@ -77,12 +77,12 @@ class TemplateGallery(QDialog):
 
     @property
     def template(self) -> Template:
-        """What is chosen."""
+        """The selected template."""
         return TEMPLATES[max(self.list.currentIndex().row(), 0)]
 
     @property
     def fields(self) -> dict[str, QLineEdit]:
-        """Where the values are typed, by label."""
+        """Input fields of the values, by label."""
         return {value.label: field for value, field in self._fields.items()}
 
     def choose(self, scenario: str) -> None:
@@ -92,16 +92,16 @@ class TemplateGallery(QDialog):
 
     @property
     def answer(self) -> tuple[str, str]:
-        """`text`, and what it is called."""
+        """`text`, and its name."""
         return self.text, self.template.scenario
 
     @property
     def text(self) -> str:
-        """The scenario with the values that are typed."""
+        """The scenario with the typed values."""
         return templates.filled_text(self.template, {value: field.text() for value, field in self._fields.items()})
 
     def accept(self) -> None:
-        """Create it, unless a value is impossible: that one gets the focus."""
+        """Accept the dialog, or move the focus to the first invalid value."""
         wrong = self._first_problem()
         if wrong is None:
             super().accept()
@@ -142,7 +142,7 @@ class TemplateGallery(QDialog):
         self._check()
 
     def _complete(self, value: TemplateValue) -> None:
-        """Show which unit a bare number was taken to have."""
+        """Show the unit assumed for a bare number."""
         field = self._fields[value]
         field.setText(templates.completed_text(self._doc(self.template), value, field.text()))
 

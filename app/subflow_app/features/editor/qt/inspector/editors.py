@@ -1,7 +1,7 @@
-"""The editors of single values: a line of text with its unit, a choice, a check box.
+"""Editors of single values: a line of text with its unit, a choice, a check box.
 
-Each reports `edited` while it is being changed and `committed` when the change is meant: on Enter, when the focus
-leaves, or at once for a choice. None of them touches the document.
+Each emits `edited` while it changes and `committed` when the change is complete: on Enter, when the focus leaves, or at
+once for a choice. None of them changes the document.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FRAME = 14  # px around text and suffix
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
 _LEAST_CHOICE = 48  # px, of the choice of an end
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
-_SESSIONS = itertools.count(1_000_000)  # apart from those of the canvas
+_SESSIONS = itertools.count(1_000_000)  # distinct from the sessions of the canvas
 
 
 def commit_before_shortcut(
@@ -73,7 +73,7 @@ def commit_before_shortcut(
 
 
 class TextEditor(QLineEdit):
-    """A line of text. `suffix` stands right-aligned inside it: the unit, or what a bare number amounts to."""
+    """A line of text with a right-aligned `suffix`: the unit, or the value of a bare number with its unit."""
 
     edited = Signal(str)
     committed = Signal(str)
@@ -81,10 +81,10 @@ class TextEditor(QLineEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = 0
-        self.suffix = ""  # what stands at the right edge
+        self.suffix = ""  # text at the right edge
         self._has_room = False  # for the suffix
         self._shown = ""
-        self._recordings: dict[str, str] = {}  # what those hold of which the hash is shown
+        self._recordings: dict[str, str] = {}  # contents of the recordings whose hashes are shown
         self._is_wrong = False
         self.setTextMargins(_TEXT_MARGIN, 0, 0, 0)
         self.textEdited.connect(lambda text: self.edited.emit(unfolded(text, self._recordings)))
@@ -92,24 +92,24 @@ class TextEditor(QLineEdit):
         self.editingFinished.connect(self._commit)
 
     def set_wrong(self, wrong: bool) -> None:
-        """Show with a red frame that the value is not possible."""
+        """Show or hide a red frame for an invalid value."""
         if wrong != self._is_wrong:
             self._is_wrong = wrong
             self.update()
 
     def set_suffix(self, suffix: str) -> None:
-        """Show something at the right edge."""
+        """Show text at the right edge."""
         if suffix != self.suffix:
             self.suffix = suffix
             self._make_room()
             self.update()
 
     def show_value(self, text: str) -> None:
-        """Show what the file says, unless that is what it said before and the person is typing something else."""
+        """Show the value in the file, unless it is unchanged and the user is typing another one."""
         is_typing = self.hasFocus() and self.text() != self._shown
         if is_typing and text == unfolded(self._shown, self._recordings):
             return
-        # Of a long recording the hash is shown: a line takes 32 767 characters, and would give back no more.
+        # A long recording is shown as its hash: a line holds 32 767 characters and would return no more.
         text, self._recordings = folded(text)
         self._shown = text
         if self.text() != text:
@@ -119,11 +119,11 @@ class TextEditor(QLineEdit):
 
     @property
     def is_changed(self) -> bool:
-        """Whether something is typed that is not in the file yet."""
+        """True if the typed text is not yet committed."""
         return self.text() != self._shown
 
     def commit(self) -> None:
-        """Report what is typed, if it is not in the file yet."""
+        """Emit the typed text, unless it is already committed."""
         self._commit()
 
     def _commit(self) -> None:
@@ -132,7 +132,7 @@ class TextEditor(QLineEdit):
             self.committed.emit(unfolded(self.text(), self._recordings))
 
     def _make_room(self) -> None:
-        """Keep the text clear of the suffix; in a narrow field the text goes first."""
+        """Reserve space for the suffix; a narrow field shows only the text."""
         metrics = self.fontMetrics()
         width = metrics.horizontalAdvance(self.suffix) + 8
         text = metrics.horizontalAdvance(self.text() or self.placeholderText())
@@ -140,17 +140,17 @@ class TextEditor(QLineEdit):
         self.setTextMargins(_TEXT_MARGIN, 0, width if self._has_room else 0, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See whether there is room for the suffix now."""
+        """Check again whether the suffix fits."""
         super().resizeEvent(event)
         self._make_room()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Begin a session: all commits until the focus leaves are one step to undo."""
+        """Start a session: all commits until the focus leaves form one undo step."""
         self.session = next(_SESSIONS)
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape takes back what is typed."""
+        """Discard the typed text on Escape."""
         if event.key() == Qt.Key.Key_Escape and self.is_changed:
             self.setText(self._shown)
             self.edited.emit(unfolded(self._shown, self._recordings))
@@ -159,12 +159,12 @@ class TextEditor(QLineEdit):
         super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Let shortcuts of the window find what is typed: saving or running means the value that one sees."""
+        """Commit before shortcuts of the window, so that saving or running includes the typed text."""
         # While nothing is typed that could be undone here, undo and redo are the document's.
         return commit_before_shortcut(event, super().event, self.commit, leaves_undo=not self.is_changed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the suffix too."""
+        """Draw the text, the error frame and the suffix."""
         super().paintEvent(event)
         if self._is_wrong:
             paint_error_frame(self)
@@ -176,7 +176,7 @@ class TextEditor(QLineEdit):
 
 
 class ChoiceEditor(QComboBox):
-    """One of several values, each with a line about it. A value that is none of them is shown as it is."""
+    """A choice of values with a summary each; also shows a value that is not among them."""
 
     committed = Signal(object)  # str, or None for the default
 
@@ -189,12 +189,12 @@ class ChoiceEditor(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setMaxVisibleItems(16)
-        # A wheel that scrolls the form must not change values on the way.
+        # A wheel that scrolls the form must not change values under the pointer.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.activated.connect(self._on_activated)
 
     def show_options(self, options: Sequence[FieldOption], value: str | None) -> None:
-        """Offer these values and show the present one; None is the option that stands for the default."""
+        """Offer these values and show the present one; None is the value of the default option."""
         listed = list(options)
         if value is not None and all(option.value != value for option in listed):
             listed.append(FieldOption(value, value, tr("not one of the choices")))
@@ -211,13 +211,13 @@ class ChoiceEditor(QComboBox):
         self.setCurrentIndex(index)
 
     def set_wrong(self, wrong: bool) -> None:
-        """Show with a red frame that the value is not possible."""
+        """Show or hide a red frame for an invalid value."""
         if wrong != self._is_wrong:
             self._is_wrong = wrong
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the red frame too."""
+        """Draw the choice and the error frame."""
         super().paintEvent(event)
         if self._is_wrong:
             paint_error_frame(self)
@@ -254,7 +254,7 @@ class PairEditor(QWidget):
         h_box(self, (self._editors[0], 1), Label("↔", self), (self._editors[1], 1), margins=0, spacing=6)
         for number, (editor, name) in enumerate(zip(self._editors, (tr("First end"), tr("Second end")), strict=True)):
             editor.setMinimumContentsLength(3)
-            editor.setMinimumWidth(_LEAST_CHOICE)  # elsewhere the form would be wider than its panel
+            editor.setMinimumWidth(_LEAST_CHOICE)  # wider choices would make the form wider than its panel
             editor.setAccessibleName(name)
             editor.setProperty("number", number)
             editor.committed.connect(self._on_committed)
@@ -265,13 +265,13 @@ class PairEditor(QWidget):
         return self._editors
 
     def show_pair(self, options: Sequence[FieldOption], value: Sequence[str]) -> None:
-        """Offer these values for both and show the present ones."""
+        """Offer these values for both ends and show the present ones."""
         self._value = list(value)
         for editor, each in zip(self._editors, value, strict=True):
             editor.show_options(options, each)
 
     def set_wrong(self, wrong: bool) -> None:
-        """Show with red frames that the value is not possible."""
+        """Show or hide red frames for an invalid value."""
         for editor in self._editors:
             editor.set_wrong(wrong)
 
@@ -287,7 +287,6 @@ class _ChoiceDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draw one choice."""
         tokens = current_tokens()
         metrics = QFontMetrics(option.font)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -306,7 +305,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Return two lines' height where there is a summary."""
+        """Return the height of two lines, or of one line without a summary."""
         metrics = QFontMetrics(option.font)
         summary = str(index.data(_SUMMARY_ROLE) or "")
         width = max(metrics.horizontalAdvance(str(index.data() or "")), metrics.horizontalAdvance(summary))
@@ -315,7 +314,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 class FlagEditor(QCheckBox):
-    """Yes or no; says when it shows a default that the file does not have."""
+    """A check box whose label marks a default that the file does not set."""
 
     committed = Signal(object)  # bool
 
@@ -328,7 +327,7 @@ class FlagEditor(QCheckBox):
         self.committed.emit(checked)
 
     def set_wrong(self, _wrong: bool) -> None:
-        """A check box has no frame: the message says it all."""
+        """Do nothing: a check box has no frame, and the message beside it suffices."""
 
     def show_flag(self, value: bool | None, default: bool) -> None:
         """Show a value, or the default for None."""
@@ -339,9 +338,9 @@ class FlagEditor(QCheckBox):
 
 
 def paint_error_frame(widget: QWidget) -> None:
-    """Draw a red frame around an editor; the message beside it says the same in words.
+    """Draw a red frame around an editor; the message beside it describes the error.
 
-    Painted over the editor, because a style sheet would change its size and the form would jump while one types.
+    A style sheet would change the size of the editor and move the form during typing.
     """
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

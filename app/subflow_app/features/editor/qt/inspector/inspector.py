@@ -1,6 +1,6 @@
-"""The inspector: the parts of a scenario as a tree, the form of the selected one, the text, and all problems.
+"""The inspector: the tree of the scenario's parts, the form of the selected part, the text, and all problems.
 
-The text is that of the file. A click on a problem leads to its field.
+A click on a problem leads to its field.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KEY_ROLE = Qt.ItemDataRole.UserRole
 
 
 class OutlineModel(TreeModel):
-    """Two columns: what a part is called, and a few words about it. Roles: `KEY_ROLE` is the dotted key."""
+    """Tree model of the parts with two columns, name and short description; `KEY_ROLE` gives the dotted key."""
 
     def __init__(self, doc: ScenarioDoc, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class OutlineModel(TreeModel):
         self.show(doc)
 
     def show(self, doc: ScenarioDoc) -> bool:
-        """Follow the document; returns whether rows came or went, which forgets what is expanded and current."""
+        """Update to the document; returns True if rows changed, which resets expanded and current rows."""
         entries = outline(doc)
         if self._shape(entries) == self._shape(self._entries):
             self._entries = entries
@@ -67,7 +67,7 @@ class OutlineModel(TreeModel):
         return True
 
     def index_of(self, key: str) -> QModelIndex:
-        """Return where a key stands; an invalid index if nowhere."""
+        """Return the index of a key; an invalid index for an unknown key."""
         for row, entry in enumerate(self._entries):
             if entry.key == key:
                 return self.index(row, 0)
@@ -77,15 +77,15 @@ class OutlineModel(TreeModel):
         return QModelIndex()
 
     def count(self, above: int | None) -> int:
-        """Return how many parts there are."""
+        """Return the number of rows below a top-level row, or of top-level rows for None."""
         return len(self._entries if above is None else self._entries[above].children)
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return two: name and detail."""
+        """Return 2: name and description."""
         return 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell says and how it looks."""
+        """Return the text, font, colour, icon or tooltip of a cell."""
         if not index.isValid():
             return None
         above = index.internalId()
@@ -132,11 +132,11 @@ def _problems(entry: OutlineEntry) -> str:
 
 
 _MOST_ROWS = 4
-_MOST_SHARE = 0.12  # of the height of the panel, for the rows
+_MOST_SHARE = 0.12  # share of the panel's height for the rows
 
 
 def _text(problem: Problem) -> str:
-    """Where, and what."""
+    """Return the place and the message of a problem."""
     where = problem.key or (tr("line {number}", number=problem.line) if problem.line else "")
     return f"{where}: {problem_text(problem.message)}" if where else problem_text(problem.message)
 
@@ -145,24 +145,24 @@ class ProblemModel(ListModel[Problem]):
     """One row per problem, in file order."""
 
     def other_data(self, row: Problem, column: int, role: int) -> str | None:
-        """A screen reader tells the whole of it."""
+        """Give screen readers the complete problem."""
         return str(row) if role == Qt.ItemDataRole.AccessibleTextRole else None
 
 
 class ProblemList(QFrame):
-    """`3 problems` and the list of them, or what a drawing needs next; invisible while there is neither."""
+    """The number and the list of problems, or the next step of a drawing; hidden without either."""
 
     activated = Signal(object)  # Problem
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("problemPanel")
-        self.model = ProblemModel(_text, self, tip=str)  # the rows
+        self.model = ProblemModel(_text, self, tip=str)
         self._most_rows = _MOST_ROWS
         self._icon = IconLabel("error", "error", 15, self)
         self._title = heading(named(Label(self, wordWrap=True), "problemCount"), is_demi=True)
         self._is_hint = False
-        self.view = named(QListView(self), "problemList", tr("Problems"))  # the list itself
+        self.view = named(QListView(self), "problemList", tr("Problems"))
         self.view.setModel(self.model)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -176,7 +176,7 @@ class ProblemList(QFrame):
         self.hide()
 
     def show_problems(self, problems: Sequence[Problem], next_step: str = "") -> None:
-        """List other problems, or say what a scenario that is only begun needs next; without either, disappear."""
+        """List the problems, or show the next step of an unfinished scenario; hides the panel without either."""
         if tuple(problems) != self.model.rows:
             self.model.show_rows(tuple(problems))
         count = len(problems)
@@ -190,7 +190,7 @@ class ProblemList(QFrame):
         self.setVisible(count > 0)
 
     def set_room(self, height: int) -> None:
-        """Take at most a share of the height there is, px; what is more than that is scrolled."""
+        """Limit the list to a share of the height in px; further rows scroll."""
         row = self.fontMetrics().height() + 2
         most = max(1, min(_MOST_ROWS, int(height * _MOST_SHARE / row)))
         if most != self._most_rows:
@@ -222,21 +222,21 @@ class ProblemList(QFrame):
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
 _LIST_PADDING = 12
-_LOW = 320  # px; of list and form
+_LOW = 320  # px; height of list and form
 _LIST_SHARE = 0.38
 
 
 class Inspector(QWidget):
-    """Edits every value of a scenario, by forms or as text; both go through the undo stack.
+    """Edits every value of a scenario, by forms or as text, through the undo stack.
 
     Args:
-        doc: what is edited.
-        undo_stack: where edits go.
-        catalog: the controllers and schedulers that can be chosen.
+        doc: document to edit.
+        undo_stack: undo stack that receives the edits.
+        catalog: controllers and schedulers to choose from.
     """
 
-    key_changed = Signal(str)  # dotted key of what is shown now: "links.wifi", "" for the scenario
-    refused = Signal(str)  # an edit that could not be made, and why
+    key_changed = Signal(str)  # dotted key of the shown part: "links.wifi", "" for the scenario
+    refused = Signal(str)  # the reason why an edit was refused
 
     def __init__(
         self,
@@ -262,15 +262,15 @@ class Inspector(QWidget):
         self.problem_list = ProblemList(self)
         self._set_up()
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
-        # Not the function itself: by then it may be another document's.
+        # A lambda, because `_unsubscribe` changes with the document.
         self.destroyed.connect(lambda: self._unsubscribe())
         self._show_document()
         self._expand()
 
-    # --- what the window uses ---------------------------------------------------------------------------------------
+    # --- interface of the window ------------------------------------------------------------------------------------
 
     def set_document(self, doc: ScenarioDoc) -> None:
-        """Edit another document from now on."""
+        """Switch to another document."""
         self._unsubscribe()
         self._doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
@@ -294,7 +294,7 @@ class Inspector(QWidget):
             self._focus_field(key)
 
     def focus_problem(self, problem: Problem) -> None:
-        """Go to the field of a problem; where there is none, to its line in the text."""
+        """Move to the field of a problem; without a field, to its line in the text."""
         path = split_key(problem.key)
         self.show_key(".".join(str(step) for step in path[:2]) if len(path) >= 2 else "")
         self._tabs.setCurrentIndex(_FORM)
@@ -312,8 +312,8 @@ class Inspector(QWidget):
         self._tabs.setCurrentIndex(_FORM)
 
     def start_editing(self) -> None:
-        """Put the cursor into the first field of what is selected; into the list of parts if that has none."""
-        # No focus proxy: Tab would follow it, past the list and whatever else lies before the form.
+        """Put the cursor into the first field of the selected part; without fields, into the list of parts."""
+        # A focus proxy would make Tab skip the list and everything else before the form.
         first = next(self.form.rows(), None)
         if first is not None:
             first.set_focus()
@@ -321,7 +321,7 @@ class Inspector(QWidget):
             self.outline_view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def commit_pending(self) -> None:
-        """Make everything count that is typed but not entered yet; call it before saving or running."""
+        """Commit all typed text; call it before saving or running."""
         self.form.commit_pending()
         self.source.commit()
 
@@ -371,12 +371,12 @@ class Inspector(QWidget):
         v_box(self, self._tabs, (self._pages, 1), self.problem_list, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Share the height out as soon as it is known."""
+        """Share the height between list and form once it is known."""
         super().showEvent(event)
         self._share_out()
 
     def _share_out(self) -> None:
-        """Until a person drags the border, the list takes what it needs, but leaves most to the form."""
+        """Give the list the height it needs, up to a maximum share, until the user drags the border."""
         if self._is_dragged or not self.isVisible():
             return
         rows = sum(
@@ -385,7 +385,7 @@ class Inspector(QWidget):
         )
         row = max(self.outline_view.sizeHintForRow(0), 1)
         height = self._splitter.height()
-        # Where the panel is low, two parts and a bar to scroll the list: the form needs the rows.
+        # A low panel shows two parts and a scroll bar, because the form needs the height.
         share = 2 * row if height < _LOW else int(height * _LIST_SHARE)
         listed = min(rows * row, share) + _LIST_PADDING
         self._splitter.setSizes([listed, height - listed])
@@ -394,7 +394,7 @@ class Inspector(QWidget):
         self._is_dragged = True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the problems no more than their share of the height."""
+        """Limit the problems to their share of the height."""
         super().resizeEvent(event)
         self.problem_list.set_room(self.height())
         if event.oldSize().height() != event.size().height():
@@ -404,7 +404,7 @@ class Inspector(QWidget):
 
     def _on_document_changed(self, change: Change) -> None:
         if change.kind in ("events", "parts") and self.key.startswith("events."):
-            # Numbers have shifted: stay near, but never show an event that is not there.
+            # Event numbers have shifted: stay near, but show an existing event.
             count = len(self._doc.data.get("events", []))
             number = min(int(self.key.partition(".")[2]), count - 1)
             self.key = f"events.{number}" if number >= 0 else "events"
@@ -423,7 +423,7 @@ class Inspector(QWidget):
         if self._doc.is_toml and form_for(self._doc, self.key, self._catalog) is None:
             self._set_key("")
         self._follow_key()
-        # While the text is not TOML the form keeps its last state, greyed: its values would be guesses.
+        # While the text is not TOML, the form shows its last state disabled, because the current values are unknown.
         if self._doc.is_toml:
             self._show_form_of_key()
         self.form.setEnabled(self._doc.is_toml)
@@ -445,7 +445,7 @@ class Inspector(QWidget):
         self.form.show_form(self._doc, form_for(self._doc, self.key, self._catalog))
 
     def _follow_key(self) -> None:
-        """Make the list show what the form shows."""
+        """Select the part in the list that the form shows."""
         index = self._outline.index_of(self.key)
         if index.isValid() and index != self.outline_view.currentIndex():
             self._is_following = True
@@ -455,13 +455,13 @@ class Inspector(QWidget):
             self._is_following = False
 
     def _expand(self) -> None:
-        """Open the short lists: what fits is shown, long lists wait."""
+        """Expand the lists that are short enough to fit."""
         for row in range(self._outline.rowCount()):
             index = self._outline.index(row, 0)
             self.outline_view.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
 
     def _focus_field(self, key: str) -> bool:
-        """Put the cursor into the field that holds a key; says whether there is one."""
+        """Put the cursor into the field of a key or of the nearest key above; returns True if one exists."""
         wanted = [str(step) for step in split_key(key)]
         while wanted:
             row = self.form.row(".".join(wanted))
@@ -499,7 +499,7 @@ class Inspector(QWidget):
         self._try(lambda: documents.remove_event(self._undo_stack, self._doc, index))
 
     def _try(self, edit: Callable[[], None]) -> bool:
-        """Make an edit; one that the file does not allow is told, and the fields show again what is."""
+        """Make an edit; a refused edit emits the reason and restores the fields."""
         try:
             edit()
         except TomlEditError as error:

@@ -1,6 +1,6 @@
-"""A form with the fields of one part of the scenario under their headings, kept in step with the document.
+"""A form with the fields of one part of the scenario in groups, synchronized with the document.
 
-Each row has a label, an editor and a button back to the default; below them it shows the problems of the value.
+Each row has a label, an editor and a reset button; below them it shows the problem of the value.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Editor: TypeAlias = TextEditor | ChoiceEditor | FlagEditor | PairEditor
 
 
 class FieldRow(QObject):
-    """The widgets of one field, which a form puts into its grid."""
+    """The widgets of one field, which a form places in its grid."""
 
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key
@@ -51,7 +51,7 @@ class FieldRow(QObject):
         self._doc = doc
         self.field = field  # what is shown
         self.label = muted(Label(field.label, parent, wordWrap=True))
-        self.label.setMinimumWidth(1)  # a long word is cut rather than the editor beside it, in a narrow panel
+        self.label.setMinimumWidth(1)  # in a narrow panel, a long word is cut instead of the editor
         self.editor = self._make_editor(field, parent)
         self.reset = QToolButton(parent)
         self.message = Label(parent)
@@ -65,8 +65,8 @@ class FieldRow(QObject):
         return self.field.key
 
     def add_to(self, grid: QGridLayout, row: int) -> int:
-        """Put the widgets into a grid of four columns; returns the next free row."""
-        # As wide as its column: by itself, a label that wraps would take less.
+        """Place the widgets in a grid of four columns; returns the next free row."""
+        # As wide as its column: without a column, a label with word wrap takes less.
         grid.addWidget(self.label, row, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.editor, row, 1, 1, 2)
         grid.addWidget(self.reset, row, 3)
@@ -75,11 +75,11 @@ class FieldRow(QObject):
         return row + 2
 
     def fits(self, field: FormField) -> bool:
-        """Whether this row can show a field as it now is, without other widgets."""
+        """True if this row can show a field in its present form without other widgets."""
         return field.key == self.field.key and self._kind(field) is type(self.editor)
 
     def show_field(self, field: FormField) -> None:
-        """Show what the file says now."""
+        """Show the present value of the file."""
         self.field = field
         if isinstance(self.editor, TextEditor):
             self.editor.setPlaceholderText(field.placeholder)
@@ -103,23 +103,23 @@ class FieldRow(QObject):
         self._say(problem.message if problem else "", problem.allowed if problem else "")
 
     def commit(self) -> None:
-        """Make what is typed count, as if the focus had left."""
+        """Commit the typed text, as if the focus had left."""
         if isinstance(self.editor, TextEditor):
             self.editor.commit()
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        """What takes the keyboard, in order."""
+        """Widgets that take the keyboard focus, in order."""
         return self.editor.choices if isinstance(self.editor, PairEditor) else (self.editor,)
 
     def set_focus(self) -> None:
-        """Put the cursor here."""
+        """Put the cursor into the editor."""
         self.tab_stops[0].setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(self.editor, TextEditor):
             self.editor.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell when the focus comes here."""
+        """Emit `focused` when an editor gains the focus."""
         if event.type() == QEvent.Type.FocusIn and watched in self.tab_stops:
             self.focused.emit(self.key)
         return super().eventFilter(watched, event)
@@ -169,7 +169,7 @@ class FieldRow(QObject):
         if field.key.rpartition(".")[2] in ("controller", "scheduler"):
             tip += "\n" + tr("Shift+F1 opens its page in the user guide.")
         for widget in (self.label, self.editor):
-            widget.setToolTip(as_written(tip))  # an option may be of a script
+            widget.setToolTip(as_written(tip))  # an option may come from a script
         self.label.setBuddy(self.tab_stops[0])
         for stop in self.tab_stops:
             stop.installEventFilter(self)
@@ -188,7 +188,7 @@ class FieldRow(QObject):
         self._show_reset()
 
     def _check(self, text: str) -> None:
-        """Say while it is typed whether the text will do."""
+        """Check the text during typing."""
         completed = self.field.completed(text)
         check = check_text(self._doc, self.key, self.field.param, completed)
         self._say(check.message, check.allowed)
@@ -197,7 +197,7 @@ class FieldRow(QObject):
             self.editor.set_suffix(self.field.unit)
 
     def _show_suffix(self, value: TomlValue | None, check: TextCheck | None) -> None:
-        """Show the unit in an empty field, and what a bare number amounts to."""
+        """Show the unit in an empty field, and the value of a bare number with its unit."""
         if not isinstance(self.editor, TextEditor):
             return
         param = self.field.param
@@ -212,7 +212,7 @@ class FieldRow(QObject):
         self.editor.set_suffix(suffix)
 
     def _in_field(self, allowed: str) -> str:
-        """What is allowed, without the bare number as files may have it: here that would be another value."""
+        """Return the allowed values without a bare number, which would have another unit in the field."""
         return _BARE_EXAMPLE.sub("", allowed) if self.field.unit else allowed
 
     def _say(self, message: str, allowed: str) -> None:
@@ -226,20 +226,20 @@ class FieldRow(QObject):
         when_released(self, self._show_message)
 
     def _show_message(self) -> None:
-        """Shows what is wrong now, or nothing; either moves the rows below."""
+        """Show or hide the current message, which moves the rows below."""
         text = self.editor.accessibleDescription()
         self.message.setText(text)
         self.message.setVisible(bool(text))
         self._message_icon.setVisible(bool(text))
 
     def _show_reset(self) -> None:
-        # The button keeps its room when there is nothing to reset, so that editors line up.
+        # A disabled button keeps its space, so that editors line up.
         self.reset.setIcon(icon("reset_value", "muted_text") if self.reset.isEnabled() else QIcon())
 
     def _on_typed(self, text: str) -> None:
         completed = self.field.completed(text)
         if completed != text and isinstance(self.editor, TextEditor):
-            self.editor.show_value(completed)  # also where that is what the file says already
+            self.editor.show_value(completed)  # even if the file already has this value
         self.committed.emit(self.key, read_text(self.field.param, completed), self.editor.session)
 
     def _on_chosen(self, value: object) -> None:
@@ -250,7 +250,7 @@ class FieldRow(QObject):
 
 
 def _pair(field: FormField) -> list[str] | None:
-    """Return the two names that a field holds, if it is one that offers names and holds two."""
+    """Return the two names in a field that offers names and holds two; otherwise None."""
     if field.param.dimension is not Dimension.LIST or not field.options:
         return None
     value = read_text(field.param, field.text)
@@ -260,16 +260,16 @@ def _pair(field: FormField) -> list[str] | None:
 
 
 class ParamForm(QScrollArea):
-    """Shows a `Form`; reports what is committed and what the header's button asks for, and changes nothing itself."""
+    """Shows a `Form`, and emits committed values and the action of the header; changes nothing in the document."""
 
     committed = Signal(str, object, int)  # key, TOML value or None, session
-    focused = Signal(str)  # key of the field that has the focus now
+    focused = Signal(str)  # key of the focused field
     add_event_wanted = Signal()
     remove_event_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.form: Form | None = None  # what is shown
+        self.form: Form | None = None  # the shown form
         self._rows: list[FieldRow] = []
         self._hints: list[QLabel] = []
         self._before: QWidget | None = None
@@ -284,11 +284,11 @@ class ParamForm(QScrollArea):
         yield from self._rows
 
     def row(self, key: str) -> FieldRow | None:
-        """Return the row of a key; None if the form has none."""
+        """Return the row of a key; None for a key without a row."""
         return next((row for row in self._rows if row.key == key), None)
 
     def show_form(self, doc: Previewer, form: Form | None) -> None:
-        """Show a form. Widgets stay where the fields are the same, so that cursor and focus do too."""
+        """Show a form. Rows with unchanged fields keep their widgets, and thereby cursor and focus."""
         fields = list(form.fields()) if form else []
         is_same = (
             self.form is not None
@@ -309,11 +309,11 @@ class ParamForm(QScrollArea):
         self._show_header()
 
     def set_tab_before(self, widget: QWidget) -> None:
-        """Let Tab come to the fields of all further forms from this widget; else they come last in the window."""
+        """Place the fields of all later forms after this widget in the Tab order; by default they come last."""
         self._before = widget
 
     def commit_pending(self) -> None:
-        """Make everything count that is typed but not entered yet."""
+        """Commit all typed text."""
         for row in list(self._rows):
             row.commit()
 
@@ -323,7 +323,7 @@ class ParamForm(QScrollArea):
         had_focus = self.focusWidget() is not None and self.isAncestorOf(self.focusWidget())
         focused_key = next((row.key for row in self._rows if row.editor.hasFocus()), "")
         for row in self._rows:
-            # Going away takes the focus from an editor, which must not commit to the document we change over to.
+            # A deleted editor loses the focus, and must not commit to the new document.
             row.blockSignals(True)
         self._rows, self._hints = [], []
         content = named(QWidget(), "paramFormContent")
@@ -333,8 +333,8 @@ class ParamForm(QScrollArea):
             self._add_group(doc, layout, group)
         layout.addStretch(1)
         for row in self._rows:
-            row.setParent(content)  # it goes with its widgets: what still waits to be shown in them is not
-        # The old content may hold the editor that is telling us of its commit: Qt deletes it when that is over.
+            row.setParent(content)  # deleted with its widgets, including pending updates of them
+        # The old content may hold the editor that is emitting its commit: Qt deletes it afterwards.
         old = self.takeWidget()
         if old is not None:
             old.hide()
@@ -389,7 +389,7 @@ class ParamForm(QScrollArea):
         layout.addLayout(grid)
 
     def _label_width(self) -> int:
-        """One width for all forms, so that editors do not shift when another part is selected."""
+        """The same width for all forms, so that editors do not shift when another part is selected."""
         return self.fontMetrics().horizontalAdvance(tr("Receive buffer")) + 6
 
     def _show_header(self) -> None:
@@ -412,7 +412,7 @@ class ParamForm(QScrollArea):
         if row is not None:
             self.ensureWidgetVisible(row.editor, 0, 24)
             if row.message.isVisible():
-                # What is wrong with the value stands below it; the value itself stays in view.
+                # Show the message below the value; the value itself stays in view.
                 self.ensureWidgetVisible(row.message, 0, 6)
         self.focused.emit(key)
 
@@ -425,5 +425,5 @@ class ParamForm(QScrollArea):
 
 
 def _outline(form: Form) -> list[tuple[str, bool]]:
-    """What the labels beside the rows depend on: titles of groups, and which of them have a hint."""
+    """Return the labels outside the rows: titles of groups, each with the presence of a hint."""
     return [(group.title, bool(group.hint)) for group in form.groups]

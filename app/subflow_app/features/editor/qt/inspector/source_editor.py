@@ -1,4 +1,4 @@
-"""The scenario as text: quiet colours for TOML, and the lines that have problems."""
+"""Text editor of the scenario, with TOML highlighting and marks on lines with problems."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
 
 _PAUSE_MS = 300
-_SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas
+_SESSIONS = itertools.count(2_000_000)  # distinct from the sessions of fields and canvas
 
 
 class SourceEditor(CodeEditor):
-    """Edits the whole text. What is typed is committed after a short pause, and at once when the focus leaves.
+    """Edits the whole text. Typed text is committed after a short pause, and at once when the focus leaves.
 
-    Of long recordings the hash is shown: the layout of a line with millions of letters takes gigabytes.
+    A long recording is shown as its hash: the layout of a line with millions of letters takes gigabytes.
     """
 
     committed = Signal(str, int)  # text, session
@@ -35,9 +35,9 @@ class SourceEditor(CodeEditor):
         self._shown = ""
         self._newline = "\n"
         self._session = 0
-        self._recordings: dict[str, str] = {}  # what recordings hold, of which their hashes are shown
+        self._recordings: dict[str, str] = {}  # contents of the recordings whose hashes are shown
         self.setTabChangesFocus(True)
-        # Undo is the document's: one history for forms, canvas and text.
+        # Undo belongs to the document: one history for forms, canvas and text.
         self.setUndoRedoEnabled(False)
         self._highlighter = _TomlHighlighter(self.document())
         self._pause = timer(self, self.commit, _PAUSE_MS, is_single=True)
@@ -45,7 +45,7 @@ class SourceEditor(CodeEditor):
         self.colour_by(self._highlighter.recolour)
 
     def show_document(self, doc: ScenarioDoc) -> None:
-        """Show the document's text and problems; the cursor stays in its line."""
+        """Show the document's text and problems; the cursor stays on its line."""
         problem_lines: dict[int, str] = {}
         for problem in doc.problems:
             if problem.line is not None:
@@ -69,7 +69,7 @@ class SourceEditor(CodeEditor):
         self.mark_problems(problem_lines)
 
     def commit(self) -> None:
-        """Report what is typed, if it is not in the document yet."""
+        """Emit the typed text, unless it is already committed."""
         self._pause.stop()
         text = self._full_text()
         if text != self._shown and not self.isReadOnly():
@@ -79,17 +79,17 @@ class SourceEditor(CodeEditor):
     # --- Qt ---------------------------------------------------------------------------------------------------------
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Begin a session: what is typed until the focus leaves is one step to undo."""
+        """Start a session: text typed until the focus leaves forms one undo step."""
         self._session = next(_SESSIONS)
         super().focusInEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Commit."""
+        """Commit the typed text."""
         super().focusOutEvent(event)
         self.commit()
 
     def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the window, and let all its shortcuts find what is typed."""
+        """Leave undo and redo to the window, and commit before its shortcuts."""
         return commit_before_shortcut(event, super().event, self.commit, leaves_undo=True)
 
     # --- inside -----------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class SourceEditor(CodeEditor):
 
 
 class _TomlHighlighter(QSyntaxHighlighter):
-    """Headers stand out, keys are plain, values are coloured, comments step back."""
+    """Highlights headers and values, and mutes comments."""
 
     _TOKEN = re.compile(
         r"""(?P<comment>\#.*)

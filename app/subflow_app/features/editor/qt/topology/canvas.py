@@ -1,4 +1,4 @@
-"""The view onto a topology: zoom, pan, select and move, by mouse and by keyboard."""
+"""View of a topology: zoom, pan, select and move by mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
 _FIT_MARGIN = 20
 _FIT_ROUNDS = 4
-_FIT_ZOOM_OF_FEW_LABELS = 0.9  # at most, where some labels say less than they could
+_FIT_ZOOM_OF_FEW_LABELS = 0.9  # maximum for a picture with shortened labels
 _LABEL_MARGIN = 13  # px from the border of the view: room for the clock at the corner of a label
 _LABEL_PADDING = 5  # px above and below the words of a label
 _GRID = 40.0
@@ -56,31 +56,31 @@ _DIRECTIONS = {
 class TopologyCanvas(QGraphicsView):
     """Shows a `TopologyScene`.
 
-    Keys: Tab and arrows walk from item to item (Shift+arrows keep those before), Ctrl+arrows move the selected nodes
-    (Shift: by single units), Enter opens the properties or does what the tool does, F fits, Ctrl+0 is 100 %, Space with
-    the mouse pans, Escape gives up a drag, the tool or the selection.
+    Keys: Tab and arrows move from item to item (Shift+arrows extend the selection). Ctrl+arrows move the selected nodes
+    (with Shift, by single units). Enter opens the properties or applies the tool, F fits the picture, and Ctrl+0 resets
+    the zoom. Space with the mouse pans. Escape cancels a drag, the tool or the selection.
     """
 
-    nodes_moved = Signal(object, int)  # places (name -> QPointF), and the session that makes key presses one step
-    activated = Signal(str)  # key whose properties are wanted
+    nodes_moved = Signal(object, int)  # places (name -> QPointF), and the session that joins key presses into one step
+    activated = Signal(str)  # key of the part whose properties to show
     zoom_changed = Signal(float)
     space_tapped = Signal()  # Space was pressed and released without dragging
     menu_wanted = Signal(str, QPoint)  # key (or ""), global position
-    part_dropped = Signal(str, QPointF)  # name of the tool that was dragged here, and where in the scene
-    tool_given_up = Signal()  # Escape with nothing under way: back to selecting
+    part_dropped = Signal(str, QPointF)  # name of the dropped tool, and its place in the scene
+    tool_given_up = Signal()  # Escape outside a gesture: back to selecting
 
     def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
         super().__init__(scene, parent)
         self._scene = scene
         self._gesture: Gesture | None = None
-        self.tool: Tool | None = None  # what the left button holds; None selects and moves
+        self.tool: Tool | None = None  # tool of the left button; None selects and moves
         self._press: QPoint | None = None
         self._pending_click: str | None = None
         self._space_is_down = False
         self._space_was_used = False
         self._keeps_fitting = True
-        self.is_held = False  # the size of the canvas is not a reason to fit it anew
-        self._fitted_size = QSize()  # of the view when it was fitted last; what changes the content fits it anew
+        self.is_held = False  # while True, a change of size does not fit the view
+        self._fitted_size = QSize()  # size of the view at the last fit
         self._is_editable = True
         self._is_locked = False
         self._grid: float | None = None
@@ -103,16 +103,16 @@ class TopologyCanvas(QGraphicsView):
 
     @property
     def zoom(self) -> float:
-        """How many logical pixels a scene unit takes."""
+        """Logical pixels per scene unit."""
         return self.transform().m11()
 
     def fit(self) -> None:
-        """Show everything, and keep showing everything until the person zooms or pans."""
+        """Show the whole picture, and keep it in view until the user zooms or pans."""
         self._keeps_fitting = True
         self._fit_now()
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
-        """Zoom so that the point under `anchor` (viewport; its middle by default) stays where it is."""
+        """Zoom so that the point under `anchor` (in the viewport; by default its middle) stays in place."""
         self._keeps_fitting = False
         anchor = anchor if anchor is not None else QPointF(self.viewport().rect().center())
         zoom = min(max(zoom, _LEAST_ZOOM), _MOST_ZOOM)
@@ -120,18 +120,18 @@ class TopologyCanvas(QGraphicsView):
         self._scene.follow_zoom(zoom)
         self.setTransform(QTransform.fromScale(zoom, zoom))
         drift = before - self._to_scene(anchor)
-        # Scroll bars take whole pixels, which the eye forgives where it would not forgive drifting.
+        # Scroll bars take whole pixels; the rounding is invisible, but a drift would not be.
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
         self._tell_view()
         self.zoom_changed.emit(self.zoom)
 
     def zoom_in(self) -> None:
-        """One step closer."""
+        """Zoom in by one step."""
         self.set_zoom(self.zoom * _ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        """One step back."""
+        """Zoom out by one step."""
         self.set_zoom(self.zoom / _ZOOM_STEP)
 
     def reset_zoom(self) -> None:
@@ -139,40 +139,40 @@ class TopologyCanvas(QGraphicsView):
         self.set_zoom(1.0)
 
     def content_changed(self) -> None:
-        """The scene shows something else: fit it if the person has not chosen a view of their own."""
+        """Fit the changed content, unless the user has zoomed or panned."""
         if self._keeps_fitting:
             self._fit_now()
 
     def reveal(self, key: str) -> None:
-        """Scroll so that an item is in view."""
+        """Scroll an item into view."""
         centre = self._scene.centre_of(key)
         if centre is not None and not self.viewport().rect().contains(self.mapFromScene(centre)):
             self._keeps_fitting = False
             self.centerOn(centre)
 
     def set_editable(self, editable: bool) -> None:
-        """Allow nodes to be moved or not."""
+        """Allow or forbid moving nodes."""
         self._is_editable = editable
         if not editable:
             self._cancel_gesture()
 
     @property
     def can_move_nodes(self) -> bool:
-        """Whether nodes can be moved: edits are allowed, and the picture is not locked."""
+        """True if nodes can be moved: edits are allowed, and the picture is not locked."""
         return self._is_editable and not self._is_locked
 
     def set_locked(self, locked: bool) -> None:
-        """Keep nodes from being moved by accident; everything else stays possible."""
+        """Protect nodes from accidental moves; all other edits stay possible."""
         self._is_locked = locked
         self._cancel_gesture()
 
     def set_grid(self, grid: float | None) -> None:
-        """Let drags snap to a grid of so many units, drawn faintly; None lets them go anywhere."""
+        """Snap drags to a grid of this spacing in scene units, drawn faintly; None disables it."""
         self._grid = grid
         self.viewport().update()
 
     def set_tool(self, tool: Tool | None) -> None:
-        """Let the left button do something else."""
+        """Assign a tool to the left button."""
         self._cancel_gesture()
         self.tool = tool
         self._show_cursor()
@@ -185,12 +185,12 @@ class TopologyCanvas(QGraphicsView):
         if self._scene.is_large:
             self._fit_large(room)
             return
-        # From labels at their own size, so that the result does not depend on the zoom before.
+        # Start from labels at their natural size, so that the result does not depend on the previous zoom.
         self._scene.set_zoom(1.0)
         for _ in range(_FIT_ROUNDS):
             content = self._scene.content_rect()
             if content.isEmpty():
-                # What is drawn first stands where the mouse is, at its natural size.
+                # The first part drawn appears at the mouse, at its natural size.
                 self.setTransform(QTransform())
                 self.centerOn(0, 0)
                 break
@@ -201,13 +201,13 @@ class TopologyCanvas(QGraphicsView):
             if label_scale(zoom) > 1.0:
                 self._fit_without_labels(room)
                 break
-            # Labels that are enlarged for this zoom may reach further out.
+            # Labels enlarged for this zoom may extend further.
             if not self._scene.set_zoom(zoom):
                 break
         self.zoom_changed.emit(self.zoom)
 
     def _fit_without_labels(self, room: QRect) -> None:
-        """Fit nodes and links where labels would make them small; labels then say what there is room for in view."""
+        """Fit nodes and links only, if labels would make them too small; labels are then shortened to fit the view."""
         least = self.zoom
         line = self.fontMetrics().height() + 2 * _LABEL_PADDING
         room = room.adjusted(0, line, 0, -line)
@@ -222,7 +222,7 @@ class TopologyCanvas(QGraphicsView):
         self._tell_view()
 
     def _fit_large(self, room: QRect) -> None:
-        """Fit a picture whose labels do not count; they are placed once, if at all."""
+        """Fit a large picture without its labels, which are placed once or not at all."""
         content = self._scene.content_rect()
         zoom = _fitting_zoom(content, room)
         self._scene.follow_zoom(zoom)
@@ -233,12 +233,12 @@ class TopologyCanvas(QGraphicsView):
         self.zoom_changed.emit(self.zoom)
 
     def _tell_view(self) -> None:
-        # A scene that is being destroyed lets go of its view, which then scrolls once more.
+        # During its destruction, the scene detaches from the view, which then scrolls once more.
         if self.scene() is not None:
             self._scene.set_view(self.mapToScene(self.viewport().rect()).boundingRect())
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Place what comes into view."""
+        """Place the labels that come into view."""
         super().scrollContentsBy(dx, dy)
         self._tell_view()
 
@@ -256,7 +256,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click or a gesture."""
+        """Start a click or a gesture."""
         position = event.position().toPoint()
         if self._gesture is not None:
             return
@@ -268,18 +268,18 @@ class TopologyCanvas(QGraphicsView):
             self._gesture = PanGesture(self, position)
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
         elif event.button() == Qt.MouseButton.LeftButton and self._begin_with_tool(position):
-            # What is drawn must not move away under the mouse.
+            # The drawn part must not move away under the mouse.
             self._keeps_fitting = False
         elif event.button() == Qt.MouseButton.LeftButton:
             self._press = position
             self._press_select(position, extend=self._extends(event))
         elif event.button() == Qt.MouseButton.RightButton and self._key_at(position) not in self._scene.chosen:
-            # The menu is about all that is selected, if what is clicked is among it.
+            # The menu applies to the whole selection if the clicked part belongs to it.
             self._press_select(position, extend=False)
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow a gesture, or begin one once the mouse has really moved."""
+        """Continue a gesture, or start one after a minimum distance."""
         position = event.position().toPoint()
         if self._gesture is None and self._press is not None:
             if (position - self._press).manhattanLength() < QApplication.startDragDistance():
@@ -298,14 +298,14 @@ class TopologyCanvas(QGraphicsView):
         if gesture is not None:
             gesture.finish()
         elif self._pending_click is not None:
-            # A click without a drag on one of several selected nodes means this one alone.
+            # A click without a drag on one of several selected nodes selects only this node.
             self._scene.choose([self._pending_click])
         self._pending_click = None
         self._show_cursor()
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open the properties of what is under the mouse; with a tool, a second click."""
+        """Open the properties of the part under the mouse; with a tool, handle a second click."""
         if self.tool is not None:
             self.mousePressEvent(event)
             return
@@ -315,7 +315,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for the menu of what is under the mouse, or of what is selected when it came from the keyboard."""
+        """Request the menu of the part under the mouse, or from the keyboard of the selected part."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             key = self._scene.chosen[-1] if self._scene.chosen else ""
             centre = self._scene.centre_of(key)
@@ -326,15 +326,15 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take parts from the palette; files are the window's business."""
+        """Accept parts from the palette; the window handles files."""
         event.setAccepted(event.mimeData().hasFormat(PART_MIME) and self._is_editable)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """Let them be dropped anywhere."""
+        """Accept parts from the palette everywhere."""
         event.setAccepted(event.mimeData().hasFormat(PART_MIME))
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Place the part where it is dropped."""
+        """Place the part at the drop position."""
         self._keeps_fitting = False
         event.acceptProposedAction()
         part = bytes(event.mimeData().data(PART_MIME).data()).decode()
@@ -402,7 +402,7 @@ class TopologyCanvas(QGraphicsView):
     # --- keyboard ---------------------------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Claim the keys that mean something here before shortcuts of the window get them."""
+        """Claim Space before shortcuts of the window receive it."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -434,7 +434,7 @@ class TopologyCanvas(QGraphicsView):
             elif self._scene.chosen:
                 self._scene.choose([])
             else:
-                event.ignore()  # others may have a use for it
+                event.ignore()  # the window may handle it
                 return
         elif key == Qt.Key.Key_Space and not control:
             if not event.isAutoRepeat():
@@ -454,7 +454,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """Tell a tap of Space from a drag with it."""
+        """Distinguish a tap of Space from a drag."""
         if event.key() != Qt.Key.Key_Space or event.isAutoRepeat():
             super().keyReleaseEvent(event)
             return
@@ -465,14 +465,14 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Forget keys that are held: their release goes elsewhere."""
+        """Reset held keys, whose release another widget receives."""
         self._space_is_down = False
         self._end_nudging()
         self._show_cursor()
         super().focusOutEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Walk through the items with Tab; past the last one the focus leaves, so that nobody is trapped."""
+        """Move through the items with Tab; after the last item, the focus leaves the canvas."""
         keys = self._scene.keys_in_reading_order()
         chosen = self._scene.chosen
         index = keys.index(chosen[-1]) if chosen and chosen[-1] in keys else (-1 if forward else len(keys))
@@ -486,7 +486,7 @@ class TopologyCanvas(QGraphicsView):
         return self.tool is not None and self._is_editable and self.tool.enter(self, self._scene)
 
     def _walk(self, direction: QPointF, *, extend: bool) -> None:
-        """Select the nearest item in a direction; what lies to the side counts as further away."""
+        """Select the nearest item in a direction; a sideways offset counts twice."""
         keys = self._scene.keys_in_reading_order()
         here = self._scene.centre_of(self._scene.chosen[-1]) if self._scene.chosen else None
         if here is None:
@@ -521,7 +521,7 @@ class TopologyCanvas(QGraphicsView):
         self.nodes_moved.emit({name: positions[name] + shift for name in names}, self._nudge_session)
 
     def _movable_names(self) -> list[str]:
-        """Return what is selected and can be moved, named as in `TopologyScene.places`."""
+        """Return the names of the selected movable parts, as in `TopologyScene.places`."""
         return [k.removeprefix("nodes.") for k in self._scene.chosen if k.startswith(("nodes.", "notes."))]
 
     def _end_nudging(self) -> None:
@@ -530,7 +530,7 @@ class TopologyCanvas(QGraphicsView):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Draw the ground with a quiet grid of dots, never closer than the eye wants."""
+        """Draw the background with a faint grid of dots, at a limited density."""
         tokens = self._scene.look.tokens
         painter.fillRect(rect, QColor(tokens.base))
         if self._grid is not None:
@@ -551,7 +551,7 @@ class TopologyCanvas(QGraphicsView):
         painter.drawPoints(dots)
 
     def _draw_grid(self, painter: QPainter, rect: QRectF, step: float) -> None:
-        """Draw the lines that nodes snap to, fewer of them seen from afar."""
+        """Draw the lines that nodes snap to, with a wider spacing at low zoom."""
         while step * self.zoom < _LEAST_GRID_PX:
             step *= 2
         pen = QPen(QColor(self._scene.look.tokens.grid), 1)
@@ -571,14 +571,14 @@ class TopologyCanvas(QGraphicsView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep everything in view as long as the person has not chosen a view of their own."""
+        """Keep the whole picture in view, unless the user has zoomed or panned."""
         super().resizeEvent(event)
         self._tell_view()
         if self._keeps_fitting and not self.is_held and event.size() != self._fitted_size:
             self._fit_now()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Fit once the real size is known."""
+        """Fit the picture once the real size is known."""
         super().showEvent(event)
         if self._keeps_fitting and self.viewport().size() != self._fitted_size:
             self._fit_now()

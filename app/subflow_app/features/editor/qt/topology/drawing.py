@@ -1,4 +1,4 @@
-"""Drawing on the canvas: what actions and gestures do to the scenario, each as one step that can be undone."""
+"""Edits of the scenario by actions and gestures on the canvas, each as one undo step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.notices import Notices
 
-# Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.
+# Context menus of the canvas by the section of the clicked key; empty for the background.
 _PART_MENU = (
     "topology.cut",
     "topology.copy",
@@ -50,7 +50,7 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
 
 SELECT = "select"
 TOOLS = (SELECT, "host", "router", "link", "flow", "note")
-"""The tools by name, in the order of the bar."""
+"""Names of the tools, in the order of the bar."""
 
 
 class DrawingPorts(Protocol):
@@ -64,14 +64,14 @@ class DrawingPorts(Protocol):
 
 
 class Drawing(Feature):
-    """Edits the document of a topology view by what is selected in it.
+    """Edits the document of a topology view according to the selection.
 
-    What cannot be done raises an `AppError` that says why, which the actions tell.
+    An impossible edit raises an `AppError` with the reason, which the action shows.
     """
 
     panel_name = "topology"
 
-    canvas_wanted = Signal()  # the canvas is about to be drawn on
+    canvas_wanted = Signal()  # the canvas is about to be edited
 
     def __init__(self, ports: DrawingPorts) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Drawing(Feature):
         self._notices = ports.notices
         self._pasted = ""
         self._times_pasted = 0
-        self.tool = SELECT  # the tool that the left button holds
+        self.tool = SELECT  # tool of the left button
         self.flows = FlowDrawing(view, undo_stack, self)
         self.flows.failed.connect(self._notices.action_failed)
         self.flows.picking_ended.connect(lambda: self.set_tool(SELECT))
@@ -91,7 +91,7 @@ class Drawing(Feature):
         view.canvas.tool_given_up.connect(self._give_up_tool)
 
     def connect_parts(self) -> None:
-        """Put the actions into the right-click menus of the canvas."""
+        """Fill the context menus of the canvas with actions."""
         actions = self._bar
         self._view.set_menu_entries(
             {
@@ -103,13 +103,13 @@ class Drawing(Feature):
 
     @property
     def doc(self) -> ScenarioDoc:
-        """What is drawn."""
+        """The drawn document."""
         return self._view.doc
 
     def possible(self) -> frozenset[str]:
-        """Name what can be done now.
+        """Return the capabilities that are available now.
 
-        `edit` and `select`; with what is selected `copy`, `remove`, `rename`, `connect`, `flow` and `paths`.
+        `edit` and `select`; depending on the selection also `copy`, `remove`, `rename`, `connect`, `flow` and `paths`.
         """
         if not self.doc.is_toml:
             return frozenset()
@@ -132,7 +132,7 @@ class Drawing(Feature):
     # --- tools ------------------------------------------------------------------------------------------------------
 
     def set_tool(self, name: str) -> None:
-        """Take a tool into the hand: one of `TOOLS`."""
+        """Activate a tool, one of `TOOLS`."""
         self.tool = name
         made: dict[str, Callable[[], Tool]] = {
             "host": lambda: PlaceTool("host", self._place),
@@ -153,7 +153,7 @@ class Drawing(Feature):
         elif part == "router":
             self._attempt(lambda: self._edit(tr("Add router"), lambda text: add_node(text, "router", point)))
         else:
-            # One at a time: the next click on empty ground is not for another.
+            # One note at a time: the next click on the background does not add another.
             self.set_tool(SELECT)
             words = self._dialogs.paragraph(tr("New note"), tr("Text"), "")
             if words and words.strip():
@@ -173,7 +173,7 @@ class Drawing(Feature):
             self.set_tool(SELECT)
 
     def _attempt(self, edit: Callable[[], None]) -> None:
-        """Carry out what a gesture asks for; what an action asks for is told by the action when it fails."""
+        """Make the edit of a gesture and report its errors; actions report their own errors."""
         try:
             edit()
         except AppError as error:
@@ -186,18 +186,18 @@ class Drawing(Feature):
         text = copy_parts(self.doc.text, self._view.scene.chosen)
         if text:
             QGuiApplication.clipboard().setText(text)
-            # The first copy stands aside from its original, the next one from the first.
+            # The first paste is shifted from the original, each further paste from the previous one.
             self._pasted, self._times_pasted = text, 0
 
     def cut(self) -> None:
         """Move the selected parts to the clipboard."""
         self.copy()
         self._remove(tr("Cut {what}", what=self._chosen_text()))
-        # Nothing is left that they would have to stand aside from.
+        # The original is removed, so the first paste needs no shift.
         self._times_pasted = -1
 
     def paste(self) -> None:
-        """Add what is on the clipboard."""
+        """Add the parts on the clipboard."""
         text = QGuiApplication.clipboard().text()
         if text != self._pasted:
             self._pasted, self._times_pasted = text, 0
@@ -206,7 +206,7 @@ class Drawing(Feature):
         self._edit(tr("Paste"), lambda before: paste_parts(before, text, shift))
 
     def duplicate(self) -> None:
-        """Add the selected parts once more."""
+        """Add copies of the selected parts."""
         text = copy_parts(self.doc.text, self._view.scene.chosen)
         if text:
             self._edit(
@@ -216,11 +216,11 @@ class Drawing(Feature):
     # --- parts ------------------------------------------------------------------------------------------------------
 
     def delete(self) -> None:
-        """Remove the selected parts with everything that needs them."""
+        """Remove the selected parts with everything that depends on them."""
         self._remove(tr("Delete {what}", what=self._chosen_text()))
 
     def rename(self) -> None:
-        """Ask for another name of the selected part."""
+        """Ask for a new name of the selected part."""
         chosen = self._view.scene.chosen
         if len(chosen) != 1:
             return
@@ -234,7 +234,7 @@ class Drawing(Feature):
             self._edit(tr("Rename {name}", name=old), lambda text: rename_part(text, key, name))
 
     def edit_note(self, key: str) -> None:
-        """Ask for other words of a note."""
+        """Ask for the new text of a note."""
         before = str(self.doc.value(f"{key}.text") or "")
         words = self._dialogs.paragraph(tr("Edit note"), tr("Text"), before)
         if words and words.strip() and words != before and self._view.is_editable:
@@ -259,7 +259,7 @@ class Drawing(Feature):
             self.flows.ask_new(*nodes)
 
     def edit_paths(self) -> None:
-        """Ask for other paths of the selected flow."""
+        """Ask for new paths of the selected flow."""
         chosen = self._view.scene.chosen
         if len(chosen) == 1 and chosen[0].startswith("flows."):
             self.flows.ask_paths(chosen[0].partition(".")[2])
@@ -267,17 +267,17 @@ class Drawing(Feature):
     # --- selection --------------------------------------------------------------------------------------------------
 
     def select_all(self) -> None:
-        """Select everything that is drawn."""
+        """Select everything on the canvas."""
         self._view.scene.choose(self._view.scene.keys_in_reading_order())
 
     def select_none(self) -> None:
-        """Select nothing."""
+        """Clear the selection."""
         self._view.scene.choose([])
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
-        """Make an edit one step, and select what it made."""
+        """Make an edit as one undo step, and select the resulting parts."""
         self.canvas_wanted.emit()
         keys = documents.edit_parts(self._undo_stack, self.doc, text, edit)
         self._view.scene.choose(self._on_canvas(keys))
@@ -289,7 +289,7 @@ class Drawing(Feature):
             documents.edit_parts(self._undo_stack, self.doc, text, lambda before: remove_parts(before, chosen))
 
     def _on_canvas(self, keys: Sequence[str]) -> list[str]:
-        """Keep the keys of what is drawn; those of flows only if nothing else is there."""
+        """Keep the keys of drawn parts, or else the first key of a flow."""
         drawn = set(self._view.scene.keys_in_reading_order())
         return [key for key in keys if key in drawn] or [key for key in keys if key.startswith("flows.")][:1]
 

@@ -1,4 +1,4 @@
-"""The picture of a topology outside the window: as a thumbnail, and as a PNG or SVG file with its legend."""
+"""The picture of a topology outside the window: a thumbnail, or a PNG or SVG file with legend."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MOST_PIXELS = 16_000
 
 
 class DrawingFileError(AppError):
-    """A drawing could not be written."""
+    """An error while writing a drawing."""
 
 
 def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: QFont, ratio: float = 1.0) -> QPixmap:
-    """Draw nodes, links and subflows without their labels, as large as fits."""
+    """Draw nodes, links and subflows without labels, as large as possible."""
     scene = TopologyScene(Look.of(tokens, font))
     scene.show_picture(picture)
     scene.set_labels_shown(False)
@@ -39,7 +39,7 @@ def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: 
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     target = QRectF(QPointF(4, 4), QSizeF(size) - QSizeF(8, 8))
     for _ in range(2):
-        # Names are enlarged for this scale, and may then reach further out.
+        # Names enlarged for this scale may extend further.
         area = scene.content_rect()
         scene.set_zoom(min(target.width() / max(area.width(), 1.0), target.height() / max(area.height(), 1.0)))
     scene.render(painter, target, scene.content_rect())
@@ -48,10 +48,10 @@ def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: 
 
 
 class DrawingFile:
-    """A drawing at 100 %, in light colours, with the legend of its subflows below it."""
+    """A drawing at 100 % in light colours, with the legend of its subflows below."""
 
     def __init__(self, picture: TopologyPicture, font: QFont, title: str) -> None:
-        """Lays the picture out; nothing is written yet."""
+        """Lays out the picture without writing it."""
         self._picture = picture
         self._title = title
         self._scene = TopologyScene(Look.of(LIGHT, font))
@@ -65,19 +65,19 @@ class DrawingFile:
 
     @property
     def size(self) -> QSizeF:
-        """How large it is in units of the canvas."""
+        """Size in canvas units."""
         legend = len(self._rows) * _LEGEND_ROW + (_MARGIN / 2 if self._rows else 0.0)
         return QSizeF(self._content.width() + 2 * _MARGIN, self._content.height() + 2 * _MARGIN + legend)
 
     def write(self, path: Path, scale: float = 2.0) -> None:
-        """Write a PNG or SVG file, by its suffix.
+        """Write a PNG or SVG file, depending on the suffix.
 
         Args:
-            path: of the file, which is replaced.
-            scale: pixels per unit of a PNG; less if it would become too large for other programs.
+            path: path of the file, which is replaced.
+            scale: pixels per canvas unit of a PNG, reduced if the image would be too large for other programs.
 
         Raises:
-            DrawingFileError: if it cannot be written.
+            DrawingFileError: if the file cannot be written.
         """
         if path.suffix.lower() == ".svg":
             self._write_svg(path)
@@ -91,7 +91,7 @@ class DrawingFile:
         generator.setFileName(str(path))
         generator.setTitle(self._title)
         generator.setDescription(tr("Topology drawn by Subflow"))
-        # Fonts are in points; at the screen's resolution they fit the boxes that were measured for them.
+        # Fonts are in points; at the screen's resolution they fit the boxes measured for them.
         generator.setResolution(round(QGuiApplication.primaryScreen().logicalDotsPerInch()))
         generator.setSize(self.size.toSize())
         generator.setViewBox(QRectF(QPointF(0, 0), self.size))
@@ -155,7 +155,7 @@ class DrawingFile:
 
 
 def _can_write(path: Path) -> bool:
-    """Whether a file can be made there; the generator of SVG says nothing when it cannot."""
+    """True if the file can be created; the SVG generator reports no error."""
     try:
         with path.open("ab"):
             return True

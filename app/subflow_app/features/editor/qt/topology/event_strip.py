@@ -1,6 +1,6 @@
-"""The timeline below the canvas: changes during the run, dragged, typed and removed where they appear.
+"""The timeline below the canvas: timed changes that the user drags, types and removes in place.
 
-Each edit of the document is a step that can be undone.
+Each edit of the document is an undo step.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.params import params_by_key
 from subflow_sim.toml_map import Path
 
-# What a link gets where the file says nothing yet.
+# Values of a new event if the file sets no value for the link.
 FIRST_VALUES = {"rate": "10Mbit/s", "delay": "20ms", "loss": "1%", "queue": "50pkt"}
 
 
 class StripEdits:
-    """Edits of the timed events of one document; each raises `TomlEditError` where the text cannot be edited."""
+    """Edits of the timed events of one document; each raises `TomlEditError` if the text cannot be edited."""
 
     def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack) -> None:
-        """Edits `doc`."""
+        """Edits `doc` through `undo_stack`."""
         self._doc = doc
         self._undo_stack = undo_stack
 
     def add_outage(self, row_key: str, time_s: float, duration_s: float, step_s: float) -> Path:
-        """Take a link down, or close a flow's subflows; returns where the time of its beginning stands."""
+        """Add an outage of a link or of a flow's subflows; returns the path of its start time."""
         count = self._event_count()
         text = strip.with_outage(self._doc.text, row_key, time_s, duration_s, step_s)
         name = row_key.partition(".")[2]
@@ -83,7 +83,7 @@ class StripEdits:
         return ("events", count, "at")
 
     def add_change(self, row_key: str, key: str, time_s: float) -> Path:
-        """Change a link's rate, delay, loss or queue, or make a flow a backup; returns where its time stands."""
+        """Add a new rate, delay, loss or queue of a link, or make a flow a backup; returns the path of its time."""
         count = self._event_count()
         name = row_key.partition(".")[2]
         value: TomlValue = True
@@ -100,7 +100,7 @@ class StripEdits:
         self._push(tr("Remove event"), strip.without(self._doc.text, item), change)
 
     def move(self, item: StripItem, to: Preview, session: int = 0) -> None:
-        """Put a bar or mark where it was dragged."""
+        """Move a bar or mark to the times of a drag."""
         places = tuple(map(dotted, item.places))
         if isinstance(item, StripBar):
             text = strip.with_bar_at(self._doc.text, item, to.start_s, to.end_s)
@@ -111,7 +111,7 @@ class StripEdits:
             self._push(tr("Move event"), text, Change("value", places), session)
 
     def set_value(self, place: Path, value: TomlValue) -> None:
-        """Give a mark another value."""
+        """Set a new value of a mark."""
         text = toml_edit.set_value(self._doc.text, place, value)
         self._push(tr("Change value"), text, Change("value", (dotted(place),)))
 
@@ -124,13 +124,13 @@ class StripEdits:
 
 
 def dotted(place: Path) -> str:
-    """Write a place in the file as a dotted key."""
+    """Write a path in the file as a dotted key."""
     return ".".join(map(str, place))
 
 
 _MOST_ROWS = 3
 _MOST_SHARE = 0.3
-_LEAST_PANEL = 240  # in a lower one the picture needs all the room
+_LEAST_PANEL = 240  # px; a lower panel shows only the picture
 _SNAP_PX = 4.0
 
 
@@ -145,15 +145,15 @@ class _Drag:
 
 
 class EventStrip(QAbstractScrollArea):
-    """One row for each link or flow that changes during the run, and for the selected one.
+    """A row for each link or flow that changes during the run, and for the selected one.
 
-    Keys: arrows walk from item to item and row to row, Ctrl+arrows move the chosen item by a tick (with Shift the end
-    of an outage), Enter edits its value, Del removes it, Insert adds an outage.
+    Keys: arrows move from item to item and row to row. Ctrl+arrows move the chosen item by a tick (with Shift, the end
+    of an outage). Enter edits its value, Del removes it, Insert adds an outage.
     """
 
     row_chosen = Signal(str)  # key of a link or flow
-    activated = Signal(str)  # key whose properties are wanted: "events.3"
-    failed = Signal(str)  # an edit was refused: why
+    activated = Signal(str)  # key of the part whose properties to show: "events.3"
+    failed = Signal(str)  # the reason why an edit was refused
 
     def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,18 +161,18 @@ class EventStrip(QAbstractScrollArea):
         self._undo_stack = undo_stack
         self._edits = StripEdits(doc, undo_stack)
         self._selected = ""
-        self.rows: tuple[StripRow, ...] = ()  # what is shown
+        self.rows: tuple[StripRow, ...] = ()
         self._duration_s = 1.0
         self._chosen: Path | None = None
         self._position_s: float | None = None
         self._drag: _Drag | None = None
-        self.message = ""  # what is wrong with the value that is being typed
+        self.message = ""  # problem of the typed value
         self._most_rows = _MOST_ROWS
         self._rows_in_sight = 1
         self._is_wanted = True
         self._sessions = itertools.count(1)
         self._nudge_session = 0
-        self.editor: QLineEdit | None = None  # the field in which a value is typed, while there is one
+        self.editor: QLineEdit | None = None  # the input field of a value while open, otherwise None
         named(self, "eventStrip", tr("Timed events"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -185,7 +185,7 @@ class EventStrip(QAbstractScrollArea):
         self.destroyed.connect(lambda: self._unsubscribe())
         self._show_document()
 
-    # --- what the panel uses ----------------------------------------------------------------------------------------
+    # --- interface of the panel -------------------------------------------------------------------------------------
 
     @property
     def chosen(self) -> StripItem | None:
@@ -194,11 +194,11 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def strip_layout(self) -> StripLayout:
-        """Where everything is now."""
+        """Present places of all rows and items."""
         return StripLayout(self.rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
 
     def set_document(self, doc: ScenarioDoc) -> None:
-        """Show another document from now on."""
+        """Switch to another document."""
         self._unsubscribe()
         self._doc = doc
         self._edits = StripEdits(doc, self._undo_stack)
@@ -208,41 +208,41 @@ class EventStrip(QAbstractScrollArea):
         self._show_document()
 
     def set_selected(self, key: str) -> None:
-        """Give what is selected on the canvas a row, even if nothing changes it yet."""
+        """Add a row for the canvas selection, even without events."""
         if key != self._selected:
             self._selected = key
             self._show_document()
 
     def set_position(self, time_s: float | None) -> None:
-        """Show how far a run is; None shows nothing."""
+        """Show the position of a run; None hides it."""
         if time_s != self._position_s:
             self._position_s = time_s
             self.viewport().update()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Show it where there is room, or never."""
+        """Show the timeline if the panel is high enough, or never."""
         self._is_wanted = wanted
 
     def fit_into(self, height: int) -> None:
-        """Take no more than its share of a panel: fewer rows, or no room at all in one that is very low."""
+        """Limit the timeline to its share of the panel: fewer rows, or hidden in a very low panel."""
         rows = int((height * _MOST_SHARE - AXIS_HEIGHT) / ROW_HEIGHT)
         self._most_rows = min(max(rows, 1), _MOST_ROWS)
         self.setVisible(self._is_wanted and height >= _LEAST_PANEL)
         self.updateGeometry()
 
     def choose(self, item: StripItem | None) -> None:
-        """Make keys act on a bar or mark."""
+        """Choose the bar or mark that keys act on."""
         self._chosen = item.places[0] if item else None
         self.setAccessibleDescription(describe_item(item) if item else tr("Nothing chosen"))
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
         self.viewport().update()
 
     def sizeHint(self) -> QSize:
-        """Rows for what changes, and always one for what is selected, so that selecting moves nothing."""
+        """Return room for the rows with events and one more, so that a selection does not change the height."""
         return QSize(200, min(self._rows_in_sight, self._most_rows) * ROW_HEIGHT + AXIS_HEIGHT + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """As high as is needed, as narrow as one likes."""
+        """Return the required height with a small width."""
         return QSize(80, self.sizeHint().height())
 
     # --- document ---------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class EventStrip(QAbstractScrollArea):
             self._show_document()
 
     def _show_document(self) -> None:
-        # A drawing that was never complete has a duration too.
+        # An incomplete drawing has a duration, too.
         scenario = self._doc.last_valid or self._doc.sketch
         if scenario is not None:
             self._duration_s = max(scenario.duration_s, 1e-9)
@@ -271,7 +271,7 @@ class EventStrip(QAbstractScrollArea):
         self.viewport().update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Take another height only now: rows do not move under the mouse that made one of them."""
+        """Adapt the height only when the mouse leaves, so that rows do not move under it."""
         super().leaveEvent(event)
         self._fit()
 
@@ -286,7 +286,7 @@ class EventStrip(QAbstractScrollArea):
             self.failed.emit(str(error))
 
     def add_outage(self, row_key: str, time_s: float) -> None:
-        """Take a link down, or close a flow's subflows, for a tenth of the run from a time on."""
+        """Add an outage of a link or of a flow's subflows for a tenth of the run."""
 
         def edit() -> None:
             self._chosen = self._edits.add_outage(row_key, time_s, self._duration_s, self._snap_step())
@@ -295,7 +295,7 @@ class EventStrip(QAbstractScrollArea):
             self._try(edit)
 
     def add_change(self, row_key: str, key: str, time_s: float) -> None:
-        """Change a link's rate, delay, loss or queue from a time on, and ask for the value; or make a flow a backup."""
+        """Add a change of a link's rate, delay, loss or queue and edit its value, or make a flow a backup."""
 
         def edit() -> None:
             at_s = strip.snapped(time_s, self._snap_step(), 0.0, self._duration_s)
@@ -313,7 +313,7 @@ class EventStrip(QAbstractScrollArea):
             self._try(lambda: self._edits.remove(item))
 
     def _snap_step(self, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> float:
-        """Return the grid that drags keep to; Alt switches it off."""
+        """Return the grid spacing of drags in seconds; Alt disables the grid."""
         if modifiers & Qt.KeyboardModifier.AltModifier:
             return 0.0
         return strip.tick_step(self._duration_s, self.strip_layout.span, _SNAP_PX)
@@ -321,7 +321,7 @@ class EventStrip(QAbstractScrollArea):
     # --- values -----------------------------------------------------------------------------------------------------
 
     def edit_value(self) -> None:
-        """Type the value of the chosen mark; what has no single value is edited in the inspector."""
+        """Edit the value of the chosen mark in place, or in the inspector if it has several values or a table."""
         item = self.chosen
         if item is None or not self._is_editable:
             return
@@ -384,11 +384,11 @@ class EventStrip(QAbstractScrollArea):
         self.activated.emit(f"events.{place[1]}" if place[0] == "events" else f"{place[0]}.{place[1]}")
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Let Escape give the typed value up, and take it when the person clicks elsewhere."""
+        """Discard the typed value on Escape, and commit it on Enter and when the focus leaves."""
         if watched is not self.editor:
             return False
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            # Taken here: keys that a field does not use go on to the strip, which would open the field again.
+            # Handled here: unused keys of a field propagate to the strip, which would open the field again.
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self._take_value()
                 return True
@@ -403,7 +403,7 @@ class EventStrip(QAbstractScrollArea):
     # --- mouse ------------------------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose what is under the mouse, and take hold of it."""
+        """Choose the item under the mouse, and start a drag."""
         hit = self._hit(event.position())
         self._close_editor()
         self.choose(hit.item if hit else None)
@@ -417,7 +417,7 @@ class EventStrip(QAbstractScrollArea):
             self._drag = _Drag(hit.row, hit.item, hit.part, from_s, Preview.of(hit.item))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the drag; nothing is written before its end."""
+        """Preview the drag; the document changes at its end."""
         if self._drag is None:
             self._show_cursor(self._hit(event.position()))
             return
@@ -439,7 +439,7 @@ class EventStrip(QAbstractScrollArea):
         return Preview(item.start, *strip.dragged_bar(item, part, by_s, step))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Write the drag down as one step."""
+        """Apply the drag as one undo step."""
         drag, self._drag = self._drag, None
         self.viewport().update()
         if drag is not None and drag.has_moved and drag.preview != Preview.of(drag.item):
@@ -447,7 +447,7 @@ class EventStrip(QAbstractScrollArea):
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Edit what is under the mouse, or take the link down there."""
+        """Edit the item under the mouse, or add an outage in an empty place."""
         hit = self._hit(event.position())
         self._end_drag()
         if hit is None or event.button() != Qt.MouseButton.LeftButton:
@@ -459,7 +459,7 @@ class EventStrip(QAbstractScrollArea):
             self.add_outage(hit.row.key, self.strip_layout.time_at(event.position().x()))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with what is under the mouse, or with what is chosen."""
+        """Show the menu of the item under the mouse, or of the chosen item."""
         layout = self.strip_layout
         hit = self._hit(QPointF(event.pos())) if event.reason() != QContextMenuEvent.Reason.Keyboard else None
         item = hit.item if hit else self.chosen
@@ -473,7 +473,7 @@ class EventStrip(QAbstractScrollArea):
         menu.popup(event.globalPos())
 
     def build_menu(self, row: StripRow, item: StripItem | None, time_s: float) -> QMenu:
-        """Build the right-click menu of a row at a time, with what can be done to the item there."""
+        """Build the context menu of a row at a time, with the actions on an item."""
         menu = QMenu(self)
         at = fmt.time(strip.snapped(time_s, self._snap_step(), 0.0, self._duration_s), 6)
         if item is not None:
@@ -531,7 +531,7 @@ class EventStrip(QAbstractScrollArea):
     # --- keyboard ---------------------------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Claim Del and Insert before shortcuts of the window get them; show what a bar or mark says."""
+        """Claim Del and Insert before shortcuts of the window receive them."""
         claimed = (Qt.Key.Key_Delete, Qt.Key.Key_Insert)
         if (
             event.type() == QEvent.Type.ShortcutOverride
@@ -544,7 +544,7 @@ class EventStrip(QAbstractScrollArea):
         return super().event(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the tooltip of what is under the mouse."""
+        """Show the tooltip of the item under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             hit = self._hit(QPointF(event.pos()))
             if hit is not None and hit.item is not None:
@@ -555,7 +555,7 @@ class EventStrip(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk, move, edit, add and remove."""
+        """Handle the keys that move between items, and that move, edit, add and remove items."""
         key, modifiers = Qt.Key(event.key()), event.modifiers()
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         if key in steps and modifiers & Qt.KeyboardModifier.ControlModifier:
@@ -582,13 +582,13 @@ class EventStrip(QAbstractScrollArea):
         event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """End a run of key presses, so that the next one is a step of its own."""
+        """End a series of key presses, so that the next one starts its own undo step."""
         self._nudge_session = 0
         super().focusOutEvent(event)
         self.viewport().update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
+        """Show the focus frame of the chosen item."""
         super().focusInEvent(event)
         self.viewport().update()
 
@@ -622,7 +622,7 @@ class EventStrip(QAbstractScrollArea):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw rows, axis, and what is being dragged."""
+        """Draw rows, axis and the preview of a drag."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.viewport().rect())
@@ -632,7 +632,7 @@ class EventStrip(QAbstractScrollArea):
         ).paint(self._selected, self._position_s, self.message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many rows as fit."""
+        """Update the scroll range to the new height."""
         super().resizeEvent(event)
         self._update_scrolling()
 

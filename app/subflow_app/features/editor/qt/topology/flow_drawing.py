@@ -1,4 +1,4 @@
-"""Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that put a path together.
+"""Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that build a path.
 
 The dialog has kind, algorithms and paths. It opens beside the canvas, which shows the paths and accepts clicks on them.
 The list of possible paths has check boxes in the colours that the paths have on the canvas.
@@ -40,12 +40,12 @@ from subflow_sim.scenario_model import MAX_COPIES
 
 
 def path_colour(position: int, *, is_dark: bool) -> str:
-    """Return the colour of a path by its position in the list, in the panel and on the canvas."""
+    """Return the colour of a path in the dialog and on the canvas, by its position in the list."""
     return hex_colour(ColourKey(position, 0), dark=is_dark)
 
 
 def path_words(path: DraftPath) -> str:
-    """Write what a path is like: `5 Mbit/s · 60 ms · 3 links · shares no link`."""
+    """Write the properties of a path: `5 Mbit/s · 60 ms · 3 links · disjoint`."""
     facts = path.facts
     words = [
         fmt.rate(facts.rate_bps) if facts.rate_bps != float("inf") else fmt.UNLIMITED,
@@ -58,7 +58,7 @@ def path_words(path: DraftPath) -> str:
 
 
 class PathList(ListModel[DraftPath]):
-    """The paths of a draft; checking one chooses it."""
+    """The paths of a draft, with check boxes for the chosen ones."""
 
     chosen_changed = Signal()
 
@@ -69,21 +69,21 @@ class PathList(ListModel[DraftPath]):
         self.rows = draft.paths
 
     def refresh(self) -> None:
-        """Show what the draft has now."""
+        """Update to the present paths of the draft."""
         self.show_rows(self._draft.paths)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Every path can be checked."""
+        """Make every path checkable."""
         return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a path's links and words, its colour and whether it is chosen."""
+        """Return the text, the colour or the check state of a path."""
         if role == Qt.ItemDataRole.DecorationRole:
             return QColor(path_colour(index.row(), is_dark=self._is_dark))
         return super().data(index, role)
 
     def other_data(self, row: DraftPath, column: int, role: int) -> object | None:
-        """Return what a screen reader says, and whether the path is chosen."""
+        """Return the accessible text and the check state of a path."""
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return tr("Path over {links}: {words}", links=", ".join(row.links), words=path_words(row))
         if role == Qt.ItemDataRole.CheckStateRole:
@@ -91,7 +91,7 @@ class PathList(ListModel[DraftPath]):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Choose a path or not."""
+        """Choose or deselect a path."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self._draft.set_wanted(index.row(), Qt.CheckState(value) == Qt.CheckState.Checked)
@@ -105,19 +105,19 @@ _MOST_WIDTH = 560
 
 
 class FlowDialog(QDialog):
-    """Asks for a new flow, or for other paths of one that is there; it does not block the window.
+    """Dialog for a new flow or for other paths of an existing flow; it does not block the window.
 
     Args:
-        draft: what it changes.
+        draft: draft to edit.
         parent: the window.
     """
 
-    draft_changed = Signal()  # paths or what is being put together: the canvas shows it
-    picking_changed = Signal(bool)  # links are to be clicked on the canvas, or not any more
+    draft_changed = Signal()  # the paths or the path being picked changed
+    picking_changed = Signal(bool)  # True while links are to be clicked on the canvas
 
     def __init__(self, draft: FlowDraft, parent: QWidget) -> None:
         super().__init__(parent)
-        self.draft = draft  # what it changes
+        self.draft = draft
         is_new = not draft.flow
         self.setObjectName("flow_dialog")
         ends = tr("{source} to {destination}", source=draft.source, destination=draft.destination)
@@ -131,7 +131,7 @@ class FlowDialog(QDialog):
         self.count = named(QSpinBox(self), "flow_count", tr("Count"))
         self.count.setRange(1, MAX_COPIES)
         form.addRow(tr("Count"), self.count)
-        # Of a flow that is there, the inspector has these.
+        # The inspector edits these values of an existing flow.
         values.setVisible(is_new)
         title = Label(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
         self._title = title
@@ -158,7 +158,7 @@ class FlowDialog(QDialog):
         self.pick.toggled.connect(self._on_pick_toggled)
 
     def pick_link(self, link: str) -> None:
-        """Go on over a link that was clicked on the canvas, or say why not."""
+        """Extend the path by a link clicked on the canvas, or show the reason for a refusal."""
         why = self.draft.pick(link)
         if why:
             self._tell(tr("{why}.", why=why[0].upper() + why[1:]), is_problem=True)
@@ -170,7 +170,7 @@ class FlowDialog(QDialog):
         self.draft_changed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape gives up the path that is being put together first."""
+        """Escape first discards the path being picked."""
         if event.key() == Qt.Key.Key_Escape and self.pick.isChecked():
             self.pick.setChecked(False)
             return
@@ -239,29 +239,29 @@ class FlowDialog(QDialog):
 
 
 class FlowDrawing(QObject):
-    """Opens one dialog at a time and carries out what it says.
+    """Opens one dialog at a time and applies its result.
 
     Args:
         view: the topology panel.
-        undo_stack: where edits go.
-        parent: owns it.
+        undo_stack: undo stack that receives the edits.
+        parent: the owner.
     """
 
-    failed = Signal(str)  # what the dialog says cannot be done, and why
-    picking_ended = Signal()  # the left button is free for other tools
+    failed = Signal(str)  # the reason why the dialog's edit was refused
+    picking_ended = Signal()  # the left button is available to other tools
 
     def __init__(self, view: TopologyView, undo_stack: QUndoStack, parent: QObject) -> None:
         super().__init__(parent)
         self._view = view
         self._undo_stack = undo_stack
-        self.dialog: FlowDialog | None = None  # the dialog that is open
+        self.dialog: FlowDialog | None = None  # the open dialog
         self._unsubscribe: Callable[[], None] | None = None
 
     def ask_new(self, source: str, destination: str) -> None:
         """Open the dialog of a new flow.
 
         Raises:
-            InputError: if there cannot be a flow between these nodes.
+            InputError: if a flow between these nodes is impossible.
         """
         check_flow_ends(self._view.doc.data, source, destination)
         self._open(source, destination, "")
@@ -273,7 +273,7 @@ class FlowDrawing(QObject):
             self._open(scenario.flows[flow].source, scenario.flows[flow].destination, flow)
 
     def close(self) -> None:
-        """Give up what the dialog has."""
+        """Discard the open dialog."""
         if self.dialog is not None:
             self.dialog.reject()
 
@@ -307,7 +307,7 @@ class FlowDrawing(QObject):
     def _carry_out(self) -> None:
         assert self.dialog is not None
         draft = self.dialog.draft
-        # The change is its own doing.
+        # Do not close the dialog on its own change.
         self._stop_watching()
         try:
             if draft.flow:
@@ -344,7 +344,7 @@ class FlowDrawing(QObject):
             self._unsubscribe = None
 
     def _on_document_changed(self, change: Change) -> None:
-        # What the dialog offers is made for the network from before.
+        # The paths in the dialog belong to the previous network.
         if change.kind != "layout":
             self.close()
 

@@ -1,7 +1,7 @@
-"""Where the parts of a link lie: its curve, the lanes beside it, and the places its label may take.
+"""Geometry of a link: its curve, the lanes beside it, and the candidate places of its label.
 
-All in scene coordinates, y down. Curves are handed on as points, because lanes, hit tests, arrow heads and labels all
-need points along the way.
+All values are in scene coordinates with y down. Curves are lists of points, because lanes, hit tests, arrow heads and
+labels need points along the curve.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QPainterPath
 
 PARALLEL_SPACING = 92.0
-"""Distance of neighbouring parallel links at their middle: a label fits between them."""
+"""Distance between neighbouring parallel links at their middle: room for a label."""
 
 _CURVE_POINTS = 33
 _RANK_COST = 20.0
@@ -24,12 +24,12 @@ _FURTHER = (26.0, 54.0)
 
 @dataclass(frozen=True, slots=True)
 class LinkCurve:
-    """The middle line of a link.
+    """The centre line of a link.
 
     Attributes:
-        points: from the first end to the second.
-        normals: unit vector to the left of the way at each point.
-        bulge: -1, 0 or 1: on which side of the straight line it lies, in terms of `normals`.
+        points: points from the first end to the second.
+        normals: unit vector at each point, to the left of the direction.
+        bulge: side of the straight line on which the curve lies, along `normals`: 1 or -1; 0 for a straight link.
         bounds: smallest upright rectangle around the points.
         corners: x and y of the points, as plain numbers.
     """
@@ -41,7 +41,7 @@ class LinkCurve:
     corners: tuple[tuple[float, float], ...]
 
     def at(self, share: float) -> tuple[QPointF, QPointF]:
-        """Return the point and the normal at a share (0..1) of the way."""
+        """Return the point and the normal at a fraction (0..1) of the curve."""
         position = min(max(share, 0.0), 1.0) * (len(self.points) - 1)
         index = min(int(position), len(self.points) - 2)
         rest = position - index
@@ -50,16 +50,16 @@ class LinkCurve:
         return point, _unit(normal)
 
     def path(self, offset: float = 0.0) -> QPainterPath:
-        """Return the curve moved sideways by `offset`, positive to the left of the way."""
+        """Return the curve shifted sideways by `offset`, positive to the left of its direction."""
         path = QPainterPath(self.points[0] + self.normals[0] * offset)
         for point, normal in zip(self.points[1:], self.normals[1:], strict=True):
             path.lineTo(point + normal * offset)
         return path
 
     def point_at_distance(self, distance: float, offset: float, *, from_end: bool) -> tuple[QPointF, QPointF]:
-        """Return the point of the moved curve that is `distance` from an end node's centre, and the way's direction.
+        """Return the point of the shifted curve at `distance` from an end node's centre, and the direction there.
 
-        The direction points from the first end to the second, whichever end is meant.
+        The direction always points from the first end to the second.
         """
         centre = self.points[-1] if from_end else self.points[0]
         order = range(len(self.points) - 1, 0, -1) if from_end else range(len(self.points) - 1)
@@ -82,12 +82,12 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
     Args:
         first: centre of the node at the first end.
         second: centre of the node at the second end.
-        bow: position among parallel links, see `PictureLink.bow`: positive is up, or right for an upright link.
+        bow: position among parallel links, see `PictureLink.bow`; positive is up, or right for an upright link.
     """
     along = second - first
     direction = _unit(along)
     normal = QPointF(direction.y(), -direction.x())
-    # A cubic with both handles at this height reaches three quarters of it in the middle.
+    # A cubic curve with both handles at this height reaches three quarters of it in the middle.
     height = bow * PARALLEL_SPACING / 0.75 * (1 if _is_upward(normal) else -1)
     if height == 0 or _length(along) == 0:
         ends = (first.x(), first.y()), (second.x(), second.y())
@@ -109,27 +109,27 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
 
 
 def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[QRectF]:
-    """Yield rectangles beside the curve where a label of this size may stand, the best one first.
+    """Yield candidate rectangles beside the curve for a label of this size, the best first.
 
     Args:
-        curve: the middle line of the link.
-        half_width: how far the drawn link reaches to each side of it, with the gap that the label is to keep.
-        size: of the label.
+        curve: centre line of the link.
+        half_width: half the width of the drawn link, including the gap to the label.
+        size: size of the label.
     """
     ways = {share: curve.at(share) for share in _SHARES}
     normal = ways[0.5][1]
-    # Outside the bow; for a straight link above it, or right of it when it stands upright.
+    # Outside the bow; above a straight link, or right of an upright one.
     best_side = curve.bulge or (1 if _is_upward(normal) else -1)
 
     def place(share: float, side: int, gap: float) -> QRectF:
         point, normal = ways[share]
-        # The label's own reach towards the line, so that it clears a slanted line too.
+        # Half extent of the label towards the line, so that it also clears a slanted line.
         reach = abs(normal.x()) * size.width() / 2 + abs(normal.y()) * size.height() / 2
         centre = point + normal * (side * (gap + reach))
         return QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
 
-    # Off the middle is better than on the other side; further away, past the nodes, is where long labels of short
-    # links find room.
+    # Off the middle is better than on the other side. Further away, past the nodes, long labels of short links find
+    # room.
     for side in (best_side, -best_side):
         for share in _SHARES:
             yield place(share, side, half_width)
@@ -142,27 +142,27 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
 def choose_place(
     places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve], *, is_free_only: bool = False
 ) -> tuple[QRectF, bool]:
-    """Return the place that covers least of what is drawn, and whether it covers nothing at all.
+    """Return the place that covers the least of the drawing, and whether it covers nothing.
 
     Other labels and nodes weigh more than lines.
 
     Args:
-        places: the best one first.
+        places: candidate places, the best first.
         obstacles: other labels and nodes.
-        lines: of links.
-        is_free_only: whether a place that covers anything is of no use: none is returned then.
+        lines: curves of the links.
+        is_free_only: whether to accept only a place that covers nothing; otherwise the rectangle is empty.
     """
     places = list(places)
     area = QRectF()
     for place in places:
         area = area.united(place)
-    # Most of a large network is out of reach of all these places: looked at once, not once for each of them.
+    # Most of a large network is far from all these places: filtered once instead of once per place.
     obstacles = [obstacle for obstacle in obstacles if area.intersects(obstacle)]
-    # A level line has bounds without height, which intersect nothing.
+    # A horizontal line has bounds without height, which intersect nothing.
     lines = [line for line in lines if area.intersects(line.bounds.adjusted(-1, -1, 1, 1))]
     best, best_cost = QRectF(), 0.0 if is_free_only else math.inf
     for rank, place in enumerate(places):
-        # Beyond the cost of the best nothing more is added up: most places of a crowded picture end at their first hit.
+        # Stop adding beyond the cost of the best place: in a crowded picture, most places end at their first hit.
         covered = 0.0
         most = best_cost - rank * _RANK_COST
         for obstacle in obstacles:
@@ -185,17 +185,17 @@ def choose_place(
 
 
 def crosses(curve: LinkCurve, rect: QRectF) -> bool:
-    """Whether a curve runs through a rectangle."""
+    """True if a curve crosses a rectangle."""
     left, top, right, bottom = rect.left(), rect.top(), rect.right(), rect.bottom()
     bounds = curve.bounds
-    # Written out because QRectF.intersects says no for a curve without height, such as a level line.
+    # Written out because QRectF.intersects returns False for a curve without height, such as a horizontal line.
     if bounds.left() > right or bounds.right() < left or bounds.top() > bottom or bounds.bottom() < top:
         return False
-    # Plain numbers: a fit of a picture asks thousands of times.
+    # Plain numbers for speed: fitting a picture calls this thousands of times.
     ways = iter(curve.corners)
     x, y = next(ways)
     for to_x, to_y in ways:
-        # A segment wholly to one side of the rectangle needs no more thought.
+        # A segment entirely on one side of the rectangle cannot cross it.
         is_aside = max(x, to_x) < left or min(x, to_x) > right or max(y, to_y) < top or min(y, to_y) > bottom
         if not is_aside and _meets(x - left, y - top, to_x - x, to_y - y, right - left, bottom - top):
             return True
@@ -204,7 +204,7 @@ def crosses(curve: LinkCurve, rect: QRectF) -> bool:
 
 
 def _meets(x: float, y: float, dx: float, dy: float, width: float, height: float) -> bool:
-    """Clip a segment against a rectangle at the origin (Liang and Barsky 1984) and say whether anything is left."""
+    """Clip a segment against a rectangle at the origin; True if a part remains. Source: Liang and Barsky 1984."""
     start, end = 0.0, 1.0
     for at, delta, size in ((x, dx, width), (y, dy, height)):
         if delta == 0:
@@ -219,7 +219,7 @@ def _meets(x: float, y: float, dx: float, dy: float, width: float, height: float
 
 
 def _leaves_circle(inner: QPointF, outer: QPointF, radius: float) -> float:
-    """Return at which share of the way from `inner` to `outer` the distance from the origin grows past a radius."""
+    """Return the fraction from `inner` to `outer` at which the distance from the origin exceeds the radius."""
     way = outer - inner
     a = QPointF.dotProduct(way, way)
     b = 2 * QPointF.dotProduct(inner, way)
@@ -231,7 +231,7 @@ def _leaves_circle(inner: QPointF, outer: QPointF, radius: float) -> float:
 
 
 def _is_upward(normal: QPointF) -> bool:
-    """Whether a normal points up on the screen, or right where that is undecided."""
+    """True if a normal points up on the screen, or right if it is horizontal."""
     return normal.y() < -1e-6 or (abs(normal.y()) <= 1e-6 and normal.x() > 0)
 
 

@@ -1,10 +1,10 @@
 """Items of the canvas: nodes, links with their subflows, previews of new parts and paths, and their look.
 
-Items know how to draw themselves and nothing else; the canvas decides the meaning of a click or a drag. All drawing is
-vector drawing in scene units, so it is crisp at every zoom and screen scale. Labels have a file of their own.
+Items only draw themselves; the canvas interprets clicks and drags. All drawing is vector drawing in scene units, so it
+is crisp at every zoom and screen scale. Labels are in a separate module.
 
-A new part and the line to pull are visible only during the drawing. Paths that are not in the scenario yet lie over the
-links as ribbons.
+The ghost of a new part and the rubber line are visible only during a gesture. Ribbons over the links show paths that
+the scenario does not contain yet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from subflow_app.toolkit.theme import Tokens
 
 @dataclass(slots=True)
 class Look:
-    """What all items draw with: the colours of the theme and the fonts of the desktop."""
+    """Appearance of all items: the colours of the theme and the fonts of the desktop."""
 
     tokens: Tokens
     font: QFont
@@ -33,7 +33,7 @@ class Look:
 
     @classmethod
     def of(cls, tokens: Tokens, font: QFont) -> Look:
-        """Derive the canvas fonts from the application's."""
+        """Derive the canvas fonts from the application's font."""
         size = font.pointSizeF() if font.pointSizeF() > 0 else 9.0
         base, bold, small = QFont(font), QFont(font), QFont(font)
         base.setPointSizeF(size)
@@ -41,13 +41,13 @@ class Look:
         bold.setWeight(QFont.Weight.DemiBold)
         small.setPointSizeF(max(size * 0.9, 7.0))
         for each in (base, bold, small):
-            # Glyphs are drawn at fractions of a pixel while zooming; hinting would make letters jump.
+            # During zooming, glyphs are drawn at fractions of a pixel; hinting would make letters jump.
             each.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         return cls(tokens, base, bold, small)
 
 
 def blend(first: str, second: str, share: float) -> QColor:
-    """Return the first colour with a share (0..1) of the second mixed in."""
+    """Return the first colour mixed with a fraction (0..1) of the second."""
     a, b = QColor(first), QColor(second)
     return QColor.fromRgbF(
         a.redF() + (b.redF() - a.redF()) * share,
@@ -57,7 +57,7 @@ def blend(first: str, second: str, share: float) -> QColor:
 
 
 def paint_clock(painter: QPainter, centre: QPointF, radius: float, tokens: Tokens) -> None:
-    """Draw the sign for timed events: a small clock face."""
+    """Draw a small clock face, the sign of timed events."""
     painter.setPen(QPen(QColor(tokens.warning), radius * 0.17))
     painter.setBrush(QColor(tokens.warning_fill))
     painter.drawEllipse(centre, radius, radius)
@@ -79,12 +79,12 @@ _UTILISATION_STEPS = 24
 
 
 class CanvasItem(QGraphicsItem):
-    """A thing with a dotted key (`nodes.client`) that can be selected and pointed at.
+    """An item with a dotted key (`nodes.client`) that reacts to selection and hovering.
 
     Attributes:
-        key: of the part of the scenario that it stands for.
+        key: key of the part of the scenario that the item shows.
         look: colours and fonts.
-        companion: what else is pointed at when this is, such as the label of a link.
+        companion: item that is hovered together with this one, such as the label of a link.
     """
 
     def __init__(self, key: str, look: Look) -> None:
@@ -92,34 +92,34 @@ class CanvasItem(QGraphicsItem):
         self.key = key
         self.look = look
         self.companion: CanvasItem | None = None
-        self.is_chosen = False  # whether it is drawn as selected
+        self.is_chosen = False
         self._is_hovered = False
         self.setAcceptHoverEvents(True)
 
     def set_chosen(self, chosen: bool) -> None:
-        """Draw it as selected or not."""
+        """Draw the item as selected or not."""
         if chosen != self.is_chosen:
             self.is_chosen = chosen
             self.update()
 
     def set_look(self, look: Look) -> None:
-        """Draw it in other colours and fonts from now on."""
+        """Change the colours and fonts."""
         self.prepareGeometryChange()
         self.look = look
         self.update()
 
     def set_hovered(self, hovered: bool) -> None:
-        """Draw it as pointed at or not."""
+        """Draw the item as hovered or not."""
         if hovered != self._is_hovered:
             self._is_hovered = hovered
             self.update()
 
     def hoverEnterEvent(self, _event: object) -> None:
-        """Show that a click would hit this, and what belongs to it."""
+        """Highlight the item and its companion under the mouse."""
         self._point(True)
 
     def hoverLeaveEvent(self, _event: object) -> None:
-        """Back to normal."""
+        """Remove the highlight."""
         self._point(False)
 
     def _point(self, hovered: bool) -> None:
@@ -142,7 +142,7 @@ class NodeItem(CanvasItem):
         self.setZValue(20)
 
     def outline(self) -> QPainterPath:
-        """Return the shape that links end at."""
+        """Return the outline at which links end."""
         path = QPainterPath()
         r = NODE_RADIUS
         if self.is_router:
@@ -152,12 +152,12 @@ class NodeItem(CanvasItem):
         return path
 
     def name_rect(self, scale: float = 1.0) -> QRectF:
-        """Return where the name stands when its letters are enlarged so much."""
+        """Return the rectangle of the name, enlarged by a scale."""
         width = self._name_size.width() * scale
         return QRectF(-width / 2, NODE_RADIUS + 5, width, self._name_size.height() * scale)
 
     def set_look(self, look: Look) -> None:
-        """Draw it in other colours and fonts from now on."""
+        """Change the colours and fonts, and measure the name again."""
         super().set_look(look)
         self._measure()
 
@@ -167,22 +167,22 @@ class NodeItem(CanvasItem):
         self._bounds = QRectF(-38, -38, 76, 76).united(self.name_rect(_MOST_NAME_SCALE))
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn, the glow of a selected node and the name at its largest included."""
+        """Return the bounds of the drawing, including the glow of a selected node and the largest name."""
         return self._bounds
 
     def shape(self) -> QPainterPath:
-        """Return what a click hits: the figure and its name."""
+        """Return the clickable area: the figure and its name."""
         path = self.outline()
         path.addRect(self.name_rect())
         return path
 
     def obstacle(self, zoom: float) -> QRectF:
-        """Return, in scene units, where no label should stand at a zoom."""
+        """Return the rectangle that labels avoid at a zoom, in scene units."""
         r = NODE_RADIUS + 4
         return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect(_name_scale(zoom))).translated(self.pos())
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it."""
+        """Draw the node."""
         tokens = self.look.tokens
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         is_plain = not (self.is_chosen or self._is_hovered)
@@ -208,7 +208,7 @@ class NodeItem(CanvasItem):
             self._paint_name(painter, _name_scale(zoom))
 
     def _paint_from_afar(self, painter: QPainter) -> None:
-        """Draw one of many: a figure of a few pixels, whose name would cover its neighbours."""
+        """Draw one of many nodes at low zoom: a figure of a few pixels without its name."""
         painter.setPen(QPen(QColor(self.look.tokens.node_border), 5.0))
         painter.setBrush(QColor(self.look.tokens.node_fill))
         if self.is_router:
@@ -217,7 +217,7 @@ class NodeItem(CanvasItem):
             painter.drawRect(QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS))
 
     def _paint_name(self, painter: QPainter, scale: float) -> None:
-        """Draw the name; seen from afar its letters shrink less than the picture, so that it can still be read."""
+        """Draw the name; at low zoom its letters shrink less than the picture, so that it stays readable."""
         tokens = self.look.tokens
         rect = self.name_rect()
         ground = QColor(tokens.base)
@@ -237,12 +237,12 @@ class NodeItem(CanvasItem):
         pen = QPen(colour, 1.9, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)
         if not self.is_router:
-            # A screen on its foot.
+            # A screen on a stand.
             painter.drawRoundedRect(QRectF(-13, -12, 26, 17), 2.5, 2.5)
             painter.drawLine(QPointF(0, 5), QPointF(0, 11))
             painter.drawLine(QPointF(-7, 11.5), QPointF(7, 11.5))
             return
-        # Two arrows out, two arrows in: the usual sign of a router.
+        # Two arrows out, two arrows in: the usual symbol of a router.
         for angle in (0, 90, 180, 270):
             painter.save()
             painter.rotate(angle + 45)
@@ -253,15 +253,15 @@ class NodeItem(CanvasItem):
 
 
 def _name_scale(zoom: float) -> float:
-    """Return by how much names are enlarged at a zoom."""
+    """Return the enlargement of names at a zoom."""
     return min(max(_LEAST_NAME_ZOOM / zoom, 1.0), _MOST_NAME_SCALE)
 
 
 def node_reach(x: float, y: float, *, is_router: bool) -> float:
-    """Return how far a node's figure reaches from its centre in the direction (x, y), a unit vector."""
+    """Return the distance from a node's centre to its outline in the direction (x, y), a unit vector."""
     if is_router:
         return NODE_RADIUS
-    # A square whose corners are cut by their rounding.
+    # A square with rounded corners.
     return min(NODE_RADIUS / max(abs(x), abs(y), 1e-9), NODE_RADIUS * math.sqrt(2) - _CORNER * (math.sqrt(2) - 1))
 
 
@@ -279,7 +279,7 @@ class Lane:
 
 @dataclass(slots=True)
 class _Live:
-    """What a direction of the link is doing now, while a run goes."""
+    """State of a direction of the link during a run."""
 
     utilisation: float = 0.0
     queue_share: float = 0.0
@@ -287,14 +287,14 @@ class _Live:
 
 
 class LinkItem(CanvasItem):
-    """A link: a thin line if nothing runs over it, otherwise a pipe with one coloured lane for each subflow."""
+    """A link: a thin line without subflows, otherwise a pipe with a coloured lane for each subflow."""
 
     def __init__(self, name: str, look: Look) -> None:
         super().__init__(f"links.{name}", look)
         self.name = name
         self.curve: LinkCurve | None = None
         self._lanes: tuple[Lane, ...] = ()
-        self.router_ends = (False, False)  # which of its ends is a router
+        self.router_ends = (False, False)  # whether the first and the second end are routers
         self._is_down = False
         self._is_quiet = False
         self._dimmed_except: frozenset[str] | None = None
@@ -308,35 +308,35 @@ class LinkItem(CanvasItem):
 
     @property
     def half_width(self) -> float:
-        """How far it reaches to each side of its middle line."""
+        """Half the drawn width."""
         return self._width() / 2
 
     @property
     def lane_count(self) -> int:
-        """How many subflow paths cross it."""
+        """Number of subflow paths across the link."""
         return len(self._lanes)
 
     @property
     def lane_offsets(self) -> dict[str, float]:
-        """How far to the left of the middle line each subflow path runs, by its owner."""
+        """Offset of each subflow path to the left of the centre line, by its owner."""
         pitch, middle = self._pitch(), (len(self._lanes) - 1) / 2
         return {lane.owner: (middle - index) * pitch for index, lane in enumerate(self._lanes)}
 
     def set_quiet(self, is_quiet: bool) -> None:
-        """Draw the lanes faintly, because packets are drawn on them."""
+        """Draw the lanes faintly, so that the packets on them stand out."""
         if is_quiet != self._is_quiet:
             self._is_quiet = is_quiet
             self.update()
 
     def set_content(self, item: PictureLink, lanes: Sequence[Lane], router_ends: tuple[bool, bool]) -> None:
-        """Give it its subflows, its initial state, and which of its ends is a router."""
+        """Set the subflows, the initial state, and which ends are routers."""
         self.router_ends = router_ends
         self._lanes = tuple(lanes)
         self._is_down = item.initially_down
         self.set_curve(self.curve)
 
     def set_curve(self, curve: LinkCurve | None) -> None:
-        """Lay it along another curve."""
+        """Set a new curve."""
         self.prepareGeometryChange()
         self.curve = curve
         self._lane_paths = []
@@ -354,13 +354,13 @@ class LinkItem(CanvasItem):
             self._lane_paths.append((lane, curve.path(offset), head))
 
     def dim_except(self, owners: frozenset[str] | None) -> None:
-        """Fade all lanes but those of these owners; None shows all."""
+        """Fade all lanes except those of these owners; None shows all."""
         if owners != self._dimmed_except:
             self._dimmed_except = owners
             self.update()
 
     def set_live(self, direction: str, utilisation: float, queue_share: float, is_up: bool) -> bool:
-        """Take the state of a direction; returns whether the drawing changes, which it does in coarse steps only."""
+        """Set the state of a direction; returns True if the drawing changes, which happens in coarse steps only."""
         self._live[direction] = _Live(utilisation, queue_share, is_up)
         step = (
             round(max(live.utilisation for live in self._live.values()) * _UTILISATION_STEPS),
@@ -373,26 +373,26 @@ class LinkItem(CanvasItem):
         return True
 
     def clear_live(self) -> None:
-        """Back to the state before the run."""
+        """Restore the state before the run."""
         self._live.clear()
         self._live_step = None
         self.update()
 
     @property
     def queue_share(self) -> float | None:
-        """How full the fuller of its two queues is (0..1) while a run goes; None otherwise."""
+        """Fill level (0..1) of the fuller of the two queues during a run, otherwise None."""
         return max(live.queue_share for live in self._live.values()) if self._live else None
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
+        """Return the bounds of the drawing."""
         return self._bounds
 
     def shape(self) -> QPainterPath:
-        """Return what a click hits: a little more than the line."""
+        """Return the clickable area: the line with a margin."""
         return self._shape
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it."""
+        """Draw the link."""
         if self.curve is None:
             return
         tokens = self.look.tokens
@@ -417,7 +417,7 @@ class LinkItem(CanvasItem):
         self._paint_lanes(painter, zoom, is_down=is_down)
 
     def _paint_lanes(self, painter: QPainter, zoom: float, *, is_down: bool) -> None:
-        # Seen from afar a lane takes the room of its edge before it gets too thin to have a colour.
+        # At low zoom, widen the lane over its gap before it becomes too thin to show a colour.
         lane_width = max(self._pitch() * 0.64, min(2.0 / zoom, self._width() / max(len(self._lanes), 1)))
         for lane, path, head in self._lane_paths:
             colour = QColor(lane.colour)
@@ -432,21 +432,21 @@ class LinkItem(CanvasItem):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _fill(self) -> QColor:
-        """Return the colour of the pipe: the busier the link, the fuller; grey, so that lanes keep their colours."""
+        """Return the colour of the pipe: darker with utilisation, and grey, so that lanes keep their colours."""
         tokens = self.look.tokens
         if self._live_step is None:
             return blend(tokens.base, tokens.link_line, 0.12)
         return blend(tokens.base, tokens.link_line, 0.08 + 0.52 * self._live_step[0] / _UTILISATION_STEPS)
 
     def _arrow_head(self, curve: LinkCurve, lane: Lane, offset: float, pitch: float) -> QPolygonF:
-        """Return the tip that shows where the data arrives, just outside the node."""
+        """Return the arrow head where the data arrives, just outside the node."""
         way = curve.normals[-1 if lane.forward else 0]
         reach = node_reach(way.y(), way.x(), is_router=self.router_ends[1 if lane.forward else 0])
         tip, way = curve.point_at_distance(reach + 3, offset, from_end=lane.forward)
         if not lane.forward:
             way = -way
         side = QPointF(-way.y(), way.x())
-        # Tips that arrive side by side stay inside their lanes.
+        # Adjacent arrow heads stay inside their lanes.
         alone = sum(1 for each in self._lanes if each.ends_here and each.forward == lane.forward) == 1
         size = max(pitch * (1.1 if alone else 0.6), 2.0)
         back = tip - way * (size * 1.9)
@@ -455,7 +455,7 @@ class LinkItem(CanvasItem):
     def _pen(self, colour: QColor, width: float, *, dashed: bool = False) -> QPen:
         pen = QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin)
         if dashed:
-            # In units of the pen's width, so that thick and thin lines have dashes of about the same length.
+            # In units of the pen's width, so that thick and thin lines have dashes of similar length.
             pen.setDashPattern([9 / width, 5 / width])
         return pen
 
@@ -470,7 +470,7 @@ _TOP_Z = 60.0
 
 
 class GhostItem(QGraphicsItem):
-    """Where a new part will stand."""
+    """Outline of a new part at its future place."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -478,12 +478,12 @@ class GhostItem(QGraphicsItem):
         self.setZValue(_TOP_Z)
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
+        """Return the bounds of the drawing."""
         reach = NODE_RADIUS + 2
         return QRectF(-reach, -reach, 2 * reach, 2 * reach)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it."""
+        """Draw the outline."""
         colour = QColor(self._look.tokens.accent)
         painter.setPen(QPen(colour, 2, Qt.PenStyle.DashLine))
         colour.setAlpha(40)
@@ -492,29 +492,29 @@ class GhostItem(QGraphicsItem):
 
 
 class RubberLineItem(QGraphicsItem):
-    """The line from a node to the mouse: dashed until it has found another node."""
+    """The line from a node to the mouse: dashed until the mouse reaches another node."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
         self._line = QLineF()
         self._is_joined = False
-        # Below the nodes, so that it seems to come out of them; the mouse looks through it.
+        # Below the nodes, so that the line emerges from them; it ignores the mouse.
         self.setZValue(15)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def set_ends(self, start: QPointF, end: QPointF, *, is_joined: bool) -> None:
-        """Lead elsewhere."""
+        """Set the ends of the line."""
         self.prepareGeometryChange()
         self._line = QLineF(start, end)
         self._is_joined = is_joined
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
+        """Return the bounds of the drawing."""
         return QRectF(self._line.p1(), self._line.p2()).normalized().adjusted(-8, -8, 8, 8)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it."""
+        """Draw the line."""
         style = Qt.PenStyle.SolidLine if self._is_joined else Qt.PenStyle.DashLine
         painter.setPen(QPen(QColor(self._look.tokens.accent), 3, style, Qt.PenCapStyle.RoundCap))
         painter.drawLine(self._line)
@@ -529,7 +529,7 @@ _FAINT_WIDTH = 2.5
 
 @dataclass(frozen=True, slots=True)
 class Ribbon:
-    """A path as drawn: its colour, the links it crosses, and whether it is chosen."""
+    """A path as drawn: its colour, its links, and whether it is chosen."""
 
     colour: str
     hops: tuple[Hop, ...]
@@ -537,22 +537,22 @@ class Ribbon:
 
 
 class PreviewItem(QGraphicsItem):
-    """All ribbons: chosen ones broad, the others thin and dashed, side by side where they share a link."""
+    """All ribbons, side by side on shared links; chosen ones broad, the others thin and dashed."""
 
     def __init__(self) -> None:
         super().__init__()
         self._strokes: list[tuple[QPainterPath, QPen]] = []
         self._bounds = QRectF()
-        # Above the links with their lanes, below the nodes; clicks go through to the links.
+        # Above the links with their lanes, below the nodes; clicks pass through to the links.
         self.setZValue(12)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def shape(self) -> QPainterPath:
-        """Return nothing: what is pointed at is the link below."""
+        """Return an empty area, so that clicks and hovering reach the link below."""
         return QPainterPath()
 
     def show_ribbons(self, ribbons: Sequence[Ribbon], curves: Mapping[str, LinkCurve]) -> None:
-        """Lay ribbons along the curves of their links."""
+        """Draw ribbons along the curves of their links."""
         self.prepareGeometryChange()
         takers: dict[str, list[int]] = {}
         for number, ribbon in enumerate(ribbons):
@@ -572,11 +572,11 @@ class PreviewItem(QGraphicsItem):
                 self._bounds = self._bounds.united(curve.bounds.adjusted(-reach, -reach, reach, reach))
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
+        """Return the bounds of the drawing."""
         return self._bounds
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it."""
+        """Draw the ribbons."""
         for path, pen in self._strokes:
             painter.setPen(pen)
             painter.drawPath(path)

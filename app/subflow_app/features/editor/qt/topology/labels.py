@@ -1,11 +1,11 @@
-"""Texts on the canvas: labels of links and the room for them, descriptions of links and paths, and notes.
+"""Texts on the canvas: labels of links with their placement, descriptions of links and paths, and notes.
 
-The label of a link has two lines, one line if room is scarce, or just the name. The descriptions give the rest, for
-tooltips and screen readers. A note is a sheet of paper with a folded corner.
+The label of a link has two lines, one line if room is scarce, or only the name. The descriptions for tooltips and
+screen readers contain all values. A note is a sheet of paper with a folded corner.
 
-Small pictures place all labels at once. The best place of a label follows from a comparison with everything around it.
-In a picture of 700 links that takes minutes, for labels of which a screen shows a few dozen. Large pictures therefore
-place only the labels in view, and no labels at all if these would cover most of the picture.
+Small pictures place all labels at once, comparing each label with everything around it. In a picture of 700 links this
+takes minutes, although a screen shows only a few dozen labels. Large pictures therefore place only the labels in view,
+and no labels if these would cover most of the picture.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 _SEPARATOR = "  ·  "
 _MOST_EVENTS = 12
 UNREAD = "?"
-"""Written in place of a value that cannot be read and never could."""
+"""Text in place of a value that never was valid."""
 
 _DATAGRAM_FLOWS = {"cbr": translatable("Constant-rate flow"), "onoff": translatable("On-off flow")}
 
@@ -41,9 +41,9 @@ class LinkCaption:
     """The label of a link.
 
     Attributes:
-        name: of the link.
+        name: name of the link.
         speed: rate and delay.
-        buffer: queue and loss.
+        buffer: queue limit and loss.
     """
 
     name: str
@@ -52,20 +52,20 @@ class LinkCaption:
 
 
 def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Collection[str] = ()) -> LinkCaption:
-    """Write the label of a link; where its directions differ, each value stands behind the arrow of its direction.
+    """Write the label of a link; values that differ by direction follow the arrow of their direction.
 
     Args:
-        link: what to describe.
-        forward_arrow: the arrow that points from the first end to the second on the canvas.
-        reverse_arrow: the one that points back.
-        unread: keys whose values cannot be read.
+        link: link to describe.
+        forward_arrow: the arrow from the first end to the second on the canvas.
+        reverse_arrow: the arrow back.
+        unread: keys with invalid values.
     """
 
     def both(of_direction: Sequence[str]) -> str:
         forward, reverse = of_direction
         if forward == reverse:
             return forward
-        # A direction without loss or delay is not worth a word.
+        # Omit a direction without loss or delay.
         ways = ((forward_arrow, forward), (reverse_arrow, reverse))
         return "  ".join(f"{arrow} {value}" for arrow, value in ways if value)
 
@@ -87,7 +87,7 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Col
 
 
 def queue_text(queue: QueueSpec) -> str:
-    """Write a queue's limit."""
+    """Write the limit of a queue."""
     if queue.limit_pkts is not None:
         return fmt.packets(queue.limit_pkts)
     if queue.limit_bytes is not None:
@@ -96,7 +96,7 @@ def queue_text(queue: QueueSpec) -> str:
 
 
 def describe_link(item: PictureLink) -> str:
-    """Write everything about a link, for its tooltip and for screen readers."""
+    """Describe a link completely, for its tooltip and for screen readers."""
     link = item.link
     first, second = link.ends
     lines = [tr("Link {name}, {first} to {second}", name=link.name, first=first, second=second)]
@@ -111,7 +111,7 @@ def describe_link(item: PictureLink) -> str:
 
 
 def describe_path(path: SubflowPath) -> str:
-    """Write what a subflow is and where it runs."""
+    """Describe a subflow and its path."""
     if path.kind in _DATAGRAM_FLOWS:
         what = tr(_DATAGRAM_FLOWS[path.kind])
     else:
@@ -129,12 +129,12 @@ def describe_path(path: SubflowPath) -> str:
 
 
 def copies_text(path: SubflowPath) -> str:
-    """Write how many flows take a path, if not just one: `×3`, or `×?` where it depends on the run."""
+    """Write the number of flows on a path, except 1: `×3`, or `×?` if it depends on the run."""
     return f"  ×{path.count}" if path.count > 1 else "  ×?" if path.arrives else ""
 
 
 def event_lines(events: Sequence[Event], link: Link | None = None) -> list[str]:
-    """Write one line for each timed event, e.g. `at 60 s: down`."""
+    """Write a line for each timed event, e.g. `at 60 s: down`."""
     lines = []
     for event in events[:_MOST_EVENTS]:
         direction = ""
@@ -168,7 +168,7 @@ _LEAST_SIZE = 0.45
 
 
 class Detail(Enum):
-    """What a label says, most first."""
+    """Content of a label, the most detailed first."""
 
     FULL = auto()
     ONE_LINE = auto()  # without queue and loss
@@ -176,15 +176,15 @@ class Detail(Enum):
 
 
 def label_scale(zoom: float) -> float:
-    """Return by how much labels are enlarged at a zoom: seen from afar they stay as large as they are on the screen.
+    """Return the enlargement of labels at a zoom; at low zoom they keep their size on the screen.
 
-    In coarse steps, because labels look for room anew at each.
+    The steps are coarse, because every step places all labels anew.
     """
     return min(max(math.ceil(_READABLE_ZOOM / zoom * 4) / 4, 1.0), _MOST_SCALE)
 
 
 class LabelItem(CanvasItem):
-    """Name, rate and delay, queue and loss of a link; a small clock if timed events change it during the run."""
+    """Name, rate and delay, queue and loss of a link, with a small clock if timed events change the link."""
 
     _PADDING = QSizeF(9, 5)
     _CLOCK = 8.0
@@ -195,22 +195,22 @@ class LabelItem(CanvasItem):
         self._event_count = 0
         self._queue_share: float | None = None
         self._detail = Detail.FULL
-        # Whether it found no room, and is drawn only while its link is selected or pointed at.
+        # True if the label found no room: it is drawn only while its link is selected or hovered.
         self.is_crowded_out = False
         self._sizes: dict[Detail, QSizeF] = {}
         self.setZValue(30)
 
     @property
     def size(self) -> QSizeF:
-        """How much room it takes in scene units."""
+        """Present size in scene units."""
         return self._own_size(self._detail) * self.scale()
 
     def size_as(self, detail: Detail, scale: float) -> QSizeF:
-        """Return how much room it would take."""
+        """Return the size in scene units with another detail and scale."""
         return self._own_size(detail) * scale
 
     def set_caption(self, caption: LinkCaption, event_count: int) -> None:
-        """Say something else."""
+        """Set the text, and whether to draw the clock."""
         if caption == self._caption and event_count == self._event_count:
             return
         self.prepareGeometryChange()
@@ -220,18 +220,18 @@ class LabelItem(CanvasItem):
         self.update()
 
     def set_look(self, look: Look) -> None:
-        """Draw it in other colours and fonts from now on."""
+        """Change the colours and fonts, and measure the texts again."""
         self._sizes.clear()
         super().set_look(look)
 
     def crowd_out(self) -> None:
-        """Be drawn no more, until room is found."""
+        """Hide the label until it finds room."""
         if not self.is_crowded_out:
             self.is_crowded_out = True
             self.update()
 
     def place(self, at: QPointF, detail: Detail, *, scale: float, crowded_out: bool) -> None:
-        """Stand somewhere, saying more or less, enlarged, or out of the way."""
+        """Set place, detail and scale, and whether the label is hidden for lack of room."""
         self.prepareGeometryChange()
         self._detail = detail
         self.is_crowded_out = crowded_out
@@ -240,26 +240,26 @@ class LabelItem(CanvasItem):
         self.update()
 
     def set_queue_share(self, share: float | None) -> None:
-        """Show how full the queue is (0..1) as a bar along the lower edge; None shows no bar."""
+        """Show the fill level of the queue (0..1) as a bar along the lower edge; None shows no bar."""
         rounded = None if share is None else round(min(max(share, 0.0), 1.0), 2)
         if rounded != self._queue_share:
             self._queue_share = rounded
             self.update()
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
+        """Return the bounds of the drawing."""
         reach = self._CLOCK + 2
         return QRectF(QPointF(0, 0), self._own_size(self._detail)).adjusted(-3, -reach, reach, 3)
 
     def shape(self) -> QPainterPath:
-        """Return what a click hits."""
+        """Return the clickable area."""
         path = QPainterPath()
         if not self.is_crowded_out or self.is_chosen:
             path.addRect(QRectF(QPointF(0, 0), self._own_size(self._detail)))
         return path
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it, unless it has no room or would be too small to read."""
+        """Draw the label, unless it has no room or would be unreadably small."""
         is_wanted = self.is_chosen or self._is_hovered
         size_on_screen = option.levelOfDetailFromTransform(painter.worldTransform())
         if (self.is_crowded_out or size_on_screen < _LEAST_SIZE) and not is_wanted:
@@ -301,7 +301,7 @@ class LabelItem(CanvasItem):
         painter.fillRect(bar, QColor(tokens.warning if self._queue_share > 0.9 else tokens.accent))
 
     def _own_size(self, detail: Detail) -> QSizeF:
-        """Return the size before it is enlarged, in whole units, so that the frame falls on pixels at 100 %."""
+        """Return the unscaled size in whole units, so that the frame falls on pixels at 100 %."""
         found = self._sizes.get(detail)
         if found is not None:
             return QSizeF(found)
@@ -324,8 +324,8 @@ class LabelItem(CanvasItem):
 
 _GAP = 7.0
 _FEW_LINKS = 60
-_MOST_COVERED = 0.45  # of the picture by labels
-_REACH = 60.0  # of a label from its link, besides its own size
+_MOST_COVERED = 0.45  # of the area of the picture
+_REACH = 60.0  # maximum distance of a label from its link, besides its own size
 _Box = tuple[float, float, float, float]
 
 
@@ -333,9 +333,9 @@ class LabelRoom:
     """Places the labels of one scene.
 
     Args:
-        nodes: of the scene, as they are now and will be.
-        links: likewise.
-        labels: likewise, by the names of the links.
+        nodes: nodes of the scene by name; the mapping follows later changes.
+        links: links of the scene, likewise.
+        labels: labels by the names of the links, likewise.
     """
 
     def __init__(
@@ -347,21 +347,21 @@ class LabelRoom:
         self._zoom = 1.0
         self._view = QRectF()
         self._waiting: set[str] = set()
-        self.is_paused = False  # whether labels wait to be placed for another zoom
-        self.within: QRectF | None = None  # where labels shall stand in a small picture; None: anywhere
-        self.is_quiet = False  # packets move on the links: enlarged labels would cover them
+        self.is_paused = False  # True while labels wait for the end of zooming
+        self.within: QRectF | None = None  # area for the labels of a small picture; None: anywhere
+        self.is_quiet = False  # True while packets move on the links, which enlarged labels would cover
 
     @property
     def is_large(self) -> bool:
-        """Whether there are so many labels that they are placed as they come into view."""
+        """True if labels are placed only as they come into view, because the picture has too many."""
         return len(self._labels) > _FEW_LINKS
 
     def pause(self) -> None:
-        """Place nothing that comes into view until labels are placed for another zoom."""
+        """Stop placing labels until the next call of `place`."""
         self.is_paused = True
 
     def place(self, names: Iterable[str], zoom: float) -> None:
-        """Find room for labels, one after the other; those that are not named stay where they are."""
+        """Find room for labels one after the other; all other labels stay in place."""
         self._zoom = zoom
         self.is_paused = False
         if not self.is_large:
@@ -378,7 +378,7 @@ class LabelRoom:
             self.show(self._view)
 
     def show(self, view: QRectF) -> None:
-        """Place what waits and is in view now."""
+        """Place the waiting labels that are now in view."""
         self._view = view
         if self.is_paused:
             return
@@ -404,7 +404,7 @@ class LabelRoom:
         return _box(curve.bounds) if curve else (0.0, 0.0, 0.0, 0.0)
 
     def _place(self, names: Iterable[str]) -> None:
-        # Links that subflows take come first: where room is scarce, theirs are the labels to see.
+        # Links with the most subflows come first: if room is scarce, their labels matter most.
         names = sorted(names, key=lambda name: -self._links[name].lane_count)
         if not names:
             return
@@ -427,7 +427,7 @@ class LabelRoom:
                 boxes.append(_box(place))
 
     def _around(self, link: LinkItem, label: LabelItem) -> _Box:
-        """Return where a label may come to stand."""
+        """Return the area in which a label may be placed."""
         size = label.size_as(Detail.FULL, label_scale(self._zoom))
         reach_x, reach_y = size.width() + link.half_width + _REACH, size.height() + link.half_width + _REACH
         left, top, right, bottom = self._bounds(link.name)
@@ -436,9 +436,9 @@ class LabelRoom:
     def _find_room(
         self, link: LinkItem, label: LabelItem, obstacles: Sequence[QRectF], curves: Sequence[LinkCurve]
     ) -> QRectF | None:
-        """Place a label, saying as much as fits; returns what it covers, None if it found no room.
+        """Place a label with as much detail as fits; returns the covered rectangle, or None without room.
 
-        Queue and loss are left out first, then rate and delay, then the name.
+        Queue and loss are omitted first, then rate and delay, then the whole label.
         """
         curve = link.curve
         if curve is None:
@@ -451,14 +451,14 @@ class LabelRoom:
             places = list(label_places(curve, link.half_width + _GAP, size))
             if self.within is not None and not self.is_large:
                 places = [place for place in places if self.within.contains(place)] or places[:1]
-            # Saying less than everything, it must not cover anything.
+            # A shortened label must not cover anything.
             place, is_free = choose_place(places, obstacles, curves, is_free_only=detail is not Detail.FULL)
             is_free = is_free and (self.within is None or self.is_large or self.within.contains(place))
             first = first or place
             if is_free:
                 break
         else:
-            # At full size a label may cover something rather than be missing; seen from afar it would cover too much.
+            # At 100 %, a label that covers something is better than none; at low zoom it would cover too much.
             detail, place = Detail.FULL, first or QRectF()
         crowded_out = scale > 1 and (self.is_quiet or not is_free)
         # Whole units keep the frame on pixels.
@@ -489,11 +489,11 @@ class NoteItem(CanvasItem):
         super().__init__(f"notes.{number}", look)
         self._words = ""
         self._paper = QRectF()
-        # Above links and their labels, below nodes in reach: a note must not hide what it is about.
+        # Above links and their labels, below nodes: a note must not hide the node it describes.
         self.setZValue(18)
 
     def set_words(self, words: str) -> None:
-        """Say something else."""
+        """Set the text."""
         self.prepareGeometryChange()
         self._words = words
         room = QRectF(0, 0, _MOST_WIDTH - 2 * _PADDING, 4000)
@@ -504,27 +504,27 @@ class NoteItem(CanvasItem):
         self.update()
 
     def set_look(self, look: Look) -> None:
-        """Draw it in other colours and fonts from now on."""
+        """Change the colours and fonts, and measure the text again."""
         super().set_look(look)
         self.set_words(self._words)
 
     @property
     def paper(self) -> QRectF:
-        """The sheet, in scene units."""
+        """The sheet of paper, in scene coordinates."""
         return self._paper.translated(self.pos())
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
+        """Return the bounds of the drawing."""
         return self._paper.adjusted(-6, -6, 6, 6)
 
     def shape(self) -> QPainterPath:
-        """Return what a click hits."""
+        """Return the clickable area."""
         path = QPainterPath()
         path.addRect(self._paper)
         return path
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it."""
+        """Draw the note."""
         tokens, paper = self.look.tokens, self._paper
         sheet = QPolygonF(
             [

@@ -1,7 +1,7 @@
-"""The widgets around the picture of a topology: notice, zoom buttons, minimap and legend.
+"""Widgets around the picture of a topology: notice, zoom buttons, minimap and legend.
 
-The minimap shows the whole picture in a corner of the canvas, with a frame around the visible part. The legend has one
-entry for each subflow, in its colour. It lies under the topology and never covers the picture.
+The minimap shows the whole picture in a corner of the canvas, with a frame around the visible part. The legend has an
+entry in its colour for each subflow. It is below the canvas and never covers the picture.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Notice(Label):
 
     @property
     def text_shown(self) -> str:
-        """What it says; empty if it is hidden."""
+        """The visible text; empty if the notice is hidden."""
         return QLabel.text(self) if not self.isHidden() else ""
 
     def say(self, text: str, kind: NoticeKind = "empty") -> None:
@@ -80,7 +80,7 @@ class Notice(Label):
         self.setStyleSheet(style)
 
     def place(self) -> None:
-        """Stand in the middle of an empty canvas, as a banner at its top, as a hint at its bottom."""
+        """Move the notice to its place by kind: top, bottom or middle of the canvas."""
         room = self._canvas.rect().adjusted(16, 10, -16, -10)
         width = min(self._natural_width(), room.width())
         height = self.heightForWidth(width)
@@ -93,7 +93,7 @@ class Notice(Label):
 
 
 class ZoomBar(QFrame):
-    """Zoom buttons; they stand beside the legend, where they cover nothing of the picture."""
+    """Zoom buttons beside the legend, where they do not cover the picture."""
 
     fit_wanted = Signal()
     zoom_in_wanted = Signal()
@@ -122,7 +122,7 @@ class ZoomBar(QFrame):
     def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
         button = named(QToolButton(self, autoRaise=True), name, tip.partition(" (")[0], tip)
         button.setIconSize(QSize(16, 16))
-        # The canvas has a key for each: Tab should not stop here on the way.
+        # The canvas has a key for each button, so Tab skips them.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         if icon_name:
             button.setIcon(icon(icon_name, "muted_text"))
@@ -130,11 +130,11 @@ class ZoomBar(QFrame):
         return button
 
     def show_zoom(self, zoom: float) -> None:
-        """Say how close the view is."""
+        """Show the zoom in percent."""
         self._reset.setText(f"{zoom * 100:.0f} %")
 
     def show_locked(self, locked: bool) -> None:
-        """Say whether nodes are locked."""
+        """Show or hide the lock."""
         self._lock.setVisible(locked)
 
 
@@ -154,7 +154,7 @@ _STEP = 0.25  # of the view, for arrow keys
 
 
 class Minimap(QWidget):
-    """Shown while the picture is larger than the view; a click or drag moves the view there."""
+    """Overview shown while the picture is larger than the view; a click or drag moves the view."""
 
     def __init__(self, view: QGraphicsView, scene: TopologyScene) -> None:
         super().__init__(view)
@@ -174,12 +174,12 @@ class Minimap(QWidget):
         view.verticalScrollBar().valueChanged.connect(self.refresh)
 
     def set_wanted(self, wanted: bool) -> None:
-        """Switch it on or off."""
+        """Enable or disable the minimap."""
         self._is_wanted = wanted
         self.refresh()
 
     def refresh(self) -> None:
-        """Stand in the corner, if there is something out of view and room to stand."""
+        """Show the minimap in the corner if nodes are out of view and the canvas is large enough."""
         viewport = self._view.viewport()
         shown = self._shown_rect()
         if self._content.isNull():
@@ -243,7 +243,7 @@ class Minimap(QWidget):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the picture, which is kept, and the frame over it."""
+        """Draw the cached picture, and the frame over it."""
         tokens = current_tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -291,7 +291,7 @@ _MOST_ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One subflow: key of its flow (`flows.download`), text, colour, and what the tooltip says."""
+    """A subflow: key of its flow (`flows.download`), text, colour and tooltip."""
 
     key: str
     text: str
@@ -302,14 +302,14 @@ class LegendEntry:
 
 
 class Legend(QWidget):
-    """A row of entries that wraps; entries can be clicked, and walked with the arrow keys."""
+    """A row of entries that wraps, with mouse and keyboard selection."""
 
     chosen = Signal(str)  # key of a flow
     menu_wanted = Signal(str, QPoint)  # key of a flow, global position
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.entries: tuple[LegendEntry, ...] = ()  # what is listed
+        self.entries: tuple[LegendEntry, ...] = ()
         self._rects: list[QRect] = []
         self._chosen_key = ""
         self._current = 0
@@ -322,7 +322,7 @@ class Legend(QWidget):
         self.setSizePolicy(policy)
 
     def set_entries(self, entries: Sequence[LegendEntry]) -> None:
-        """List other subflows."""
+        """Set the listed subflows."""
         self.entries = tuple(entries)
         self._current = min(self._current, max(len(self.entries) - 1, 0))
         self._lay_out()
@@ -334,24 +334,24 @@ class Legend(QWidget):
         self.update()
 
     def hasHeightForWidth(self) -> bool:
-        """The height follows from how many rows the width makes."""
+        """Return True, because the height depends on the number of rows at a width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height that all entries need at a width."""
+        """Return the height of all entries at a width."""
         rects = self._rects_for(width)
         return rects[-1].bottom() + 1 + 5 if rects else 0
 
     def sizeHint(self) -> QSize:
-        """Return one row's size."""
+        """Return a width of 200 px, with the height required at the present width."""
         return QSize(200, self.heightForWidth(max(self.width(), 200)))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height that is needed; the width may be anything."""
+        """Return the height required at the present width; the width may shrink to 80 px."""
         return QSize(80, self.heightForWidth(max(self.width(), 80)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wrap anew."""
+        """Wrap the entries again."""
         super().resizeEvent(event)
         self._lay_out()
 
@@ -392,21 +392,21 @@ class Legend(QWidget):
     # --- mouse and keyboard -----------------------------------------------------------------------------------------
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Mark what a click would choose."""
+        """Highlight the entry under the mouse."""
         self._set_hovered(self._index_at(event.position().toPoint()))
 
     def leaveEvent(self, _event: QEvent) -> None:
-        """Mark nothing."""
+        """Remove the highlight."""
         self._set_hovered(-1)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose the flow of an entry."""
+        """Choose the flow of the clicked entry."""
         index = self._index_at(event.position().toPoint())
         if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self._choose(index)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for the menu of an entry's flow."""
+        """Request the menu of an entry's flow."""
         is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self._current if is_by_key else self._index_at(event.pos())
         if 0 <= index < len(self.entries):
@@ -415,7 +415,7 @@ class Legend(QWidget):
             self.menu_wanted.emit(self.entries[index].key, at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk with the arrow keys."""
+        """Move between entries with the arrow keys."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
         key = Qt.Key(event.key())
         if key in steps and self.entries:
@@ -426,12 +426,12 @@ class Legend(QWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show which entry is meant."""
+        """Show the focus frame of the current entry."""
         super().focusInEvent(event)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Hide it again."""
+        """Hide the focus frame."""
         super().focusOutEvent(event)
         self.update()
 
@@ -467,7 +467,7 @@ class Legend(QWidget):
         self.update()
 
     def _rects_for(self, width: int) -> list[QRect]:
-        """Return the rectangles of all entries at a width; rows beyond the most there may be narrow the entries."""
+        """Return the rectangles of all entries at a width; more rows than allowed narrow the entries."""
         metrics = QFontMetrics(self.font())
         height = metrics.height() + 2 * _PADDING.height()
         fixed = 2 * _PADDING.width() + _SWATCH + _GAP + 2

@@ -1,4 +1,4 @@
-"""The scene of a topology: items made from a picture, kept in step with it, and what is selected in it."""
+"""The scene of a topology: items built and updated from a picture, and their selection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MARGIN = 4000.0
 _MANY_NODES = 60
 _ROOM = 120.0
 _MOST_LABELLED_ANEW = 60
-_REST_MS = 80  # without another step of the wheel: zooming has come to rest
+_REST_MS = 80  # without another step of the wheel: the end of zooming
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
@@ -47,34 +47,34 @@ class TopologyScene(QGraphicsScene):
     """Nodes, links and labels; keys are dotted as in `Inspector.show_key`: `nodes.client`, `links.wifi`."""
 
     chosen_changed = Signal()
-    laid_out = Signal()  # nodes came, went or moved
+    laid_out = Signal()  # nodes were added, removed or moved
 
     def __init__(self, look: Look, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.look = look  # colours and fonts in force
-        self.picture: TopologyPicture | None = None  # what is shown; None while there is nothing
+        self.look = look  # current colours and fonts
+        self.picture: TopologyPicture | None = None  # the shown picture; None for an empty scene
         self._nodes: dict[str, NodeItem] = {}
         self._links: dict[str, LinkItem] = {}
         self._labels: dict[str, LabelItem] = {}
         self._room = LabelRoom(self._nodes, self._links, self._labels)
         self._notes: dict[str, NoteItem] = {}
-        self.chosen: tuple[str, ...] = ()  # keys of what is selected, the latest last
+        self.chosen: tuple[str, ...] = ()  # keys of the selected parts, the latest last
         self._queue_limits: dict[str, float] = {}
         self._zoom = 1.0
         self._rest = timer(self, self.end_zooming, _REST_MS, is_single=True)
         self._ribbons: tuple[Ribbon, ...] = ()
         self._preview = PreviewItem()
         self.addItem(self._preview)
-        # Items that move a lot: keeping an index in order costs more than it finds.
+        # Items move often: maintaining an index would cost more than it saves.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setBackgroundBrush(QColor(look.tokens.base))
 
     def node_positions(self) -> dict[str, QPointF]:
-        """Return where the nodes are drawn now, also in the middle of a drag."""
+        """Return the present places of the nodes, also during a drag."""
         return {name: item.pos() for name, item in self._nodes.items()}
 
     def places(self) -> dict[str, QPointF]:
-        """Return where everything is drawn that can be moved: nodes by name, notes as `notes.0`."""
+        """Return the present places of all movable items: nodes by name, notes as `notes.0`."""
         return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
 
     def keys_in_reading_order(self) -> list[str]:
@@ -84,7 +84,7 @@ class TopologyScene(QGraphicsScene):
         return [item.key for item in (*nodes, *links, *self._notes.values())]
 
     def centre_of(self, key: str) -> QPointF | None:
-        """Return the middle of an item; None if there is no such item."""
+        """Return the middle of an item; None for an unknown key."""
         section, _, name = key.partition(".")
         if section == "nodes" and name in self._nodes:
             return self._nodes[name].pos()
@@ -94,12 +94,12 @@ class TopologyScene(QGraphicsScene):
         return link.curve.at(0.5)[0] if link and link.curve else None
 
     def item_at(self, position: QPointF, transform: QTransform) -> CanvasItem | None:
-        """Return what a click at a scene position means."""
+        """Return the item that a click at a scene position selects."""
         found = self.itemAt(position, transform)
         return found if isinstance(found, CanvasItem) else None
 
     def node_rect(self) -> QRectF:
-        """Return the rectangle around all nodes, with the bows of parallel links; empty if there is none."""
+        """Return the rectangle around all nodes and the bows of parallel links; empty without nodes."""
         rect = QRectF()
         for node in self._nodes.values():
             rect = rect.united(
@@ -111,14 +111,13 @@ class TopologyScene(QGraphicsScene):
         return rect
 
     def link_items(self) -> Mapping[str, LinkItem]:
-        """Return the drawn links by name, for whoever draws on them."""
+        """Return the drawn links by name, for overlays on them."""
         return self._links
 
     def set_quiet(self, is_quiet: bool) -> None:
-        """Leave the picture to packets, or draw it as ever.
+        """Mute the picture while packets are drawn, or restore it.
 
-        Lanes are faint then, and labels of links that would have to be enlarged to be read are drawn only while their
-        link is selected or pointed at.
+        Muted lanes are faint. Labels that need enlargement are drawn only while their link is selected or hovered.
         """
         for link in self._links.values():
             link.set_quiet(is_quiet)
@@ -131,19 +130,19 @@ class TopologyScene(QGraphicsScene):
         return [(link.curve.points[0], link.curve.points[-1]) for link in self._links.values() if link.curve]
 
     def keys_inside(self, area: QRectF) -> list[str]:
-        """Return the keys of the nodes whose middle is in a rectangle, and of links and notes that are all in it."""
+        """Return the keys of the nodes whose middle is in a rectangle, and of the links and notes entirely in it."""
         nodes = [item.key for item in self._nodes.values() if area.contains(item.pos())]
         links = [item.key for item in self._links.values() if item.curve and area.contains(item.curve.bounds)]
         notes = [item.key for item in self._notes.values() if area.contains(item.paper)]
         return nodes + links + notes
 
     def point_at_node(self, name: str, is_pointed_at: bool) -> None:
-        """Draw a node as pointed at or not; ignores those that are not drawn."""
+        """Draw a node as hovered or not; ignores unknown nodes."""
         if name in self._nodes:
             self._nodes[name].set_hovered(is_pointed_at)
 
     def free_place_near(self, middle: QPointF) -> QPointF:
-        """Return a place for a node near another, off those that are taken."""
+        """Return a free place for a node near a point."""
         taken = [item.pos() for item in self._nodes.values()]
         for ring in range(20):
             for column, row in _ring(ring):
@@ -154,14 +153,15 @@ class TopologyScene(QGraphicsScene):
 
     @property
     def is_large(self) -> bool:
-        """Whether there are so many labels that they are placed as they come into view."""
+        """True if labels are placed only as they come into view, because the picture has too many."""
         return self._room.is_large
 
     def content_rect(self, *, with_labels: bool = True) -> QRectF:
-        """Return the rectangle around everything that is drawn, with or without labels; empty if nothing is.
+        """Return the rectangle around everything drawn, with or without labels; empty for an empty scene.
 
-        That of a large picture is the same at every zoom: labels, placed only where they are in view, do not count.
-        Nor do they in a quiet one, which would else be fitted by what is not drawn at the zoom that comes of it.
+        The labels of a large picture do not count: they are placed only in view, so the rectangle would depend on the
+        zoom. Those of a muted picture do not count either, because the fit would depend on labels hidden at the
+        resulting zoom.
         """
         rect = QRectF()
         zoom = 1.0 if self.is_large else self._zoom
@@ -179,10 +179,10 @@ class TopologyScene(QGraphicsScene):
             rect = rect.united(note.paper)
         return rect
 
-    # --- what is shown ----------------------------------------------------------------------------------------------
+    # --- content ----------------------------------------------------------------------------------------------------
 
     def show_picture(self, picture: TopologyPicture | None) -> None:
-        """Show another picture; items of the same name stay, so that a selection and the eye keep their place."""
+        """Show another picture; items with the same name stay, and so does the selection."""
         before, self.picture = self.picture, picture
         nodes = picture.places if picture else {}
         links = picture.links if picture else {}
@@ -202,7 +202,7 @@ class TopologyScene(QGraphicsScene):
         self.laid_out.emit()
 
     def show_places(self, picture: TopologyPicture) -> None:
-        """Show a picture that differs from the present one in places only; labels of other links stay put."""
+        """Show a picture with the same content but other places; labels of unaffected links stay in place."""
         self.picture = picture
         self._show_notes(picture.notes)
         self.move_nodes(
@@ -210,7 +210,7 @@ class TopologyScene(QGraphicsScene):
         )
 
     def move_nodes(self, places: Mapping[str, QPointF]) -> None:
-        """Draw nodes elsewhere, with their links, and notes, without touching the document; named as in `places`."""
+        """Draw nodes, their links, and notes at other places without changing the document; keys as in `places`."""
         for name, place in places.items():
             item = self._nodes.get(name) or self._notes[name.partition(".")[2]]
             item.setPos(place)
@@ -224,11 +224,11 @@ class TopologyScene(QGraphicsScene):
         self.laid_out.emit()
 
     def set_zoom(self, zoom: float, within: QRectF | None = None) -> bool:
-        """Make labels readable at a zoom; returns whether they have moved.
+        """Scale labels for readability at a zoom; returns True if labels were placed again.
 
         Args:
-            zoom: of the view.
-            within: where the labels of a small picture shall stand, such as what is in view; anywhere if left out.
+            zoom: zoom of the view.
+            within: area for the labels of a small picture, such as the visible area; None for anywhere.
         """
         before, self._zoom = label_scale(self._zoom), zoom
         was_within, self._room.within = self._room.within, within
@@ -238,7 +238,7 @@ class TopologyScene(QGraphicsScene):
         return True
 
     def follow_zoom(self, zoom: float) -> None:
-        """Take notice of a zoom that may go on: labels of large pictures wait for its end."""
+        """Follow a zoom that may continue: labels of large pictures wait for its end."""
         if not self._room.is_large:
             self.set_zoom(zoom)
         elif label_scale(zoom) != label_scale(self._zoom) or self._room.is_paused:
@@ -252,16 +252,16 @@ class TopologyScene(QGraphicsScene):
             self._place_labels(self._links)
 
     def set_view(self, view: QRectF) -> None:
-        """Take notice of what is in view: labels of large pictures are placed when they come into it."""
+        """Set the visible area: labels of large pictures are placed when they enter it."""
         self._room.show(view)
 
     def set_labels_shown(self, shown: bool) -> None:
-        """Draw the labels of links or leave them out, as small pictures do."""
+        """Show or hide the labels of links; thumbnails hide them."""
         for label in self._labels.values():
             label.setVisible(shown)
 
     def set_look(self, look: Look) -> None:
-        """Draw everything in other colours and fonts."""
+        """Change the colours and fonts of all items."""
         self.look = look
         self.setBackgroundBrush(QColor(look.tokens.base))
         for item in (*self._nodes.values(), *self._links.values(), *self._labels.values(), *self._notes.values()):
@@ -279,7 +279,7 @@ class TopologyScene(QGraphicsScene):
             self.chosen_changed.emit()
 
     def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, *, up: bool) -> None:
-        """Show what a link direction (`wifi/forward`) is doing; ignores links that are not drawn."""
+        """Show the state of a link direction (`wifi/forward`); ignores unknown links."""
         name, _, direction = owner.partition("/")
         link = self._links.get(name)
         if link is None:
@@ -289,11 +289,11 @@ class TopologyScene(QGraphicsScene):
         self._labels[name].set_queue_share(link.queue_share)
 
     def show_preview(self, ribbons: Sequence[Ribbon], open_links: Collection[str] | None = None) -> None:
-        """Draw paths that are not in the scenario yet, over everything else.
+        """Draw paths that the scenario does not contain yet over the picture.
 
         Args:
-            ribbons: the paths; none ends the preview.
-            open_links: those that can be clicked now, the others fade; None: all look the same.
+            ribbons: the paths; empty to end the preview.
+            open_links: links that can be clicked now, while the others fade; None fades no link.
         """
         self._ribbons = tuple(ribbons)
         for name, link in self._links.items():
@@ -303,7 +303,7 @@ class TopologyScene(QGraphicsScene):
         self._lay_preview()
 
     def clear_link_states(self) -> None:
-        """Show the links as they are when nothing runs."""
+        """Show the links without the state of a run."""
         for name, link in self._links.items():
             link.clear_live()
             self._labels[name].set_queue_share(None)
@@ -387,7 +387,7 @@ class TopologyScene(QGraphicsScene):
 
     def _place_labels(self, names: Iterable[str]) -> None:
         if self._room.is_paused:
-            # All of them wait for the zoom that is in force now.
+            # All labels wait, and now use the present zoom.
             self._rest.stop()
             names = self._links
         self._room.place(names, self._zoom)
@@ -405,14 +405,14 @@ class TopologyScene(QGraphicsScene):
 
 
 def _links_to_label(before: TopologyPicture | None, now: TopologyPicture) -> list[str]:
-    """Return the links whose labels look for a place: all of a small picture, else those that are not as before."""
+    """Return the links whose labels to place: all links of a small picture, otherwise the changed ones."""
     if before is None or len(now.links) <= _MOST_LABELLED_ANEW:
         return list(now.links)
     return _changed_links(before, now)
 
 
 def _links_to_draw(before: TopologyPicture | None, now: TopologyPicture) -> list[str]:
-    """Return the links that look or run in another way than before."""
+    """Return the links whose drawing has changed."""
     if before is None or before.paths != now.paths:
         return list(now.links)
     return _changed_links(before, now)
@@ -429,7 +429,7 @@ def _changed_links(before: TopologyPicture, now: TopologyPicture) -> list[str]:
 
 
 def _ring(number: int) -> list[tuple[int, int]]:
-    """Return the cells of a square ring around the middle one, to the right and down first."""
+    """Return the cells of a square ring around the middle, sorted from right to left, then by vertical distance."""
     reach = range(-number, number + 1)
     cells = [(x, y) for x in reach for y in reach if max(abs(x), abs(y)) == number]
     return sorted(cells, key=lambda cell: (-cell[0], abs(cell[1])))

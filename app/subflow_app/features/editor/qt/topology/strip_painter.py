@@ -1,6 +1,6 @@
-"""The drawing of the timeline below the canvas: places of rows, bars and marks in pixels, and the texts on them.
+"""Drawing of the timeline below the canvas: pixel positions of rows, bars and marks, and their texts.
 
-The same places decide which part is under the mouse.
+The same positions serve hit tests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LEAST_BAR = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What is at a point: a row, perhaps one of its items, and where that is taken hold of."""
+    """The row at a point, with the item and the part of it, if any."""
 
     row: StripRow
     item: StripItem | None = None
@@ -46,7 +46,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class StripLayout:
-    """Places of everything at one size; `scroll` is how many pixels of the rows are above the upper edge."""
+    """Pixel positions at one size; `scroll` is the number of pixels of the rows above the upper edge."""
 
     rows: Sequence[StripRow]
     duration_s: float
@@ -55,48 +55,48 @@ class StripLayout:
 
     @property
     def left(self) -> float:
-        """Where time 0 is."""
+        """Position of time 0 in px."""
         return min(_MOST_TITLE, self.width * _TITLE_SHARE) + 6.0
 
     @property
     def span(self) -> float:
-        """How many pixels the whole run takes."""
+        """Width of the whole run in px."""
         return max(self.width - self.left - _RIGHT_MARGIN, 1.0)
 
     @property
     def height(self) -> int:
-        """What all rows take."""
+        """Height of all rows in px."""
         return ROW_HEIGHT * len(self.rows)
 
     def x_of(self, time_s: float) -> float:
-        """Where a time is."""
+        """Return the position of a time in px."""
         return self.left + self.span * min(max(time_s / self.duration_s, 0.0), 1.0)
 
     def time_at(self, x: float) -> float:
-        """The time at a place, inside the run."""
+        """Return the time at a position, limited to the run."""
         return min(max((x - self.left) / self.span, 0.0), 1.0) * self.duration_s
 
     def row_rect(self, index: int) -> QRectF:
-        """The whole row, its name included."""
+        """Return the rectangle of a row, including its name."""
         return QRectF(0.0, index * ROW_HEIGHT - self.scroll, self.width, ROW_HEIGHT)
 
     def title_rect(self, index: int) -> QRectF:
-        """The name of a row."""
+        """Return the rectangle of a row's name."""
         row = self.row_rect(index)
         return QRectF(8.0, row.top(), self.left - 18.0, ROW_HEIGHT)
 
     def bar_rect(self, index: int, start_s: float, end_s: float) -> QRectF:
-        """A bar, wide enough to be seen and held."""
+        """Return the rectangle of a bar, wide enough to see and drag."""
         row = self.row_rect(index)
         x0, x1 = self.x_of(start_s), self.x_of(end_s)
         return QRectF(x0, row.top() + 5, max(x1 - x0, _LEAST_BAR), ROW_HEIGHT - 10)
 
     def mark_point(self, index: int, time_s: float) -> QPointF:
-        """The middle of a mark."""
+        """Return the centre of a mark."""
         return QPointF(self.x_of(time_s), self.row_rect(index).center().y())
 
     def mark_text_rect(self, index: int, mark: StripMark, time_s: float) -> QRectF:
-        """The room for a mark's text: up to the next mark or bar."""
+        """Return the room for a mark's text: up to the next mark or bar."""
         later = [
             start_of(item) for item in self.rows[index].items if item.places[0] != mark.at and start_of(item) > time_s
         ]
@@ -106,7 +106,7 @@ class StripLayout:
         return QRectF(x0, row.top(), max(x1 - x0, 0.0), ROW_HEIGHT)
 
     def left_text_rect(self, index: int, mark: StripMark) -> QRectF:
-        """The room to the left of a mark, where its text goes at the very end of the run."""
+        """Return the room to the left of a mark, for its text near the end of the run."""
         row = self.row_rect(index)
         earlier = [
             item.end_s if isinstance(item, StripBar) else item.time_s
@@ -117,7 +117,7 @@ class StripLayout:
         return QRectF(x0, row.top(), max(self.x_of(mark.time_s) - MARK_RADIUS - 4 - x0, 0.0), ROW_HEIGHT)
 
     def bar_text_rect(self, index: int, rect: QRectF) -> QRectF:
-        """The room inside a bar for its text: up to the first mark in it."""
+        """Return the room for a bar's text: up to the first mark in the bar."""
         inside = [
             self.x_of(item.time_s)
             for item in self.rows[index].items
@@ -127,7 +127,7 @@ class StripLayout:
         return QRectF(rect.left() + 4, rect.top(), max(right - rect.left() - 8, 0.0), rect.height())
 
     def hit(self, at: QPointF) -> Hit | None:
-        """What is at a point; marks before bars, and ends of bars before their middle."""
+        """Return the item at a point; marks before bars, and ends of bars before their middle."""
         for index, row in enumerate(self.rows):
             if self.row_rect(index).contains(at):
                 found = [*self._marks_at(index, row, at), *self._bars_at(index, row, at)]
@@ -148,7 +148,7 @@ class StripLayout:
             rect = self.bar_rect(index, item.start_s, item.end_s)
             if not rect.adjusted(-_GRIP, 0, _GRIP, 0).contains(at):
                 continue
-            # Half of a short bar is its middle all the same, so that it can be moved.
+            # The middle half of a short bar stays reserved for moving it.
             grip = min(_GRIP, rect.width() / 4)
             if at.x() <= rect.left() + grip:
                 yield Hit(row, item, "start")
@@ -166,7 +166,7 @@ _LEAST_BAR_TEXT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Where a bar or mark is while it is dragged; a mark begins and ends at once."""
+    """Times of a bar or mark during a drag; start and end of a mark are equal."""
 
     place: Path
     start_s: float
@@ -174,14 +174,14 @@ class Preview:
 
     @classmethod
     def of(cls, item: StripItem) -> Preview:
-        """Where it is in the file."""
+        """Return the times in the file."""
         if isinstance(item, StripBar):
             return cls(item.start, item.start_s, item.end_s)
         return cls(item.at, item.time_s, item.time_s)
 
 
 def describe_item(item: StripItem) -> str:
-    """Say what a bar or mark is, for tooltips and screen readers."""
+    """Describe a bar or mark, for tooltips and screen readers."""
     if isinstance(item, StripMark):
         return tr("At {time}: {what}", time=fmt.time(item.time_s, 6), what=mark_text(item))
     start = fmt.time(item.start_s, 6)
@@ -192,14 +192,14 @@ def describe_item(item: StripItem) -> str:
 
 
 def bar_text(bar: StripBar) -> str:
-    """What a bar says: what is out of service."""
+    """Write the state that a bar shows."""
     if bar.key == "up":
         return _with_side(tr("down"), bar.side)
     return tr("subflow {number} closed", number=bar.side) if bar.side else tr("closed")
 
 
 def mark_text(mark: StripMark) -> str:
-    """What a mark says: the new values."""
+    """Write the new values of a mark."""
     return _with_side(", ".join(change_words(dict(mark.changes))), mark.side)
 
 
@@ -211,7 +211,7 @@ def _with_side(text: str, side: str) -> str:
 
 
 class StripPainter:
-    """Draws the strip once."""
+    """Draws the timeline for one paint event."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ class StripPainter:
         self._has_focus = has_focus
 
     def paint(self, selected: str, position_s: float | None, message: str) -> None:
-        """Draw all of it."""
+        """Draw rows, axis, position and preview."""
         painter, tokens, layout = self._painter, self._tokens, self._layout
         painter.fillRect(self._area, QColor(tokens.base))
         rows_area = self._area.adjusted(0, 0, 0, -AXIS_HEIGHT)
@@ -312,7 +312,7 @@ class StripPainter:
         painter.setPen(QPen(edge, 2 if is_chosen else 1))
         painter.setBrush(QColor(tokens.error_fill))
         painter.drawRoundedRect(rect, 3, 3)
-        # A grip at each end that can be dragged.
+        # A grip at each end for dragging.
         for x in (rect.left(), rect.right()):
             painter.fillRect(QRectF(x - 1.5, rect.top(), 3, rect.height()), edge)
         text = bar_text(bar)
@@ -342,9 +342,9 @@ class StripPainter:
             shown = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
         elif text and room.right() >= self._area.right() - 4:
-            # At the very end of the run there may be room to the left.
+            # Near the end of the run, the text may fit to the left.
             left = self._layout.left_text_rect(index, mark)
-            if left.width() >= 2.2 * self._metrics.horizontalAdvance(text):  # that of the mark before stands there, too
+            if left.width() >= 2.2 * self._metrics.horizontalAdvance(text):  # beside the text of the previous mark
                 painter.setPen(QColor(tokens.text))
                 painter.drawText(left, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
 
@@ -386,7 +386,7 @@ class StripPainter:
         painter.drawPolygon(QPolygonF([QPointF(x - 5, tip + 7), QPointF(x + 5, tip + 7), QPointF(x, tip)]))
 
     def _paint_guides(self, area: QRectF) -> None:
-        """Draw the times of what is dragged, on the axis where they are read off."""
+        """Draw the times of the dragged item on the axis."""
         assert self._preview is not None
         painter, tokens = self._painter, self._tokens
         painter.setFont(self._small)

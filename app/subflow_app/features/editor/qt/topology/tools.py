@@ -1,7 +1,7 @@
-"""Tools of the canvas: the bar that offers them, their effect on the left mouse button, and gestures.
+"""Tools of the canvas: their bar, their effect on the left mouse button, and gestures.
 
-A gesture is the meaning of one mouse drag: one object, so that it can be read, ended and given up alone. The bar lies
-left of the canvas: it has tools to hold, and a palette of parts to drag onto the canvas.
+A gesture handles one mouse drag in one object, from press to release or cancellation. The bar to the left of the canvas
+has the tools, and a palette of parts to drag onto the canvas.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from subflow_app.vocabulary.language import tr
 
 
 class Gesture(Protocol):
-    """A drag from press to release; positions are those of the view's viewport."""
+    """A drag from press to release; positions are in the view's viewport."""
 
     def move(self, position: QPoint) -> None:
         """Follow the mouse."""
 
     def finish(self) -> None:
-        """The button was released: make it count."""
+        """Apply the gesture after the release of the button."""
 
     def cancel(self) -> None:
-        """It was given up: leave everything as it was."""
+        """Cancel the gesture: restore the previous state."""
 
 
 class PanGesture:
@@ -50,14 +50,14 @@ class PanGesture:
         vertical.setValue(vertical.value() - delta.y())
 
     def finish(self) -> None:
-        """Stay where it was dragged to."""
+        """Keep the final position."""
 
     def cancel(self) -> None:
-        """Stay too: nothing was changed that could need undoing."""
+        """Keep the final position, because panning changes nothing in the document."""
 
 
 class MoveGesture:
-    """Drags nodes and notes; the document hears of it once, at the end."""
+    """Drags nodes and notes; the document changes once, at the end."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class MoveGesture:
         self._has_moved = False
 
     def move(self, position: QPoint) -> None:
-        """Draw the nodes under the mouse, on whole units or with the held one on the grid."""
+        """Draw the nodes under the mouse, on whole units or with the dragged node on the grid."""
         shift = self._view.mapToScene(position) - self._start
         if self._grid is not None:
             origin = self._origins[self._held]
@@ -91,19 +91,19 @@ class MoveGesture:
         )
 
     def finish(self) -> None:
-        """Write the new places down."""
+        """Commit the new places."""
         positions = self._scene.places()
         places = {name: positions[name] for name in self._origins}
         if self._has_moved and places != self._origins:
             self._commit(places)
 
     def cancel(self) -> None:
-        """Put the nodes back."""
+        """Restore the original places."""
         self._scene.move_nodes(self._origins)
 
 
 class PlaceGesture:
-    """Shows where a new part will stand, and places it at the end."""
+    """Previews the place of a new part, and places it at the end."""
 
     def __init__(
         self, view: QGraphicsView, scene: TopologyScene, start: QPoint, place: Callable[[QPointF], None]
@@ -121,12 +121,12 @@ class PlaceGesture:
         self._ghost.setPos(self._at)
 
     def finish(self) -> None:
-        """Place it."""
+        """Place the part."""
         self._end()
         self._place(self._at)
 
     def cancel(self) -> None:
-        """Place nothing."""
+        """Remove the preview."""
         self._end()
 
     def _end(self) -> None:
@@ -134,7 +134,7 @@ class PlaceGesture:
 
 
 class JoinGesture:
-    """Pulls a line from a node to another; `join` is told both, the second as the first if it was left nowhere."""
+    """Draws a line from one node to another and passes both to `join`; a click passes the first node twice."""
 
     def __init__(
         self, view: QGraphicsView, scene: TopologyScene, first: str, start: QPoint, join: Callable[[str, str], None]
@@ -149,7 +149,7 @@ class JoinGesture:
         self.move(start)
 
     def move(self, position: QPoint) -> None:
-        """Pull the line to the mouse, or to the node under it."""
+        """Draw the line to the mouse, or to the node under it."""
         item = self._scene.item_at(self._view.mapToScene(position), self._view.viewportTransform())
         node = item.key.partition(".")[2] if item is not None and item.key.startswith("nodes.") else ""
         places = self._scene.node_positions()
@@ -161,12 +161,12 @@ class JoinGesture:
         self._line.set_ends(places[self._first], end, is_joined=bool(node) and node != self._first)
 
     def finish(self) -> None:
-        """Join the two, if the mouse is on a node."""
+        """Pass both nodes to `join`; the second is empty outside nodes."""
         self._end()
         self._join(self._first, self._second)
 
     def cancel(self) -> None:
-        """Join nothing."""
+        """Remove the line."""
         self._end()
 
     def _end(self) -> None:
@@ -175,24 +175,24 @@ class JoinGesture:
 
 
 class PickGesture:
-    """A click that is to be told, and nothing else."""
+    """A click without a drag."""
 
     def __init__(self, pick: Callable[[], None]) -> None:
         self._pick = pick
 
     def move(self, position: QPoint) -> None:
-        """A click has no way."""
+        """Ignore the movement."""
 
     def finish(self) -> None:
-        """Tell it."""
+        """Report the click."""
         self._pick()
 
     def cancel(self) -> None:
-        """Tell nothing."""
+        """Report nothing."""
 
 
 class BandGesture:
-    """Draws a rectangle and selects the nodes whose middle and the links of which all is in it."""
+    """Draws a rectangle, and selects nodes whose middle is inside, and links and notes entirely inside."""
 
     def __init__(self, view: QGraphicsView, scene: TopologyScene, start: QPoint, keep: Iterable[str]) -> None:
         self._view = view
@@ -203,7 +203,7 @@ class BandGesture:
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, view.viewport())
 
     def move(self, position: QPoint) -> None:
-        """Select what the rectangle covers so far."""
+        """Select the items in the present rectangle."""
         rect = QRect(self._start, position).normalized()
         self._band.setGeometry(rect.adjusted(0, 0, 1, 1) if rect.isValid() else QRect(self._start, QSize(1, 1)))
         self._band.show()
@@ -211,11 +211,11 @@ class BandGesture:
         self._scene.choose([*self._keep, *self._scene.keys_inside(area)])
 
     def finish(self) -> None:
-        """Keep the selection."""
+        """Keep the new selection."""
         self._end()
 
     def cancel(self) -> None:
-        """Select what was selected before."""
+        """Restore the previous selection."""
         self._end()
         self._scene.choose(self._before)
 
@@ -229,24 +229,24 @@ Join: TypeAlias = Callable[[str, str, str], None]
 
 
 class Tool(Protocol):
-    """A tool: what a press begins, and what Enter does for those who have no mouse."""
+    """A tool: the gesture of a mouse press, and its keyboard equivalent on Enter."""
 
     name: str
     cursor: Qt.CursorShape
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Begin a gesture at a press on what has this key; None leaves the press to the select tool."""
+        """Start a gesture for a press on the part with this key; None leaves the press to the select tool."""
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Do the same by the keyboard; False leaves the key to others."""
+        """Apply the tool by keyboard; False if it does not handle Enter."""
 
 
 class PlaceTool:
-    """Puts a host, a router or a note where the button is released.
+    """Places a host, a router or a note where the button is released.
 
     Args:
         name: `host`, `router` or `note`.
-        place: is told the name and the place.
+        place: called with the name and the place.
     """
 
     cursor = Qt.CursorShape.CrossCursor
@@ -256,24 +256,24 @@ class PlaceTool:
         self._place = place
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Begin to place, but not on top of something."""
+        """Start placing, except on an existing item."""
         if key:
             return None
         return PlaceGesture(view, scene, position, lambda at: self._place(self.name, at))
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Place where there is room, near the middle of what is in view."""
+        """Place the part in a free place near the middle of the view."""
         middle = view.mapToScene(view.viewport().rect().center())
         self._place(self.name, scene.free_place_near(middle))
         return True
 
 
 class JoinTool:
-    """Makes a link or a flow from one node to another: by a drag, or by a click on each.
+    """Creates a link or a flow between two nodes, by a drag or by a click on each.
 
     Args:
         name: `link` or `flow`.
-        join: is told the name and the two nodes.
+        join: called with the name and the two nodes.
     """
 
     cursor = Qt.CursorShape.CrossCursor
@@ -284,7 +284,7 @@ class JoinTool:
         self._first = ""
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Begin at a node; at a second one if the first has been clicked."""
+        """Start a line at this node, or at the node clicked before."""
         if not key.startswith("nodes."):
             self._first = ""
             return None
@@ -295,7 +295,7 @@ class JoinTool:
         return JoinGesture(view, scene, first, position, self._finish)
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Join the two nodes that are selected."""
+        """Join the two selected nodes."""
         nodes = [key.partition(".")[2] for key in scene.chosen if key.startswith("nodes.")]
         if len(nodes) != 2:
             return False
@@ -304,18 +304,18 @@ class JoinTool:
 
     def _finish(self, first: str, second: str) -> None:
         if first == second:
-            # A click: the next one says where it leads.
+            # A click on the first node; the next click sets the second node.
             self._first = first
         elif second:
             self._join(self.name, first, second)
 
 
 class PickTool:
-    """Tells which link is clicked.
+    """Reports clicks on items.
 
     Args:
-        name: of the tool.
-        pick: is told the key of what was clicked, empty for nothing.
+        name: name of the tool.
+        pick: called with the key of the clicked item.
     """
 
     cursor = Qt.CursorShape.PointingHandCursor
@@ -325,11 +325,11 @@ class PickTool:
         self._pick = pick
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Begin a click."""
+        """Start a click on an item."""
         return PickGesture(lambda: self._pick(key)) if key else None
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Pick what is selected."""
+        """Pick the selected item."""
         if not scene.chosen:
             return False
         self._pick(scene.chosen[-1])
@@ -337,18 +337,18 @@ class PickTool:
 
 
 PART_MIME = "application/x-subflow-part"
-"""What is dragged from the palette: the name of its tool as data."""
+"""MIME type of a drag from the palette, with the name of the tool as data."""
 
 PALETTE = ("host", "router", "note")
 """Tools whose buttons can be dragged onto the canvas."""
 
 _ICON = 18
 _LEAST_HEIGHT = 26  # of a button, px
-_LEAST_ROWS = 3  # of buttons: a lower strip is cut off
+_LEAST_ROWS = 3  # of buttons: the minimum height of the strip
 
 
 class ToolStrip(QFrame):
-    """Buttons in one column, in more where it is low; empty and hidden until it gets its actions."""
+    """Buttons in one column, or in several if the strip is low; hidden until `set_actions`."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -363,7 +363,7 @@ class ToolStrip(QFrame):
         self.hide()
 
     def set_actions(self, actions: Sequence[QAction]) -> None:
-        """Show a button for each; those named as in `PALETTE` can be dragged."""
+        """Add a button for each action; those named in `PALETTE` can be dragged."""
         for action in actions:
             name = action.objectName().rpartition("_")[2]
             button = PaletteButton(name, self) if name in PALETTE else QToolButton(self)
@@ -371,7 +371,7 @@ class ToolStrip(QFrame):
             named(button, f"tool_{name}", action.text().replace("&", ""))
             button.setAutoRaise(True)
             button.setIconSize(QSize(_ICON, _ICON))
-            # Every tool has a key and a menu entry: Tab should not stop here on the way.
+            # Every tool has a key and a menu entry, so Tab skips the buttons.
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             button.setMinimumHeight(_LEAST_HEIGHT)
             self._buttons.append(button)
@@ -379,15 +379,15 @@ class ToolStrip(QFrame):
         self.setVisible(bool(actions))
 
     def sizeHint(self) -> QSize:
-        """One column of all buttons."""
+        """Return the size of one column of all buttons."""
         return self._size_of(len(self._buttons), self._buttons[0].sizeHint().height() if self._buttons else 0)
 
     def minimumSizeHint(self) -> QSize:
-        """As many columns as leave the least number of rows."""
+        """Return the height of the minimum number of rows, and the width of the present columns."""
         return QSize(self._size_of(self._rows).width(), self._size_of(_LEAST_ROWS).height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Uses the height there is."""
+        """Distribute the buttons over the available height."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -407,7 +407,7 @@ class ToolStrip(QFrame):
         return self._size_of(rows).height() <= self.height()
 
     def _size_of(self, rows: int, height: int = _LEAST_HEIGHT) -> QSize:
-        """Of the strip with that many rows of buttons of this height."""
+        """Return the size of the strip with this many rows of buttons of this height."""
         if not self._buttons:
             return QSize()
         width, gap = self._buttons[0].sizeHint().width(), self._layout.spacing()
@@ -429,7 +429,7 @@ def _style(t: Tokens) -> str:
 
 
 class PaletteButton(QToolButton):
-    """A tool that can also be dragged onto the canvas."""
+    """A tool button that can also be dragged onto the canvas."""
 
     def __init__(self, part: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -437,17 +437,17 @@ class PaletteButton(QToolButton):
         self._press: QPoint | None = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember where a drag would begin."""
+        """Store the start of a possible drag."""
         self._press = event.position().toPoint()
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click after all."""
+        """Treat the press as a click."""
         self._press = None
         super().mouseReleaseEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Begin a drag once the mouse has really moved."""
+        """Start a drag after a minimum distance."""
         position = event.position().toPoint()
         if self._press is None or not self.isEnabled():
             return

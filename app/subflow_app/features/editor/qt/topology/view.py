@@ -1,6 +1,6 @@
-"""The topology panel: the canvas with its notices, zoom buttons and legend, kept in step with a document.
+"""The topology panel: the canvas with its notices, zoom buttons and legend, synchronized with a document.
 
-Actions put the nodes of the picture in order, each as one step that can be undone.
+Actions arrange the nodes of the picture, each as one undo step.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import hex_colour
 
-_MOST_AT_ONCE = 100  # nodes, which are laid out before anybody notices
+_MOST_AT_ONCE = 100  # nodes, which are laid out without a noticeable delay
 
 
 class Arranging(QObject):
     """Arranges the selected nodes of one panel.
 
     Args:
-        canvas: whose nodes are moved.
-        scene: what it shows.
-        document: the document that is shown now.
-        undo_stack: where the steps go.
-        parent: owner.
+        canvas: canvas that allows or forbids moves.
+        scene: scene of the canvas.
+        document: returns the shown document.
+        undo_stack: undo stack that receives the steps.
+        parent: the owner.
     """
 
-    changed = Signal()  # a large picture begins to be laid out, or is
-    dropped = Signal(str)  # why new places are not taken, and what to do
+    changed = Signal()  # the layout of a large picture started or ended
+    dropped = Signal(str)  # the reason why new places were dropped, and the next step
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Arranging(QObject):
         self._is_laying_out = False
 
     def use_workers(self, workers: Workers) -> None:
-        """Lay out large pictures by these from now on, so that the window goes on meanwhile."""
+        """Lay out large pictures in the background by these workers, so that the window stays responsive."""
         self._workers = workers
 
     @property
@@ -74,11 +74,11 @@ class Arranging(QObject):
 
     @property
     def is_allowed(self) -> bool:
-        """Whether nodes can be moved now: the file can be edited, and nodes are neither locked nor being laid out."""
+        """True if nodes can be moved: the file is editable, nodes are not locked, and no layout is in progress."""
         return not self._is_laying_out and self._document().is_toml and self._canvas.can_move_nodes
 
     def align(self, edge: Edge) -> None:
-        """Put the selected nodes on one line."""
+        """Align the selected nodes."""
         self._move(layout.aligned(self._places(), edge))
 
     def distribute(self, axis: Axis) -> None:
@@ -86,7 +86,7 @@ class Arranging(QObject):
         self._move(layout.distributed(self._places(), axis))
 
     def lay_out(self) -> None:
-        """Find new places for the selected nodes, or for all if fewer than two are selected."""
+        """Lay out the selected nodes anew, or all nodes if fewer than two are selected."""
         picture, scenario = self._scene.picture, self._document().sketch
         if picture is None or scenario is None:
             return
@@ -113,11 +113,11 @@ class Arranging(QObject):
         )
 
     def set_grid(self, is_on: bool) -> None:
-        """Let drags snap to a grid, or not."""
+        """Enable or disable snapping to the grid."""
         self._canvas.set_grid(GRID if is_on else None)
 
     def set_locked(self, is_locked: bool) -> None:
-        """Keep nodes where they are, or let them be moved again."""
+        """Lock nodes in place, or unlock them."""
         self._canvas.set_locked(is_locked)
 
     def _on_found(self, doc: ScenarioDoc, text: str, found: Mapping[str, Point]) -> None:
@@ -152,21 +152,21 @@ class Arranging(QObject):
 
 
 class TopologyView(QWidget):
-    """A picture of the scenario: select, move, look closer.
+    """Panel with the picture of the scenario: select, move and zoom.
 
     Args:
-        doc: what is shown and, by moving nodes, edited.
-        undo_stack: where edits go.
+        doc: the shown document, which moving nodes edits.
+        undo_stack: undo stack that receives the edits.
     """
 
     selection_changed = Signal(str)  # dotted key: "links.wifi", "nodes.client", "flows.download"; "" is the scenario
-    activated = Signal(str)  # the person wants to see the properties of this key
+    activated = Signal(str)  # key of the part whose properties to show
     zoom_changed = Signal(float)
     space_tapped = Signal()
-    chosen_changed = Signal()  # what is selected, however many it is
-    lock_changed = Signal()  # nodes can be moved, or not any more
-    unlock_wanted = Signal()  # the person wants to move nodes again
-    edit_refused = Signal(str)  # why an edit could not be made
+    chosen_changed = Signal()  # any change of the selection, also of several parts
+    lock_changed = Signal()  # the lock of the nodes changed
+    unlock_wanted = Signal()  # request to unlock the nodes
+    edit_refused = Signal(str)  # the reason why an edit was refused
 
     def __init__(
         self,
@@ -175,15 +175,15 @@ class TopologyView(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.doc = doc  # what is drawn
+        self.doc = doc  # the drawn document
         self._undo_stack = undo_stack
-        self.selected = ""  # key of what is selected; empty for the scenario as a whole
+        self.selected = ""  # key of the selected part; empty for the whole scenario
         self._is_selecting = False
         self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         named(self, "topologyView", tr("Topology panel"))
-        self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)  # what the canvas shows
-        self.canvas = TopologyCanvas(self.scene, self)  # the zoomable view itself
+        self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)  # the scene of the canvas
+        self.canvas = TopologyCanvas(self.scene, self)  # the zoomable view
         self.minimap = Minimap(self.canvas, self.scene)  # the overview in the corner of the canvas
         self.arranging = Arranging(self.canvas, self.scene, lambda: self.doc, undo_stack, self)
         self.legend = Legend(self)  # the list of subflows below the canvas
@@ -218,29 +218,29 @@ class TopologyView(QWidget):
         self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
         self._zoom_bar.reset_wanted.connect(self.reset_zoom)
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
-        # Not the function itself: by then it may be another document's.
+        # A lambda, because `_unsubscribe` changes with the document.
         self.destroyed.connect(lambda: self._unsubscribe())
         follow_theme(self._recolour)
         self._show_document()
 
-    # --- what the window uses ---------------------------------------------------------------------------------------
+    # --- interface of the window ------------------------------------------------------------------------------------
 
     @property
     def is_editable(self) -> bool:
-        """Whether the document can be changed here now."""
+        """True if this panel may change the document."""
         return self.doc.is_toml
 
     @property
     def notice(self) -> str:
-        """What is said over the canvas; empty if nothing is."""
+        """The notice over the canvas; empty if hidden."""
         return self._notice.text_shown
 
     def set_menu_entries(self, entries: Mapping[str, Sequence[QAction | None]]) -> None:
-        """Offer these actions on a right click; by section of what is clicked, None is a separator."""
+        """Set the actions of the context menus by section of the clicked key; None is a separator."""
         self._menu_entries = entries
 
     def set_document(self, doc: ScenarioDoc) -> None:
-        """Show another document from now on."""
+        """Switch to another document."""
         self._unsubscribe()
         self.doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
@@ -252,9 +252,9 @@ class TopologyView(QWidget):
         self.fit()
 
     def select(self, key: str) -> None:
-        """Select a thing by its dotted key; deeper keys (`links.wifi.loss`) select the thing they belong to."""
+        """Select a part by its dotted key; a deeper key (`links.wifi.loss`) selects the part that contains it."""
         key = ".".join(key.split(".")[:2])
-        # The inspector answers a selection by naming its latest part, which must not drop the others.
+        # The inspector answers a selection with the key of the latest part, which must not drop the others.
         if key != self.selected or key not in self.scene.chosen:
             self._is_selecting = True
             self.scene.choose([key] if key else [])
@@ -270,13 +270,13 @@ class TopologyView(QWidget):
         self.minimap.refresh()
 
     def set_locked(self, is_locked: bool) -> None:
-        """Keep nodes where they are, and say so, or let them be moved again."""
+        """Lock nodes in place and show the lock, or unlock them."""
         self.arranging.set_locked(is_locked)
         self._zoom_bar.show_locked(is_locked)
         self.lock_changed.emit()
 
     def set_stand_in(self, widget: QWidget) -> None:
-        """Add a widget that can take the place of the legend; it is hidden until then."""
+        """Add a widget that can replace the legend; it is hidden at first."""
         layout = self._footer.layout()
         assert isinstance(layout, QHBoxLayout)
         layout.insertWidget(0, widget, 1)
@@ -284,7 +284,7 @@ class TopologyView(QWidget):
         self._stand_in = widget
 
     def show_stand_in(self, is_shown: bool) -> None:
-        """Show what was set to stand in for the legend; the picture stays where it is, however high that gets."""
+        """Show or hide the replacement of the legend; the picture stays in place, whatever its height."""
         assert self._stand_in is not None
         if is_shown == self.canvas.is_held:
             return
@@ -298,19 +298,19 @@ class TopologyView(QWidget):
             self.canvas.content_changed()
 
     def set_quiet(self, is_quiet: bool) -> None:
-        """Leave the picture to packets, or draw it as ever."""
+        """Mute the picture while packets are drawn, or restore it."""
         self.scene.set_quiet(is_quiet)
 
     def fit(self) -> None:
-        """Show everything."""
+        """Fit the whole picture."""
         self.canvas.fit()
 
     def zoom_in(self) -> None:
-        """One step closer."""
+        """Zoom in by one step."""
         self.canvas.zoom_in()
 
     def zoom_out(self) -> None:
-        """One step back."""
+        """Zoom out by one step."""
         self.canvas.zoom_out()
 
     def reset_zoom(self) -> None:
@@ -318,22 +318,22 @@ class TopologyView(QWidget):
         self.canvas.reset_zoom()
 
     def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, up: bool) -> None:
-        """Show what a link direction is doing while a run goes.
+        """Show the state of a link direction during a run.
 
         Args:
             owner: `wifi/forward` or `wifi/reverse`.
-            utilisation: 0..1.
-            queue_pkts: packets waiting.
+            utilisation: utilisation, 0 to 1.
+            queue_pkts: queue length in packets.
             up: whether the link is in service.
         """
         self.scene.set_link_state(owner, utilisation, queue_pkts, up=up)
 
     def set_position(self, time_s: float | None) -> None:
-        """Show on the timeline how far a run is; None while nothing runs."""
+        """Show the position of a run on the timeline; None without a run."""
         self.strip.set_position(time_s)
 
     def clear_link_states(self) -> None:
-        """Show the links as they are when nothing runs."""
+        """Show the links without the state of a run."""
         self.scene.clear_link_states()
 
     def _recolour(self, tokens: Tokens) -> None:
@@ -354,7 +354,7 @@ class TopologyView(QWidget):
             return
         self._show_document()
         if change.kind in ("text", "parts"):
-            # The change may have renamed what was selected.
+            # The change may have renamed the selected part.
             self._on_chosen_changed()
 
     def _show_document(self) -> None:
@@ -400,7 +400,7 @@ class TopologyView(QWidget):
 
     def _show_legend(self) -> None:
         paths = list(self.scene.picture.paths.values()) if self.scene.picture else []
-        # The subflows of the only flow are told apart by their paths alone.
+        # Subflows of a single flow differ only by their paths.
         is_only_flow = len({path.flow for path in paths}) == 1 < len(paths)
         self.legend.set_entries(
             [
@@ -436,7 +436,7 @@ class TopologyView(QWidget):
             self.selection_changed.emit(key)
 
     def _describe(self, key: str) -> str:
-        """Say what is selected, for screen readers."""
+        """Describe the selection for screen readers."""
         section, _, name = key.partition(".")
         picture = self.scene.picture
         if picture is None:
@@ -470,7 +470,7 @@ class TopologyView(QWidget):
         menu.popup(position)
 
     def build_menu(self, key: str) -> QMenu:
-        """Build the right-click menu of a thing; of the canvas itself for the empty key."""
+        """Build the context menu of a part, or of the canvas for the empty key."""
         menu = QMenu(self)
         can_edit = self.is_editable
         section, _, name = key.partition(".")
@@ -508,7 +508,7 @@ class TopologyView(QWidget):
     def _place_automatically(self, node: str) -> None:
         documents.set_value(self._undo_stack, self.doc, f"nodes.{node}.at", None)
 
-    # --- glue -------------------------------------------------------------------------------------------------------
+    # --- Qt events --------------------------------------------------------------------------------------------------
 
     def _on_zoom_changed(self, zoom: float) -> None:
         self._zoom_bar.show_zoom(zoom)
@@ -516,23 +516,23 @@ class TopologyView(QWidget):
         self.zoom_changed.emit(zoom)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the desktop's font."""
+        """Update to the desktop's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.scene.set_look(Look.of(current_tokens(), self.font()))
 
     def minimumSizeHint(self) -> QSize:
-        """Room for tools and footer: a low panel does without the timeline."""
+        """Return the room for tools and footer; a low panel hides the timeline."""
         hint = super().minimumSizeHint()
         timeline = self.strip.minimumSizeHint().height() if self.strip.isVisibleTo(self) else 0
         return QSize(hint.width(), hint.height() - timeline)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the notice in its place, and leave the picture most of the room."""
+        """Keep the notice in place, and limit the timeline to its share of the height."""
         super().resizeEvent(event)
         self.strip.fit_into(self.height())
         if self.canvas.is_held:
-            # Another panel is another matter: all of the picture stays in view.
+            # A panel of another size fits the whole picture again.
             self._lay_out_now()
             self.canvas.content_changed()
         self._notice.place()
@@ -543,7 +543,7 @@ class TopologyView(QWidget):
         layout.activate()
 
     def event(self, event: QEvent) -> bool:
-        """Place the notice again when the layout has moved the canvas."""
+        """Place the notice again after the layout has moved the canvas."""
         handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._notice.place()
