@@ -114,7 +114,7 @@ def test_a_path_is_put_together_link_by_link() -> None:
     assert made.stands_at == "r1"
     assert made.why_not("a3") == "the path has reached r1, where a3 does not start"
     assert made.pick("slow") == ""
-    assert made.why_not("fast") == "the way over fast leads back to r1"
+    assert made.why_not("fast") == "the path over fast leads back to r1"
     # The last link is taken back by a second click.
     assert made.pick("slow") == ""
     assert made.picked == ["in"]
@@ -145,7 +145,7 @@ def test_the_paths_of_a_flow_that_is_there_are_chosen() -> None:
 
 def test_without_a_way_or_without_a_choice_it_says_why() -> None:
     apart = draft(text='format = 1\nduration = "1s"\n[nodes.a]\n[nodes.b]\n')
-    assert apart.problem.startswith("no way leads from a to b")
+    assert apart.problem.startswith("no path leads from a to b")
     none = draft()
     for index in range(len(none.paths)):
         none.set_wanted(index, False)

@@ -170,7 +170,7 @@ def test_routers_and_unconnected_hosts_are_refused_with_the_reason(network: Desk
     network.bar.trigger("topology.delete")
     network.features[Drawing].flows.ask_new("a", "b")
     assert not dialog_of(network).accept_button.isEnabled()
-    assert "No way leads from a to b" in dialog_of(network).told.text()
+    assert "No path leads from a to b" in dialog_of(network).told.text()
 
 
 def test_the_dialog_goes_when_the_network_changes(network: Desk) -> None:

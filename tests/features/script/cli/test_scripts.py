@@ -49,7 +49,7 @@ def test_nothing_is_written_over(subflow: Subflow) -> None:
     Path("mine.py").write_text("what I wrote")
     answer = subflow("controllers", "new", "mine")
     assert answer.code == 2
-    assert answer.err == "subflow: mine.py already exists; it is left as it is\n"
+    assert answer.err == "subflow: mine.py already exists; it stays unchanged\n"
     assert Path("mine.py").read_text() == "what I wrote"
 
 

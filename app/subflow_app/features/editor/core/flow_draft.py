@@ -115,9 +115,9 @@ def why_not_next(topology: Topology, source: str, destination: str, path: Sequen
         return f"the path has reached {here}, where {link} does not start"
     there = ends[1] if here == ends[0] else ends[0]
     if there in walk:
-        return f"the way over {link} leads back to {there}"
+        return f"the path over {link} leads back to {there}"
     if there in topology.hosts and there != destination:
-        return f"the way over {link} leads to {there}, a host: only routers forward"
+        return f"the path over {link} leads to {there}, a host: only routers forward"
     return ""
 
 

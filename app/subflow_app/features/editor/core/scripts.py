@@ -87,7 +87,7 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
         InputError: if the file cannot be written; an existing file stays unchanged.
     """
     if is_new and (is_there(path) or path.is_symlink()):
-        raise InputError(f"{path} already exists; it is left as it is")
+        raise InputError(f"{path} already exists; it stays unchanged")
     try:
         write_whole(path.resolve(), text.encode())
     except OSError as error:
@@ -222,7 +222,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
     if place.path is None:
         return replace(place, content="")
     if is_there(place.path):
-        raise InputError(f"{place.path} already exists; it is left as it is")
+        raise InputError(f"{place.path} already exists; it stays unchanged")
     return place
 
 
