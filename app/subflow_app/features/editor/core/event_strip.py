@@ -41,15 +41,14 @@ class StripMark:
     """A change at an instant.
 
     Attributes:
-        at: where its time stands in the file: `("events", 3, "at")`, or the time of a step of a rate.
-        time_s: when.
-        changes: what changes, as (key of the file, new value as text); of a switch the new state
-            itself.
-        side: which direction of a link, or which subflow of a flow; empty for the whole.
+        at: path of its time in the file: `("events", 3, "at")`, or the time of a rate step.
+        time_s: simulated time, s.
+        changes: pairs (key of the file, new value as text); the new state as a bool for a switch.
+        side: direction of a link, or number of a subflow; empty for the whole link or flow.
         values: where the new values stand in the file.
-        earliest_s: a drag goes no further to the left.
-        latest_s: nor further than this to the right.
-    """
+        values: paths of the new values in the file.
+        earliest_s: lower bound of a drag, s.
+    latest_s: upper bound of a drag, s."""
 
     at: Path
     time_s: float

@@ -203,7 +203,7 @@ class FlowDraft:
         self.controller = _DEFAULT_CONTROLLERS["mptcp"]
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
-        self.picked: list[str] | None = None  # the path that is being put together; None: none is
+        self.picked: list[str] | None = None  # the path under construction, if any
         self.paths: list[DraftPath] = []  # all that can be chosen, in the order of the panel
         present = scenario.flows.get(flow)
         if present is not None:

@@ -49,7 +49,7 @@ class FieldRow(QObject):
     def __init__(self, doc: Previewer, field: FormField, parent: QWidget) -> None:
         super().__init__(parent)
         self._doc = doc
-        self.field = field  # what is shown
+        self.field = field
         self.label = muted(Label(field.label, parent, wordWrap=True))
         self.label.setMinimumWidth(1)  # in a narrow panel, a long word is cut instead of the editor
         self.editor = self._make_editor(field, parent)
