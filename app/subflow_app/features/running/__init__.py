@@ -1,1 +1,1 @@
-"""Runs: one from start to end, changed live and stepped through, or many in a queue."""
+"""Runs: single ones, with live changes and steps, and many in a queue."""

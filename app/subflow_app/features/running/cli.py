@@ -1,4 +1,4 @@
-"""``subflow run``: simulate a scenario, keep the run, show what came out."""
+"""``subflow run``: simulates a scenario, stores the run, and prints its summary."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def run(
         print_note(line)
     recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:
-        # Without a window decisions are handed on as they come, and take next to no memory.
+        # Without a window, decisions are moved out during the run and take next to no memory.
         kept = None if window_s is None else recording
         _print_estimate(source.scenario, interval_s, kept, is_kept=not no_store, as_json=as_json)
         return
     with ExitStack() as stack:
-        # A database that cannot be opened is said before anything is simulated: nothing is lost by stopping here.
+        # Open the database before the simulation: a failure costs nothing here.
         store = None if no_store else stack.enter_context(opened_store(database))
         try:
             job = RunJob(
@@ -114,7 +114,8 @@ def run(
                 decisions=recording,
             )
         except SimError as error:
-            # The file is well-formed, but this cannot be simulated, e.g. samples that would not fit the memory.
+            # The file is well-formed, but the core cannot simulate it, e.g. because its samples would not fit into
+            # memory.
             raise InputError(f"{scenario}: {error}") from error
         code = carry_out_and_tell(job, store, tag_texts, export, as_json=as_json)
     raise typer.Exit(code)
@@ -130,16 +131,16 @@ def carry_out_and_tell(
     more: Callable[[], dict[str, Any]] = dict,
     tell_more: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run, tell, export.
+    """Run the job, print its summary, and export it.
 
     Args:
         job: to be run.
-        store: where it is kept; None: nowhere.
+        store: where the run is stored; None: nowhere.
         tags: for the stored run.
         export: a folder for data and figures.
         as_json: print one document.
-        more: of the run that has ended, what the document has beside the summary.
-        tell_more: tells people of that, behind the summary.
+        more: called after the run; returns further keys of the JSON document.
+        tell_more: called after the run; prints the text for the same values below the summary.
 
     Returns:
         The exit code.
@@ -150,7 +151,7 @@ def carry_out_and_tell(
     for warning in warnings:
         print_note(f"warning: {warning}")
     result, signal_number = in_background(job, job.name, lambda: _progress_text(job.progress))
-    # What could not be kept is saved before anything else can go wrong.
+    # Save a copy of an unstored run first, before another step can fail.
     rescued = _rescue(job, result) if result.store_error is not None else None
     if store is not None and result.run_id is not None:
         for tag in tags:
@@ -209,7 +210,7 @@ def _rescue(job: RunJob, result: RunResult) -> Path | None:
 
 
 def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -> bool:
-    """Write data and figures; whether that went well. The run itself is safe by now."""
+    """Write data and figures; False if that failed. The run itself is stored by now."""
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 
     plan = ExportPlan(figure_formats=("svg", "png"))
@@ -242,7 +243,7 @@ def _print_estimate(
 
 
 def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> float | None:
-    """How much of the end of the run the decisions are kept of, s; None if all or none of them are."""
+    """Length of the period at the end of the run whose decisions are kept, s; None keeps all or no decisions."""
     window_s = None if window is None else positive_time_option("--decision-window", window, "10s")
     if (is_wanted or window_s is not None) and not is_kept:
         raise InputError("--no-store would keep no decisions: leave it out, or write them with --export DIR")
@@ -250,7 +251,7 @@ def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> f
 
 
 def _limits(memory: str | None, events: str | None) -> Limits | None:
-    """What the options say, and where one is left out the environment; None without options."""
+    """Limits from the options, completed from the environment variables; None without options."""
     from subflow_sim.errors import ParamError
     from subflow_sim.limits import MAX_CROSSINGS_VARIABLE, MAX_MEMORY_VARIABLE, Limits
 

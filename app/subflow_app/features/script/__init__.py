@@ -1,1 +1,1 @@
-"""Controllers and schedulers that people write as text: editor, versions, conformance checks."""
+"""Controllers and schedulers as scripts: editor, versions, conformance checks."""

@@ -1,4 +1,4 @@
-"""``subflow controllers`` and ``subflow schedulers``: those that there are, and scripts of one's own."""
+"""``subflow controllers`` and ``subflow schedulers``: lists of both, and the writing and checking of scripts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def scheduler(context: typer.Context, name: Name, as_json: Json = False) -> None
 
 
 def _is_json_before(context: typer.Context) -> bool:
-    """Options may stand before the name as well."""
+    """True if --json precedes the name."""
     return context.parent is not None and bool(context.parent.params["as_json"])
 
 
@@ -180,7 +180,7 @@ def convert(
 
 
 def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
-    """What a script stands, told as it comes."""
+    """Run the conformance checks of a script, and print each finding."""
     from subflow_app.features.catalog.core.catalog import app_catalog
     from subflow_app.features.editor.core.scripts import check_script_name
     from subflow_app.features.script.core import ArenaTrial, ConformanceJob
@@ -190,7 +190,7 @@ def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     try:
         check_script_name(name, script.kind, app_catalog())
     except InputError:
-        name = "checked"  # a file may be called as somebody likes
+        name = "checked"  # any name of a file will do for a check
     jobs: list[ConformanceJob | ArenaTrial] = [ConformanceJob(script.kind, name, script.text)]
     if script.kind == "controller":
         jobs.append(ArenaTrial(name, script.text))

@@ -1,11 +1,11 @@
-"""Checks of a controller or scheduler that is written as text, in small networks beside the plainest one.
+"""Conformance checks of a controller or scheduler script in small networks, compared with a simple reference.
 
-Every check is a scenario of its own with the script in it, so that the run can be opened to find why it fails. It is
-compared with the same network where NewReno, or the scheduler minrtt, takes its place. A network that is hard is hard
-for all, and half of the result of the plainest is a low bar that only a broken script misses.
+Each check is a separate scenario that contains the script, so that a person can open its run to find the cause of a
+failure. The reference is the same network with NewReno or the scheduler minrtt in place of the script. A hard network
+is hard for both, and half of the reference is a low bar that only a broken script misses.
 
-The arena is a further question: the script sends in the networks of the arena, in their quick form, and is ranked
-among those whose outcomes ship. Nothing of it is kept, because a draft is not an entry.
+A further check places the script in the networks of the arena, in their quick form, and ranks it among the shipped
+outcomes. Its results are not stored, because a draft is not an entry.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from subflow_store.database import IN_MEMORY
 Verdict = Literal["pass", "fail", "error"]
 
 HALF = 0.5
-"""Share of what the plainest gets that has to be reached."""
+"""Minimum share of the goodput of the reference."""
 
 STARVED = 0.1
-"""Share of the mean of many flows that none may be below."""
+"""Minimum share of the mean goodput of many flows, for each of them."""
 
 _NEAR = 0.05
-"""Of scores in the arena: what is not further below NewReno than this is as good."""
+"""Difference of arena scores up to which a script counts as good as NewReno."""
 
 _PLAINEST: Mapping[ScriptKind, str] = {"controller": "newreno", "scheduler": "minrtt"}
 _SAMPLE_INTERVAL_S = 0.1
@@ -93,13 +93,13 @@ paths = [["first"]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that is asked of a script.
+    """A question about a script.
 
     Attributes:
-        id: names it in documents.
-        title: in a word or two, in English.
-        question: what it asks, in English.
-        tells: the answer, in English, with its numbers as `{share}`.
+        id: key in documents.
+        title: a word or two, in English.
+        question: in English.
+        tells: text of the answer, in English, with its numbers as placeholders such as `{share}`.
     """
 
     id: str
@@ -110,18 +110,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Check(Question):
-    """Something to stand.
+    """A question that a run of a small network answers.
 
     Attributes:
-        kinds: of scripts that are asked it.
+        kinds: of scripts that the check applies to.
         rate: of each link.
         queue: of each link.
-        link: more lines of each link.
-        more: tables of the scenario besides.
-        count: of flows with the script.
+        link: further TOML lines of each link.
+        more: further TOML tables of the scenario.
+        count: number of flows with the script.
         duration_s: of the run.
-        warmup_s: what does not count.
-        judges: tells from the flows with the script and with the plainest a share, and whether it is enough.
+        warmup_s: unmeasured time at the beginning, s.
+        judges: computes a share from the flows with the script and those with the reference, and whether it suffices.
     """
 
     judges: Callable[[_Flows, _Flows], tuple[float, bool]]
@@ -138,12 +138,12 @@ class Check(Question):
         """The scenario with a controller or scheduler in it.
 
         Args:
-            kind: which of the two.
-            name: of it.
-            text: of the script; None: it is built in.
+            kind: controller or scheduler.
+            name: of the algorithm.
+            text: of the script; None for a built-in algorithm.
 
         Raises:
-            ScenarioError: if that is not in order.
+            ScenarioError: if the script has errors.
         """
         links = ("first", "second") if kind == "scheduler" else ("first",)
         script = ""
@@ -188,7 +188,7 @@ def _left_to_newreno(script: _Flows, plainest: _Flows) -> tuple[float, bool]:
 
 
 def _down(from_s: float, to_s: float) -> str:
-    """The first link is down for a while."""
+    """TOML events that take the first link down for a while."""
     return "".join(
         f'\n[[events]]\nat = "{at_s}s"\nlink = "first"\nup = {up}\n' for at_s, up in ((from_s, "false"), (to_s, "true"))
     )
@@ -206,7 +206,7 @@ CHECKS: tuple[Check, ...] = (
         translatable("does it survive timeouts?"),
         _OF_PLAINEST,
         _share,
-        # For longer than any timer waits, again and again.
+        # Repeatedly, and longer than any retransmission timer waits.
         more="".join(_down(at, at + 0.6) for at in (3, 7, 11, 15)),
     ),
     Check(
@@ -249,7 +249,7 @@ CHECKS: tuple[Check, ...] = (
         warmup_s=10,
     ),
 )
-"""In order; a scheduler has the links twice."""
+"""In the order of display; for a scheduler, the links exist twice."""
 
 
 ARENA = Question(
@@ -262,14 +262,14 @@ ARENA = Question(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of a question.
+    """Result of a check.
 
     Attributes:
-        check: that was asked.
-        verdict: of it; "error" if a run failed.
-        value: that was judged: a share, or the score in the arena; 0 if a run failed.
-        text: what came of it, in the language of the window.
-        source: the run that shows it.
+        check: the question.
+        verdict: "error" if a run failed.
+        value: the share, or the score in the arena; 0 if a run failed.
+        text: the answer, in the language of the window.
+        source: scenario of the run behind the result.
     """
 
     check: Question
@@ -280,18 +280,18 @@ class Finding:
 
     @property
     def number(self) -> str:
-        """What was judged, in short; empty if a run failed."""
+        """Short text of `value`; empty if a run failed."""
         if self.verdict == "error":
             return ""
         return f"{self.value:.2f}" if self.check is ARENA else f"{self.value:.0%}"
 
     def document(self) -> dict[str, Any]:
-        """It as JSON."""
+        """The finding for JSON."""
         return {"check": self.check.id, "verdict": self.verdict, "value": self.value, "text": self.text}
 
 
 def questions_of(kind: ScriptKind) -> tuple[Question, ...]:
-    """All that can be asked of controllers, or of schedulers."""
+    """All questions for controllers, or for schedulers."""
     return (*checks_of(kind), ARENA) if kind == "controller" else checks_of(kind)
 
 
@@ -301,16 +301,16 @@ def checks_of(kind: ScriptKind) -> tuple[Check, ...]:
 
 
 class ConformanceJob(Batch[Check]):
-    """Makes all checks of a script. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+    """Makes all checks of a script. `run` blocks and belongs into a worker thread; other methods suit any thread.
 
-    A script that is not in order ends it: its error is part of the outcome.
+    A script with errors ends the job: its error is part of the outcome.
 
     Args:
         kind: of the script.
-        name: of it.
-        text: of it.
-        jobs: how many at once.
-        executor: makes who does it; None: as `jobs` says.
+        name: of the script.
+        text: of the script.
+        jobs: number of simultaneous runs.
+        executor: makes the executor of the runs; None: according to `jobs`.
     """
 
     def __init__(
@@ -325,7 +325,7 @@ class ConformanceJob(Batch[Check]):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those there are so far, in the order of the checks."""
+        """The findings so far, in the order of the checks."""
         known = dict(self._findings)
         return tuple(known[check.id] for check in self.checks if check.id in known)
 
@@ -347,12 +347,12 @@ class ConformanceJob(Batch[Check]):
 
 
 class ArenaTrial(Job):
-    """Has a controller send in the networks of the arena, in its quick form; as `ConformanceJob`.
+    """Runs a controller in the networks of the arena, in their quick form; otherwise like `ConformanceJob`.
 
     Args:
         name: of the script.
-        text: of it.
-        jobs: how many at once.
+        text: of the script.
+        jobs: number of simultaneous runs.
     """
 
     def __init__(self, name: str, text: str, *, jobs: int = 1) -> None:
@@ -365,12 +365,12 @@ class ArenaTrial(Job):
 
     @property
     def progress(self) -> JobProgress:
-        """How far its runs are."""
+        """Progress of its runs."""
         job = self._job
         return self._progress if job is None or self._progress.finished else job.progress
 
     def stop(self) -> None:
-        """End soon."""
+        """End the job soon."""
         super().stop()
         if self._job is not None:
             self._job.stop()
@@ -409,7 +409,7 @@ class ArenaTrial(Job):
         return Finding(ARENA, "pass" if is_enough else "fail", scores[own.name], text, self._source(own, worst))
 
     def _source(self, own: Entrant, net: Network) -> ScenarioSource:
-        """A network with the script in it."""
+        """A network of the arena with the script in it."""
         text = own.put_into(net.text, net.competes)
         text = set_value(text, ("name",), f"{own.name}: {net.name}")
         return source_of(Use.ASSESS, text)

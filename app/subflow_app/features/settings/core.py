@@ -25,14 +25,14 @@ class SettingSpec:
 
     Attributes:
         key: field of `Settings`.
-        section: what it belongs to.
-        label: what it is called.
-        tip: what it does, in a sentence.
-        kind: how it is edited.
+        section: heading of the group.
+        label: name in the dialog.
+        tip: effect of the setting, in a sentence.
+        kind: of editor.
         choices: value -> text, of a ``choice``.
         bounds: lowest and highest value of a ``time`` (s) or a ``whole``.
-        unit: of a ``whole``, as it is shown.
-        is_for_next_start: whether it takes effect when the program starts next.
+        unit: of a ``whole``, for display.
+        is_for_next_start: whether it takes effect only at the next start of the program.
     """
 
     key: str
@@ -144,7 +144,7 @@ def defaults(settings: Settings) -> Settings:
 
 
 def for_next_start(before: Settings, after: Settings) -> tuple[SettingSpec, ...]:
-    """The changes that take effect when the program starts next."""
+    """The changed settings that take effect only at the next start of the program."""
     return tuple(
         spec for spec in SETTINGS if spec.is_for_next_start and getattr(before, spec.key) != getattr(after, spec.key)
     )

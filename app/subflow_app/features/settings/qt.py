@@ -1,4 +1,4 @@
-"""The settings dialog: a row for each setting, found by typing, taken over together or not at all."""
+"""The settings dialog: searchable, with a row per setting; OK applies all changes at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class SettingsDialog(QDialog):
-    """Edits a copy of the settings; ``chosen`` tells it when the person says OK."""
+    """Edits a copy of the settings; ``chosen`` passes it on after OK."""
 
     chosen = Signal(object)  # Settings
     database_wanted = Signal()
@@ -95,10 +95,9 @@ class SettingsDialog(QDialog):
 
 
 class SettingRow(QWidget):
-    """Label, editor, and what the setting does."""
+    """Label, editor and description of a setting."""
 
     def __init__(self, spec: SettingSpec) -> None:
-        """An editor for ``spec``."""
         super().__init__()
         self.spec = spec
         self.editor, self.value, self.set_value = _editor(spec)
@@ -119,13 +118,13 @@ class SettingRow(QWidget):
         layout.addWidget(about)
 
     def matches(self, words: str) -> bool:
-        """Whether every word occurs in what the row says."""
+        """True if the texts of the row contain every word."""
         said = f"{tr(self.spec.section)} {tr(self.spec.label)} {tr(self.spec.tip)}".lower()
         return all(word in said for word in words.lower().split())
 
 
 def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[Any], None]]:
-    """The widget for a setting, what reads it and what sets it."""
+    """The widget for a setting, its getter and its setter."""
     if spec.kind == "switch":
         check = QCheckBox(tr(spec.label))
         return check, check.isChecked, check.setChecked
@@ -139,7 +138,7 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
         return whole, whole.value, whole.setValue
     number = TimeBox()
     number.setRange(low, high)
-    # What is stored may have more digits than the field shows: left alone, it stays as it is.
+    # The stored value may have more digits than the field shows; it changes only after an edit.
     exact = [low]
 
     def show(value: float) -> None:

@@ -1,1 +1,1 @@
-"""Runs: one from start to end, changed live and stepped through, or many in a queue. Start reading at `runs`."""
+"""Runs without the window: single ones, with live changes and steps, and many in a queue. Start reading at `runs`."""

@@ -1,8 +1,8 @@
 """Live changes of a run as events of that run, and its links and flows at any time with all events until then.
 
-A change can contain all that an `[[events]]` entry of a scenario file can, except the time, which is the present one.
-It is appended to the text that is stored with the run: that text alone gives the same run again, bit for bit. The
-document from which the run was started stays as it is.
+A change can contain all keys of an `[[events]]` entry of a scenario file except the time, which is the present. It is
+appended to the text that is stored with the run, and this text reproduces the run bit for bit. The document from which
+the run was started does not change.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NANOSECONDS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class LiveChange:
-    """One change that was made.
+    """A change made to a running simulation.
 
     Attributes:
         event: with the exact time at which it happened.
@@ -34,11 +34,11 @@ class LiveChange:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A change that waits for the thread that simulates.
+    """A change that waits for the simulation thread.
 
     Attributes:
-        values: what is asked for.
-        answer: gets the change, or the reason why there is none.
+        values: the keys of the requested `[[events]]` entry, without `at`.
+        answer: resolves to the change, or to the error that prevented it.
     """
 
     values: Mapping[str, TomlValue]
@@ -60,8 +60,8 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"{key} = {toml_edit.render(value)}" for key, value in entry.items()]
     appended = newline.join([text.rstrip(), "", "[[events]]", *lines, ""])
-    # Reading is a tenth of the work of finding the place for an edit, and a run waits for this. It fails for a file
-    # whose events are an inline array.
+    # Parsing takes a tenth of the time of an edit that finds its own place, and the run waits for this function. The
+    # comparison fails for a file whose events are an inline array.
     try:
         before, after = toml_edit.read_toml(text), toml_edit.read_toml(appended)
     except toml_edit.TomlEditError:
@@ -73,13 +73,13 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LiveSubflow:
-    """What events have made of a subflow.
+    """State of a subflow after the events so far.
 
     Attributes:
         ordinal: from 1 in path order.
-        path: its links.
-        is_open: it was not closed, or was opened again.
-        is_backup: it carries data only while no other is usable.
+        path: names of its links.
+        is_open: whether it is open: never closed, or opened again.
+        is_backup: whether it carries data only while no other subflow is usable.
     """
 
     ordinal: int
@@ -91,7 +91,7 @@ class LiveSubflow:
 def live_link(
     scenario: Scenario, changes: Sequence[LiveChange], name: str, direction: str, now_s: float
 ) -> LiveLink | None:
-    """A link in one direction ("forward" or "reverse") at that time; None if there is none of that name."""
+    """A link in one direction ("forward" or "reverse") at that time; None for an unknown name."""
     link = scenario.links.get(name)
     if link is None:
         return None
@@ -105,7 +105,7 @@ def live_link(
 def live_subflows(
     scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float
 ) -> tuple[LiveSubflow, ...]:
-    """The subflows of a flow at that time; none of a flow of datagrams, or of a name that nothing has."""
+    """The subflows of a flow at that time; empty for a flow of datagrams or an unknown name."""
     flow = scenario.flows.get(name)
     if flow is None or flow.sends_datagrams:
         return ()
@@ -114,12 +114,12 @@ def live_subflows(
 
 
 def live_controller(scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float) -> Choice | None:
-    """The controller in force at that time; None of a flow of datagrams, or of a name that nothing has.
+    """The controller in force at that time; None for a flow of datagrams or an unknown name.
 
     Args:
-        scenario: as it was started.
-        changes: made live until then.
-        name: of a flow, or of one of its copies, to which what is done to the flow is done as well.
+        scenario: as the run started with it.
+        changes: live changes made until then.
+        name: of a flow, or of one of its copies, to which events of the flow apply too.
         now_s: the time.
     """
     base = name.partition(".")[0]
@@ -146,6 +146,6 @@ def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubf
 def _until(scenario: Scenario, changes: Sequence[LiveChange], now_s: float) -> Iterator[Event]:
     """Events until then, in the order in which they happened."""
     live = [change.event for change in changes]
-    # A live change happens a nanosecond after it was made, which a run that holds has not come to.
+    # A live change is dated a nanosecond after it was made, and a paused run has not reached that time yet.
     planned = [event for event in scenario.events if event.at_s <= now_s]
     yield from sorted([*planned, *live], key=lambda event: round(event.at_s * 1e9))

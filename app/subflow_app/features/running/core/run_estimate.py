@@ -1,4 +1,4 @@
-"""Events, time, memory and disk space of a run: expected from trying its beginning, and the most it could take."""
+"""Events, time, memory and disk space of a run: expected values from simulating its beginning, and upper limits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from subflow_sim.forecasts import Forecast, forecast
 from subflow_sim.limits import Estimate, bytes_text, estimate
 from subflow_sim.scenario import Scenario
 
-# Link crossings a second of a simulator that could not be tried.
+# Assumed link crossings per second if no trial was possible.
 _USUAL_RATE = 5e6
-# Of a stopwatch that begins before Python does.
+# Typical start time of the Python interpreter, which its process time leaves out, s.
 _PYTHON_S = 0.05
 
 
@@ -26,9 +26,9 @@ class RunEstimate:
     """Estimate of `subflow run` for a scenario.
 
     Attributes:
-        most: if its flows filled their links, which limits are checked against.
-        told: what the run itself will probably take.
-        is_tried: False where nothing could be tried, as the run is refused.
+        most: upper limit, reached if the flows filled their links; limits are checked against it.
+        told: forecast of time and memory of the simulation.
+        is_tried: False if the run exceeds the limits, so that no trial was made.
         start_s: processor time until the run begins, s.
         start_wall_s: time until the run begins, s.
         is_kept: whether it is stored.
@@ -49,14 +49,14 @@ class RunEstimate:
 
     @property
     def wall_s(self) -> float:
-        """Time from the command to its end, with what else this machine does now, s."""
+        """Time from the command to its end under the present load of this machine, s."""
         return self.start_wall_s + (self.cpu_s - self.start_s) * self._slowness
 
     @property
     def _slowness(self) -> float:
-        """Wall-clock time by processor time: a trial is short, and a busy machine favours what has just begun.
+        """Wall-clock time divided by processor time. A trial is short, and a busy machine favours new processes.
 
-        The start of the program shows that, but also waits for the disk.
+        The start of the program reveals the load, but also includes waits for the disk.
         """
         tried = 1.0 / executors.speed(1, self.told.slowness)
         return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))
@@ -74,7 +74,7 @@ class RunEstimate:
         return executors.RUN_DISK_BYTES + executors.PACKED * self.most.trace_bytes if self.is_kept else 0.0
 
     def document(self) -> dict[str, float]:
-        """The figures that `subflow run --estimate --json` has beside those of `most`."""
+        """The keys that `subflow run --estimate --json` adds to those of `most`."""
         return {
             "expected_crossings": self.told.link_crossings,
             "expected_memory_bytes": self.memory_bytes,
@@ -110,12 +110,12 @@ def estimate_run(
     decisions: DecisionLimits | None = None,
     is_kept: bool = True,
 ) -> RunEstimate:
-    """Estimate of `subflow run` for a scenario, in a program that has just begun.
+    """Estimate of `subflow run` for a scenario, in a process that has just started.
 
     Args:
-        scenario: what would be simulated.
+        scenario: to be estimated.
         sample_interval_s: simulated time between two samples, s.
-        decisions: how many of them are recorded; None: none.
+        decisions: limits of the recorded decisions; None: no recording.
         is_kept: whether the run is stored.
 
     Raises:
@@ -134,11 +134,11 @@ def estimate_run(
 
 
 def _age_s() -> float:
-    """Time since this process was started, s; 0 where the system does not tell."""
+    """Time since this process was started, s; 0 where the system does not report it."""
     try:
         own = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         up_s = float(Path("/proc/uptime").read_text(encoding="utf-8").split()[0])
     except (OSError, ValueError, IndexError):
         return 0.0
-    # The 22nd field, in ticks since the system was started
+    # The 22nd field: start of the process in clock ticks since the system booted.
     return max(0.0, up_s - int(own[19]) / os.sysconf("SC_CLK_TCK"))

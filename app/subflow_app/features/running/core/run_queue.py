@@ -1,7 +1,7 @@
-"""A queue of runs: several at a time in threads of their own, paused, cancelled and tried again.
+"""A queue of runs: several at once in separate threads; runs can be paused, cancelled and retried.
 
-Each run goes where the others go, into the store that is open when it starts, with the tag of its batch. A run that
-fails, and a store that fails, stop nothing but themselves: the next run starts.
+Each run is stored in the store that is open when the run starts, with the tag of its batch. A failed run, or a failure
+of the store, does not stop the queue.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 200
-"""Runs that one request can add: more than anybody means to wait for."""
+"""Runs that one request can add: more than a person would wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class QueuedRun:
     """A run to be queued.
 
     Attributes:
-        source: what to simulate.
+        source: of the scenario to simulate.
         name: of the run.
-        maker: makes the run, in the thread that carries it out; None: the scenario is run from its beginning.
+        maker: makes the run in the thread that simulates it; None: the scenario runs from its beginning.
     """
 
     source: ScenarioSource
@@ -47,18 +47,18 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class QueueEntry:
-    """A run of the queue as it is shown.
+    """State of a queued run, for display.
 
     Attributes:
-        number: tells it from the others, in the order in which they were added.
+        number: identifies the run; counts up in the order of adding.
         name: of the run.
         seed: of the run.
         tag: of its batch.
-        state: where it stands.
-        fraction: share that is simulated, 0 to 1.
-        eta_s: wall time still to go, s; NaN while unknown.
-        note: why it failed, or where it is kept.
-        run_id: its number in the store; None if it is not there (yet).
+        state: waiting, running, paused or an end state.
+        fraction: share of the duration simulated so far, 0 to 1.
+        eta_s: remaining wall time, s; NaN while unknown.
+        note: why the run failed, or why it is not (completely) stored.
+        run_id: its number in the store; None if it is not stored (yet).
     """
 
     number: int
@@ -73,7 +73,7 @@ class QueueEntry:
 
 
 class _Item:
-    """A run with all that belongs to it; the queue's lock guards it."""
+    """A queued run with its job and state; guarded by the lock of the queue."""
 
     def __init__(self, entry: QueueEntry, run: QueuedRun) -> None:
         self.entry = entry
@@ -84,12 +84,12 @@ class _Item:
 
 
 class RunQueue:
-    """The queue of one window. All methods may be called from any thread; what they show is read by whoever asks.
+    """The queue of one window. All methods may be called from any thread; the window polls for changes.
 
     Args:
-        store: gives the store that runs are kept in; None keeps them in memory.
-        sample_interval_s: gives the simulated time between two samples, s.
-        parallel: how many runs go on at once; None: one less than the cores of this machine.
+        store: returns the store for new runs; None keeps them in memory.
+        sample_interval_s: returns the simulated time between two samples, s.
+        parallel: maximum number of simultaneous runs; None: one less than the cores of this machine.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class RunQueue:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run goes on or waits for its turn."""
+        """True if any run is running or waiting."""
         with self._lock:
             return any(not item.entry.state.is_over for item in self._items)
 
@@ -140,7 +140,7 @@ class RunQueue:
             self._expected_per_s = told.threads_s(threads) * threads / simulated_s
 
     def progress(self) -> JobProgress:
-        """How far the queue is as a whole, by the simulated time; cancelled runs are none of it."""
+        """Progress of the whole queue, weighted by simulated time; cancelled runs do not count."""
         with self._lock:
             items = [item for item in self._items if item.entry.state is not JobState.CANCELLED]
             entries = [self._shown(item) for item in items]
@@ -174,17 +174,17 @@ class RunQueue:
             return begun
 
     def take_ended(self) -> list[tuple[RunJob, RunResult]]:
-        """The runs that have ended since the last call, as far as they were simulated at all."""
+        """The runs that have ended since the last call, except those that never started to simulate."""
         with self._lock:
             ended, self._ended = self._ended, []
             return ended
 
     def add(self, runs: Sequence[QueuedRun], tag: str = "") -> list[int]:
-        """Queue runs; they start as soon as it is their turn.
+        """Queue runs and start as many as `parallel` permits.
 
         Args:
             runs: in the order in which they shall start.
-            tag: given to each stored run; empty: none.
+            tag: given to each stored run; empty: no tag.
 
         Returns:
             Their numbers.
@@ -200,7 +200,7 @@ class RunQueue:
             return numbers
 
     def set_parallel(self, parallel: int) -> None:
-        """Let so many runs go on at once; those beyond that finish."""
+        """Set the maximum number of simultaneous runs; runs beyond it finish."""
         with self._lock:
             self._parallel = max(1, parallel)
             self._start_next()
@@ -214,7 +214,7 @@ class RunQueue:
                     item.job.pause()
 
     def unpause(self) -> None:
-        """Go on."""
+        """Resume all runs and start waiting ones."""
         with self._lock:
             self.is_paused = False
             for item in self._items:
@@ -223,7 +223,7 @@ class RunQueue:
             self._start_next()
 
     def cancel(self, numbers: Collection[int]) -> None:
-        """Take waiting runs out of the row and stop those that go on; what they have simulated is kept."""
+        """Cancel waiting runs and stop running ones; the part simulated so far is kept."""
         with self._lock:
             for item in self._chosen(numbers):
                 if item.entry.state is JobState.WAITING:
@@ -244,7 +244,7 @@ class RunQueue:
             self._start_next()
 
     def move(self, numbers: Collection[int], by: int) -> None:
-        """Move runs up (-1) or down (1) by one place; they stop at the ends, in their order."""
+        """Move runs up (-1) or down (1) by one place; they stop at the ends and keep their order."""
         with self._lock:
             chosen = set(numbers)
             items = self._items if by < 0 else self._items[::-1]
@@ -254,18 +254,18 @@ class RunQueue:
             self._items = items if by < 0 else items[::-1]
 
     def remove(self, numbers: Collection[int]) -> None:
-        """Take runs out of the list; those that go on stay."""
+        """Remove runs from the list, except running ones."""
         with self._lock:
             gone = [item for item in self._chosen(numbers) if item.entry.state is not JobState.RUNNING]
             self._items = [item for item in self._items if item not in gone]
 
     def clear_finished(self) -> None:
-        """Take the finished runs out of the list."""
+        """Remove the finished runs from the list."""
         with self._lock:
             self._items = [item for item in self._items if item.entry.state is not JobState.FINISHED]
 
     def close(self) -> None:
-        """Cancel everything and wait until it is over; what was simulated is kept."""
+        """Cancel all runs and wait for their threads; the parts simulated so far are kept."""
         with self._lock:
             self._is_closed = True
             self.cancel([item.entry.number for item in self._items])
@@ -273,7 +273,7 @@ class RunQueue:
         for thread in threads:
             thread.join()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _chosen(self, numbers: Collection[int]) -> list[_Item]:
         return [item for item in self._items if item.entry.number in numbers]
@@ -301,11 +301,11 @@ class RunQueue:
                 thread.start()
 
     def _carry_out(self, item: _Item) -> None:
-        """The thread of one run."""
+        """Body of the thread of one run."""
         try:
             entry = self._run(item)
         except Exception as error:
-            # Whatever it is, it is this run's: the others go on.
+            # Any error ends only this run; the other runs continue.
             _log.exception('queued run "%s" failed', item.run.name)
             entry = replace(item.entry, state=JobState.FAILED, note=str(error) or type(error).__name__)
         with self._lock:
@@ -367,5 +367,5 @@ class RunQueue:
 
 
 def default_parallel() -> int:
-    """One run per core, but for one that the window has."""
+    """One run per core, with one core left for the window."""
     return max(1, (os.cpu_count() or 2) - 1)

@@ -1,4 +1,6 @@
-"""The recorder that streams a run into the store during the run, and the part of a simulation that a run uses.
+"""The recorder that streams a run into the store, and the protocol of the simulation that a run uses.
+
+The run continues when the store fails half-way.
 
 The run continues when the store fails half-way.
 """
@@ -42,22 +44,22 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# Samples go to the store in blocks of this many rows, or whatever has come after this long (s): a crash loses little.
+# Samples are written in blocks of this many rows, or after this wall time (s), so that a crash loses little.
 _BLOCK_SAMPLES = 512
 BLOCK_WALL_S = 0.5
-# So many decisions and intervals may come much sooner; then they go at once.
+# This many decisions and intervals are written at once, before the block is full.
 BLOCK_EVENTS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunPast:
-    """What lies behind a run that does not begin at 0: it goes on from another one.
+    """History of a fork, i.e. of a run that continues another run from a later time than 0.
 
     Attributes:
-        fork: where it branched off, for the store.
-        marks: of the time until then.
-        events: of the time until then, by stream; their names are numbered as the simulation does it.
-        origin: the traces of that other run.
+        fork: branch point, for the store.
+        marks: of the time until the branch.
+        events: of the time until the branch, by stream; names have the numbers that the simulation uses.
+        origin: the traces of the original run.
     """
 
     fork: RunFork
@@ -67,17 +69,17 @@ class RunPast:
 
 
 class RunRecorder:
-    """Moves samples and events of one run to where they are kept. Used by the thread that simulates.
+    """Moves samples and events of one run to traces and store. Used by the simulation thread.
 
-    The store begins a run in a thread of its own: with many flows, or where the disk has other work too, that takes
-    longer than the first seconds of the simulation, which does not wait for it.
+    The store begins a run in a separate thread, and the simulation does not wait for it. With many flows or a busy
+    disk, this takes longer than the first seconds of the simulation.
 
     Marks, monitor intervals, decisions and steps of agents always go to the live traces; with a store, they and the
-    samples go there too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in
-    memory stay complete, but for the oldest of very many intervals, decisions and steps.
+    samples go there too. The first `StoreError` ends the storing, but not the run: it is kept in `error`. The traces in
+    memory stay complete, except for the oldest of very many intervals, decisions and steps.
 
     Attributes:
-        has_begun: whether the store has ever had the run.
+        has_begun: whether the store has ever begun the run.
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class RunRecorder:
         self._waiting_marks: list[TraceMark] = []
         self._waiting_events: list[tuple[str, EventTable]] = []
         if is_over:
-            # Stored from memory: the simulation has handed out already what is in the traces.
+            # Stored afterwards from memory: the simulation no longer holds the marks and events, but the traces do.
             self._waiting_marks.extend(traces.marks())
             self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL, AGENT))
         elif past is not None:
@@ -136,15 +138,15 @@ class RunRecorder:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in the store, which this waits for; None without one, or once storing has failed."""
+        """Number of the run in the store; waits for its start there. None without a store or after its failure."""
         self._take_writer(wait=True)
         return self._writer.run_id if self._writer is not None else None
 
     def record(self, *, everything: bool = False) -> None:
-        """Take over what has come since the last call.
+        """Take over samples, marks and events since the last call.
 
         Args:
-            everything: hand even a short block to the store, e.g. because the run pauses now.
+            everything: write even a short block to the store, e.g. because the run pauses now.
         """
         marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
         self._traces.add_marks(marks)
@@ -156,7 +158,7 @@ class RunRecorder:
         steps = self._simulation.take_agent_steps()
         if steps is not None:
             self._add_events(AGENT, agent_table(steps))
-        # With a window the simulation keeps them until the end: only then it is known which are the last.
+        # With a window, the simulation keeps the decisions until the end, as only then the last ones are known.
         if self._decisions is not None and self._decisions.window_s is None:
             self._take_decisions(None)
         self._take_writer(wait=everything)
@@ -174,7 +176,7 @@ class RunRecorder:
             self._write_block()
 
     def replace_scenario(self, text: str) -> None:
-        """Keep this scenario text with the run from now on: it has changed while the run went on."""
+        """Replace the scenario text stored with the run, after a live change."""
         self._take_writer(wait=True)
         if self._writer is None:
             return
@@ -184,7 +186,7 @@ class RunRecorder:
             self._give_up(error)
 
     def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
-        """Write what is left and close the run in the store."""
+        """Write the remaining data and close the run in the store."""
         if self._decisions is not None:
             self._take_decisions(self._decisions.window_s)
         self.record(everything=True)
@@ -200,7 +202,7 @@ class RunRecorder:
         return self._writer is not None or self._starting is not None
 
     def _take_writer(self, *, wait: bool) -> None:
-        """Goes on with the run in the store as soon as that has begun it, or after waiting for that."""
+        """Use the writer of the store if it is ready, or wait for it."""
         starting = self._starting
         if starting is None or not (wait or starting.done()):
             return
@@ -233,7 +235,7 @@ class RunRecorder:
             self._waiting_events.append((stream.name, table))
 
     def _write_block(self) -> None:
-        """One block of all columns, from the first sample that the store does not have yet."""
+        """Write one block of all columns, from the first unstored sample on."""
         assert self._writer is not None
         first, end = self._stored_samples, self._simulation.sample_count
         try:
@@ -256,7 +258,7 @@ class RunRecorder:
         _log.error("the run continues in memory only: %s", error)
         self.error = error
         if self._writer is not None:
-            self._writer.abandon()  # else it would be listed as running for as long as the store is open
+            self._writer.abandon()  # else the store would list the run as running until it closes
             self._writer = None
         self._waiting_marks.clear()
         self._waiting_events.clear()
@@ -271,7 +273,7 @@ def run_start(
     sample_interval_s: float,
     fork: RunFork | None = None,
 ) -> RunStart:
-    """What the store is told of a run that begins now."""
+    """Values with which the store begins a run now."""
     return RunStart(
         name=name,
         scenario_name=scenario.name,
@@ -292,7 +294,7 @@ def run_start(
 def finished_row(
     start: RunStart, *, run_id: int | None, status: str, summary: Mapping[str, Any], signature: str
 ) -> RunRow:
-    """The run that began so, as the list of runs has it once it is over; 0 is the number of one that is not stored."""
+    """Row of an ended run in the list of runs; an unstored run has number 0."""
     figures = headline(summary)
     assert start.started_at_utc is not None
     return RunRow(
@@ -327,11 +329,11 @@ def finished_row(
 
 
 def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = ()) -> str:
-    """The controllers of a scenario for lists, each once: ``"lia, newreno"``; a constant-rate flow has none.
+    """Names of the controllers of a scenario, each once: ``"lia, newreno"``; constant-rate flows add no name.
 
     Args:
         scenario: of the run.
-        changes: of a fork, which may go on with other controllers.
+        changes: of a fork, which may continue with other controllers.
     """
     names = [flow.controller.name for flow in scenario.flows.values()]
     for change in changes:
@@ -341,7 +343,7 @@ def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = 
 
 
 class RunnableSimulation(Protocol):
-    """What a run asks of a simulation; `subflow_sim.Simulation` has it."""
+    """The methods of a simulation that a run uses; `subflow_sim.Simulation` provides them."""
 
     @property
     def seed(self) -> int:
@@ -353,7 +355,7 @@ class RunnableSimulation(Protocol):
 
     @property
     def duration_s(self) -> float:
-        """Simulated time asked for, s."""
+        """Simulated time requested, s."""
 
     @property
     def finished(self) -> bool:
@@ -375,10 +377,10 @@ class RunnableSimulation(Protocol):
         """Simulate up to that time; False if `interrupt` ended it before."""
 
     def apply(self, event: Event) -> Event:
-        """Make a change now; the event as the scenario would need to have it."""
+        """Make a change now; returns the event as a scenario would contain it."""
 
     def interrupt(self) -> None:
-        """End the `run_until` under way, or else the next one, within some milliseconds."""
+        """End the present `run_until`, or else the next one, within some milliseconds."""
 
     def values(self, index: int) -> NDArray[np.float32]:
         """Samples of one column."""
@@ -387,20 +389,20 @@ class RunnableSimulation(Protocol):
         """Marks since the last call."""
 
     def take_intervals(self) -> Intervals | None:
-        """Monitor intervals finished since the last call; None: it knows nothing of them."""
+        """Monitor intervals finished since the last call; None if the simulation does not record them."""
 
     def take_agent_steps(self) -> AgentSteps | None:
-        """What learning agents saw, did and earned since the last call; None: it knows nothing of agents."""
+        """Observations, actions and rewards of agents since the last call; None if not recorded."""
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
-        """Record decisions from now on, where it knows of them."""
+        """Record decisions from now on, if the simulation supports it."""
 
     def take_decisions(self) -> Decisions | None:
-        """Decisions since the last call; None: it knows nothing of them."""
+        """Decisions since the last call; None if the simulation does not record them."""
 
     @property
     def decisions_lost(self) -> int:
-        """Decisions for which there was no room."""
+        """Number of decisions dropped because the buffer was full."""
 
     def signature(self) -> str:
         """Signature of the run so far."""

@@ -1,7 +1,7 @@
-"""One run of a job, wherever it is made: in this process, in another one or on another machine.
+"""One run of a job in this process, in another process or on another machine.
 
-What goes there is the scenario as it was read, with the content of its policies, so that the other machine needs no
-files. What comes back is everything that there is to store: the process that asked writes, and no other does.
+The task contains the parsed scenario with the content of its policies, so that the other machine needs no files. The
+outcome contains all data for the store, because only the requesting process writes to it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
-    """A run to be made.
+    """A run to be simulated, possibly on another machine.
 
     Attributes:
-        scenario: what to simulate.
+        scenario: to simulate.
         seed: of the run.
         sample_interval_s: of its traces.
-        keeps_traces: whether traces come back, not the summary alone.
+        keeps_traces: whether traces come back in addition to the summary.
         records_decisions: whether decisions come back.
     """
 
@@ -49,15 +49,15 @@ class RunTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunOutcome:
-    """What came of a run.
+    """Result of a run.
 
     Attributes:
-        version: of the simulator that made it.
+        version: of the simulator that made the run.
         status: "finished", "stopped" or "failed".
         summary: document of the run.
         signature: of the run.
-        problem: why it failed; empty if it did not.
-        n_samples: of its traces, also where they are not kept.
+        problem: why the run failed; empty on success.
+        n_samples: of its traces, even if they are not kept.
         columns: of its traces.
         samples: float32 [n_samples, n_columns].
         marks: (time in ns, owner, kind, value) each.
@@ -77,10 +77,10 @@ class RunOutcome:
 
     @property
     def failure(self) -> str:
-        """Why it did not come to its end; empty if it did.
+        """Why the run did not finish; empty if it did.
 
         Raises:
-            ClusterError: if whoever made it has another version of the simulator.
+            ClusterError: if a worker with another version of the simulator made the run.
         """
         if self.version != simulator_version():
             raise ClusterError(
@@ -95,7 +95,7 @@ def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
 
     Args:
         task: the run.
-        on_start: is handed the job, for another thread to stop it.
+        on_start: called with the job, so that another thread can stop it.
     """
     try:
         decisions = decision_limits(task.scenario) if task.records_decisions else None
@@ -107,7 +107,7 @@ def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
             decisions=decisions,
         )
     except Exception as error:
-        # Of this run alone: whoever asked tells it, and goes on.
+        # The error concerns only this run: the caller reports it and continues.
         return RunOutcome(simulator_version(), JobState.FAILED.value, {}, "", str(error) or type(error).__name__)
     on_start(job)
     result = job.run()
@@ -142,25 +142,25 @@ def keep_run(
     """Store a finished run.
 
     Args:
-        store: where.
-        outcome: what came of it.
-        scenario: what was simulated.
+        store: destination.
+        outcome: result of the run.
+        scenario: that was simulated.
         scenario_text: its text, from which the run can be repeated.
         name: of the run.
         seed: of the run.
         sample_interval_s: of its traces.
-        on_start: is told its number before it is closed.
+        on_start: called with the number of the run while it is still open in the store.
 
     Returns:
-        Its number.
+        Number of the run in the store.
 
     Raises:
-        StoreError: if it cannot be written.
+        StoreError: if the run cannot be written.
     """
     start = run_start(scenario, scenario_text, name=name, seed=seed, sample_interval_s=sample_interval_s)
     with store.start_run(start, outcome.columns) as writer:
         on_start(writer.run_id)
-        # Without columns the block still says how long the run was.
+        # A block without columns still records the number of samples.
         samples = outcome.samples if outcome.columns else np.empty((outcome.n_samples, 0), np.float32)
         writer.append(0, samples)
         writer.add_marks(outcome.marks)

@@ -1,7 +1,7 @@
-"""One run from start to end, in short chunks and readable all along, with its steps and the scale of its speed.
+"""One run from start to end, in short chunks, with its progress, its steps and the scale of its speed limit.
 
 Samples and marks are streamed to the store: a run is a stream of start, columns, blocks, stop. A failing view cannot
-reach in here. A failing store cannot stop the simulation either: the run continues in memory, and
+affect the run. A failing store cannot stop the simulation either: the run continues in memory, and
 `RunResult.store_error` describes the failure, so that the traces can be exported or saved elsewhere.
 
 A step ends at the next planned event, at the next sample, or after a length of time. The scale of speeds is
@@ -49,38 +49,38 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE_INTERVAL_S = 0.1
 
-# Decisions of one subflow or connection that there is room for: several times what a chunk of a fast run makes.
+# Buffered decisions per subflow or connection: several times the number that a chunk of a fast run makes.
 _MOST_DECISIONS = 1 << 18
-# With a window it is kept full until the end; then all of them together stay below a gigabyte.
+# With a window, the buffers stay full until the end; all of them together stay below a gigabyte.
 _LEAST_DECISIONS = 1 << 12
 _DECISIONS_TOGETHER = 1 << 22
 
-# A chunk of simulation takes about this long, s: pause and stop answer at once, and the overhead stays below 1 %.
+# Wall time of a chunk of simulation, s: pause and stop act at once, and the overhead stays below 1 %.
 _CHUNK_WALL_S = 0.015
-# The first chunk is short, because nothing is known yet about the speed of this scenario.
+# The first chunk is short, because the speed of this scenario is still unknown.
 _FIRST_CHUNK_S = 0.001
-# A chunk grows or shrinks at most by this factor, so that one slow or empty stretch does not swing it.
+# A chunk grows or shrinks at most by this factor, so that one slow or idle period does not distort it.
 _CHUNK_GROWTH = 4.0
 _SHORTEST_CHUNK_S = 1e-6
-# With a speed limit the run is handed out in slices of this wall time, s: 60 a second look continuous.
+# With a speed limit the run is simulated in slices of this wall time, s: 60 a second look continuous.
 _PACED_SLICE_WALL_S = 1 / 60
-# As late as this a paced run may be and still catch up, s of wall time.
+# Largest delay that a paced run may still catch up, s of wall time.
 _LATEST_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        state: where the run stands.
+        state: waiting, running, paused or an end state.
         sim_time_s: simulated time so far, s.
-        duration_s: simulated time asked for, s.
-        speed: simulated seconds per second of wall time, pauses left out and the waits of a
-            speed limit included; measured since the limit last changed, 0 before the first chunk.
-        eta_s: wall time still to go, s; NaN while unknown.
+        duration_s: simulated time requested, s.
+        speed: simulated seconds per second of wall time, without pauses but with the waits of a speed limit; measured
+            since the limit last changed, 0 before the first chunk.
+        eta_s: remaining wall time, s; NaN while unknown.
         packets: data packets delivered so far.
-        wall_s: wall time spent simulating, pauses left out, s.
+        wall_s: wall time spent simulating, without pauses, s.
     """
 
     state: JobState
@@ -93,21 +93,22 @@ class RunProgress:
 
     @property
     def fraction(self) -> float:
-        """Share of the duration that is simulated, 0 to 1."""
+        """Share of the duration simulated so far, 0 to 1."""
         return min(1.0, self.sim_time_s / self.duration_s) if self.duration_s > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended.
+    """Result of a run.
 
     Attributes:
         status: ``"finished"``, ``"stopped"`` or ``"failed"``.
-        summary: the JSON document of a run, for the time that was simulated; empty if not even that could be had.
-        run_id: number of the run in the store, or None if it is not (completely) there.
-        store_error: why the store does not hold the run; None if it does or was not asked to.
-        error: what made the simulation fail; None unless status is ``"failed"``.
-        signature: the run signature, 16 hex digits; empty after a failure that left none.
+        summary: the JSON document of the run, for the simulated time; reduced to a few keys if the core fails to
+            compute it.
+        run_id: number of the run in the store, or None if it is not (completely) stored.
+        store_error: why the store does not hold the run; None if it does, or without a store.
+        error: the failure of the simulation; None unless status is ``"failed"``.
+        signature: the run signature, 16 hex digits; empty if a failure prevented it.
     """
 
     status: JobState
@@ -119,7 +120,7 @@ class RunResult:
 
 
 def decision_limits(scenario: Scenario, window_s: float | None = None) -> DecisionLimits:
-    """What to record where decisions are asked for: everything, or what is within a window at the end, s."""
+    """Limits for recorded decisions: of the whole run, or of a window (s) at its end."""
     from subflow_sim.decisions import DecisionLimits
 
     capacity = _MOST_DECISIONS
@@ -136,34 +137,34 @@ SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]
 def make_simulation(
     scenario: Scenario, seed: int | None, sample_interval_s: float, limits: Limits | None = None
 ) -> RunnableSimulation:
-    """A simulation of the real core."""
+    """A simulation with the compiled core."""
     from subflow_sim.simulation import Simulation
 
     return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s, limits=limits)
 
 
 class RunJob:
-    """One run. `run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
+    """One run. `run` blocks and belongs into a worker thread; all other methods may be called from any thread.
 
     Args:
-        scenario: what to simulate.
+        scenario: to simulate.
         scenario_text: the TOML text of exactly this scenario; it is stored, so that the run can be repeated. Each live
-            change becomes an event in it.
+            change is appended to it as an event.
         seed: overrides the scenario's seed.
         store: where the run is kept; None keeps it in memory only.
         sample_interval_s: simulated time between two samples, s.
-        name: name of the run; the scenario's name if left out.
-        simulation_maker: makes the simulation; left out: `make_simulation`, the real core.
-        limits: what the run may take at most; left out: the defaults, or what the environment says.
-        decisions: record what controllers and schedulers decide, and why: within a window all that is in it at the end
-            of the run, else everything.
-        past: what lies behind it, if the simulation does not stand at its beginning; such a run is a fork of another.
+        name: name of the run; default: the scenario's.
+        simulation_maker: makes the simulation; default: `make_simulation`, with the compiled core.
+        limits: on the resources of the run; default: from the environment, else the built-in limits.
+        decisions: record the decisions of controllers and schedulers and their reasons: all of them, or those of a
+            window at the end of the run.
+        past: history of the simulation if it starts later than 0; the run is then a fork of another.
 
     Attributes:
         traces: traces so far.
 
     Raises:
-        SimError: if the simulator refuses the scenario, also because it would take too much.
+        SimError: if the simulator refuses the scenario, e.g. because it would exceed the limits.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class RunJob:
             self.traces.fork, self.traces.origin = past.fork, past.origin
         self._go = threading.Event()
         self._go.set()
-        # Ends the wait of a paused run: it goes on, ends, or makes a change.
+        # Ends the wait of a paused run, which then continues, ends or makes a change.
         self._wake = threading.Event()
         self._until_ns: int | None = None
         self._wanted: deque[Wanted] = deque()
@@ -207,19 +208,19 @@ class RunJob:
         self._started_at = datetime.now(UTC)
         self._result: RunResult | None = None
         self._speed_limit = speed_limit
-        # Ends the wait of a paced run early: stop, pause and a new limit act at once.
+        # Ends the wait of a paced run early, so that stop, pause and a new limit act at once.
         self._hurry = threading.Event()
         self._wall_s = 0.0
         self._paused_s = 0.0
-        # Simulated time, and time on the clock that stands still in pauses, from which on the speed is measured, s.
+        # Start of the speed measurement: simulated time, and wall time without pauses, s.
         self._speed_since = (self._simulation.now_s, self._clock())
-        # Read by other threads, replaced as a whole by this one: no lock needed.
+        # Replaced as a whole by the simulation thread, so that other threads can read it without a lock.
         self._progress = self._measure(JobState.WAITING)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the scenario is likely to disappoint with, each a sentence without its full stop."""
-        from subflow_sim.scenario_warnings import scenario_warnings  # which loads the compiled core
+        """Likely problems of the scenario, each a sentence without its full stop."""
+        from subflow_sim.scenario_warnings import scenario_warnings  # loads the compiled core
 
         return scenario_warnings(self.scenario)
 
@@ -230,38 +231,38 @@ class RunJob:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in its store, known soon after its start; None without one."""
+        """Number of the run in its store, known soon after its start; None without a store."""
         return self.traces.run_id
 
     @property
     def decisions_lost(self) -> int:
-        """Decisions that came too fast or, with a window, were too many to be kept."""
+        """Number of decisions that were dropped because they came too fast or, with a window, were too many."""
         return self._simulation.decisions_lost
 
     @property
     def progress(self) -> RunProgress:
-        """How far the run is; cheap enough to ask for at every frame."""
+        """Progress so far; cheap enough to read at every frame."""
         return self._progress
 
     @property
     def is_held(self) -> bool:
-        """Whether the run holds: after `pause`, or where `run_to` has sent it."""
+        """True while the run is paused, after `pause` or at the end of `run_to`."""
         return not self._go.is_set()
 
     def pause(self) -> None:
-        """Hold the simulation at once; without effect once the run is over."""
+        """Pause the simulation at once; no effect after the run has ended."""
         self._until_ns = None
         self._go.clear()
         self._hurry.set()
         self._simulation.interrupt()
 
     def unpause(self) -> None:
-        """Go on, to the end if nothing is said before."""
+        """Continue, to the end unless another call intervenes."""
         self._until_ns = None
         self._set_going()
 
     def run_to(self, t_s: float) -> None:
-        """Go on and hold exactly at `t_s`, s; at once if that has passed. What is simulated stays the same."""
+        """Continue and pause exactly at `t_s`, s; at once if that has passed. The results stay the same."""
         self._until_ns = round(t_s * NANOSECONDS)
         self._set_going()
 
@@ -276,8 +277,9 @@ class RunJob:
             values: the keys of an `[[events]]` entry, without `at`.
 
         Returns:
-            Has the change within milliseconds, or raises why nothing changes: ScenarioError for what the format does
-            not allow, SimulationError for what the simulator refuses, also because the run is over, and TomlEditError.
+            A future that resolves to the change within milliseconds, or raises the reason why nothing changes:
+            ScenarioError if the format refuses the change, SimulationError if the simulator refuses it or the run has
+            ended, or TomlEditError.
         """
         wanted = Wanted(dict(values))
         self._wanted.append(wanted)
@@ -289,7 +291,7 @@ class RunJob:
         return wanted.answer
 
     def stop(self) -> None:
-        """End the run at once; what is simulated so far is kept, with status ``"stopped"``."""
+        """End the run at once; the part simulated so far is kept, with status ``"stopped"``."""
         self._stop.set()
         self._set_going()
         self._hurry.set()
@@ -297,18 +299,18 @@ class RunJob:
 
     @property
     def speed_limit(self) -> float | None:
-        """Simulated seconds per second of wall time at most; None is full speed."""
+        """Maximum speed in simulated seconds per second of wall time; None: no limit."""
         return self._speed_limit
 
     def set_speed_limit(self, speed_limit: float | None) -> None:
-        """Run at most this fast from now on; never changes what is simulated, only when."""
+        """Limit the speed from now on; the results stay the same."""
         self._speed_limit = speed_limit
         self._hurry.set()
 
     def run(self) -> RunResult:
         """Simulate to the end, or until `stop`.
 
-        A failure of the store or of the simulation is part of the result, never raised.
+        Failures of the store or of the simulation are reported in the result, never raised.
         """
         if self._started:
             raise RuntimeError("a RunJob runs once")
@@ -319,7 +321,7 @@ class RunJob:
         try:
             status = self._simulate(recorder)
         except Exception as exception:
-            # Whatever went wrong inside the simulator, the samples up to here are sound and worth keeping.
+            # The samples up to a failure of the simulator are sound and worth keeping.
             _log_failure(exception, f'run "{self.name}" failed at t = {self._simulation.now_s:.3f} s')
             status, error = JobState.FAILED, exception
         result = self._result = self._finish(recorder, status, error)
@@ -328,13 +330,13 @@ class RunJob:
         return result
 
     def save_to(self, store: Store) -> int:
-        """Store the whole run from memory once it is over, e.g. because the store it went to has failed.
+        """Store the whole run from memory after its end, e.g. because its first store has failed.
 
         Returns:
-            Its number in that store.
+            Number of the run in that store.
 
         Raises:
-            StoreError: if that store cannot hold it either.
+            StoreError: if that store fails, too.
         """
         result = self._result
         if result is None:
@@ -361,7 +363,7 @@ class RunJob:
         )
 
     def _simulate(self, recorder: RunRecorder) -> JobState:
-        """Run chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
+        """Simulate chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
         simulation = self._simulation
         chunk_s = _FIRST_CHUNK_S
         limit = self._speed_limit
@@ -382,12 +384,12 @@ class RunJob:
                     self._make_changes(recorder)
                 due = time.perf_counter()
                 self._paused_s += due - paused
-                continue  # it may hold where it stands, too
+                continue  # a change may have set a new pause or end here
             if self._stop.is_set():
                 return JobState.STOPPED
             self._hurry.clear()
             if self._speed_limit != limit:
-                # The speed so far tells nothing about the time to go.
+                # Speeds under the old limit do not predict the remaining time.
                 limit = self._speed_limit
                 self._speed_since = (simulation.now_s, self._clock())
                 due = time.perf_counter()
@@ -405,13 +407,12 @@ class RunJob:
             self._progress = self._measure(JobState.RUNNING)
             recorder.record()
             if limit is not None:
-                # A slice that came late is made up for by shorter waits; after a long hold-up that would look like a
-                # jump.
+                # Shorter waits make up for a late slice, but after a long delay that would look like a jump.
                 due = max(due, started - _LATEST_S) + (simulation.now_s - started_s) / limit
                 self._wait_until(due)
             growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)
             if not was_whole or (slice_s < chunk_s and growth > 1.0):
-                # A slice that was cut short or is a quick one says nothing about how much could be simulated in one go.
+                # An interrupted or short slice does not show how much fits into a whole chunk.
                 continue
             chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
         return JobState.FINISHED
@@ -421,13 +422,13 @@ class RunJob:
         return until_ns is not None and round(self._simulation.now_s * NANOSECONDS) >= until_ns
 
     def _make_changes(self, recorder: RunRecorder) -> None:
-        """Make the changes that were asked for, in their order."""
+        """Make the requested changes, in their order."""
         while self._wanted:
             wanted = self._wanted.popleft()
             try:
                 change = self._change(wanted.values)
             except Exception as error:
-                # Of the person who asked: the run goes on without the change.
+                # A refused change concerns only its caller: the run continues without it.
                 wanted.answer.set_exception(error)
                 continue
             self.live_changes = (*self.live_changes, change)
@@ -449,33 +450,33 @@ class RunJob:
     def _refuse_waiting(self) -> None:
 
         while self._wanted:
-            with contextlib.suppress(IndexError):  # another thread may have the same in mind
+            with contextlib.suppress(IndexError):  # another thread may empty the queue at the same time
                 self._wanted.popleft().answer.set_exception(SimulationError("the run is over"))
 
     def _wait_until(self, due: float) -> None:
-        """Wait until then (perf_counter), so that a paced run does not get ahead."""
+        """Wait until `due` (of perf_counter), so that a paced run does not exceed its limit."""
         remaining_s = due - time.perf_counter()
-        # Stop, pause or a new limit may have come during the slice: then the event is set and this returns at once.
+        # Stop, pause or a new limit may have come during the slice; then the event is set and this returns at once.
         if remaining_s > 0 and self._go.is_set() and not self._stop.is_set() and not self._wanted:
             self._hurry.wait(remaining_s)
 
     def _clock(self) -> float:
-        """Seconds of wall time, pauses left out; only differences mean something."""
+        """Wall time without pauses, from an arbitrary origin, s."""
         return time.perf_counter() - self._paused_s
 
     def _finish(self, recorder: RunRecorder, status: JobState, error: Exception | None) -> RunResult:
-        """Close the books: summary and signature of what was simulated, and the end of the stream to the store."""
+        """Compute summary and signature of the simulated part, and end the stream to the store."""
         try:
             summary, signature = self._simulation.summary(), self._simulation.signature()
         except Exception as exception:
-            # After a failure inside the core there may be no summary either; the samples are kept all the same.
+            # After a failure inside the core the summary may fail, too; the samples are kept nevertheless.
             _log_failure(exception, f'run "{self.name}" has no summary')
             summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
             signature, status, error = "", JobState.FAILED, error or exception
         summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
         recorder.finish(status.value, summary, signature)
         if isinstance(recorder.error, StoreLocked) and not recorder.has_begun:
-            # Whoever kept the database locked when the run began may have let go of it by now.
+            # The lock of another process on the database may have ended since the start of the run.
             recorder = self._recorder(self._store, is_over=True)
             recorder.finish(status.value, summary | {"run_id": recorder.run_id}, signature)
             self.traces.run_id = recorder.run_id
@@ -509,7 +510,7 @@ class RunJob:
 
 
 def _log_failure(error: Exception, what: str) -> None:
-    """With its traceback, if it is a bug; the terminal shows what is logged."""
+    """Log a failure, with its traceback if it is a bug; the terminal shows the log."""
     if is_expected(error):
         _log.error("%s: %s", what, message_of(error))
     else:
@@ -525,13 +526,13 @@ SLOWEST = 0.01
 FASTEST = 1000.0
 _STEPS_PER_DECADE = 10
 MOST_SPEED_STEPS = round(math.log10(FASTEST / SLOWEST) * _STEPS_PER_DECADE) + 1
-"""The last position of the scale: as fast as it goes."""
+"""The last position of the scale: no limit."""
 
 
 def next_event_s(scenario: Scenario, now_s: float) -> float | None:
-    """When something is next to happen that the scenario plans, s: an event, or a flow that starts or stops.
+    """Time of the next event, or start or stop of a flow, that the scenario plans, s; None without one.
 
-    Flows that arrive at random, and starts with a random delay, are known to the simulator alone.
+    Flows with random arrivals and starts with a random delay are not included: their times are drawn by the simulator.
     """
     times = [event.at_s for event in scenario.events]
     for flow in scenario.flows.values():
@@ -545,13 +546,13 @@ def next_event_s(scenario: Scenario, now_s: float) -> float | None:
 
 
 def step_end_s(size: StepSize, scenario: Scenario, now_s: float, sample_interval_s: float) -> float:
-    """Where a step from `now_s` ends, s: at the end of the run at the latest."""
+    """Time at which a step from `now_s` ends, s; at most the end of the run."""
     end_s = scenario.duration_s
     if size == "event":
         at_s = next_event_s(scenario, now_s)
         return end_s if at_s is None else at_s
     if size == "sample":
-        # In whole nanoseconds: a sum of tenths of seconds would come to stand a little before a sample.
+        # In whole nanoseconds: a sum of tenths of seconds would end slightly before a sample.
         interval_ns = max(1, round(sample_interval_s * _NANOSECONDS))
         return min(end_s, (round(now_s * _NANOSECONDS) // interval_ns + 1) * interval_ns / _NANOSECONDS)
     return min(end_s, (round(now_s * _NANOSECONDS) + round(_LENGTHS_S[size] * _NANOSECONDS)) / _NANOSECONDS)
@@ -575,5 +576,5 @@ def position_of(limit: float | None) -> int:
 
 
 def speed_text(limit: float | None) -> str:
-    """A speed limit as a button says it: ``0.1×``; empty without a limit."""
+    """A speed limit for a button: ``0.1×``; empty without a limit."""
     return "" if limit is None else f"{limit:g}×"

@@ -1,4 +1,4 @@
-"""Estimate of many runs, from trying the beginnings of some: shown before a sweep, an arena or a queue starts."""
+"""Estimate of many runs, from simulating the beginnings of some: shown before a sweep, an arena or a queue starts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario
 
 SCENARIOS_TRIED = 16
-"""As many scenarios represent all, where they are more."""
+"""Maximum number of scenarios that represent all runs."""
 
-# The processor time for which these are tried together.
+# Processor time for all trials together, s.
 _TRIAL_S = 0.4
 _LEAST_TRIAL_S = 0.02
-# Of a simulator that is not tried, link crossings a second.
+# Assumed link crossings per second without a trial.
 _USUAL_RATE = 5e6
 
 
@@ -32,15 +32,15 @@ class RunsEstimate:
     """Estimate of many runs.
 
     Attributes:
-        runs: in all.
+        runs: total number.
         link_crossings: of all runs, if their flows filled their links; limits are checked against this.
-        rate: link crossings a second that this machine simulates on one core.
-        disk_bytes: in the database.
-        memory_bytes: of the largest run.
-        setting_up_s: processor time of all runs before and after their simulation, where they are made, s.
-        storing_s: processor time of the one process that hands out runs and stores them, s.
-        expected_crossings: of all runs, as their beginnings let expect.
-        slowness: wall-clock time of this machine by processor time; see `subflow_sim.forecasts.Forecast`.
+        rate: link crossings per second that this machine simulates on one core.
+        disk_bytes: space in the database, bytes.
+        memory_bytes: memory of the largest run, bytes.
+        setting_up_s: processor time of all runs before and after their simulation, in the processes that simulate, s.
+        storing_s: processor time of the one process that distributes and stores the runs, s.
+        expected_crossings: of all runs, extrapolated from their beginnings.
+        slowness: wall-clock time divided by processor time on this machine; see `subflow_sim.forecasts.Forecast`.
     """
 
     runs: int
@@ -55,19 +55,19 @@ class RunsEstimate:
 
     @property
     def crossings(self) -> float:
-        """Packets that will cross a link: as expected where that is known."""
+        """Number of link crossings: the expected one if known, else the upper limit."""
         return self.link_crossings if math.isnan(self.expected_crossings) else self.expected_crossings
 
     @property
     def cpu_s(self) -> float:
-        """Time on one core that has nothing else to do, s."""
+        """Time on one otherwise idle core, s."""
         return self.crossings / self.rate + self.setting_up_s + self.storing_s
 
     def wall_s(self, jobs: int) -> float:
-        """Time with so many runs at once on this machine as it is now, s; they cannot end faster than they are stored.
+        """Time with so many simultaneous runs under the present load, s; storing sets a lower limit.
 
         Args:
-            jobs: how many runs at once; more than one are made in processes, which have to be started.
+            jobs: number of simultaneous runs; more than one run in processes, whose start takes time.
         """
         if jobs == 1:
             return self.threads_s(1)
@@ -76,11 +76,11 @@ class RunsEstimate:
         return max(self.storing_s / executors.speed(1, self.slowness), work_s / executors.speed(makers, self.slowness))
 
     def threads_s(self, jobs: int) -> float:
-        """The same time where the runs are made in threads of this process, s."""
+        """The same time for runs in threads of this process, s."""
         return self.cpu_s / executors.speed(max(1, min(jobs, self.runs)), self.slowness)
 
     def time_text(self, jobs: int) -> str:
-        """The time with so many runs at once, for people."""
+        """The time with so many simultaneous runs, as text."""
         return long_text(self.wall_s(jobs))
 
 
@@ -95,11 +95,11 @@ def estimate_runs(
     """Estimate of runs, from the scenarios of some of them.
 
     Args:
-        scenarios: at most `SCENARIOS_TRIED`, from all over the runs; those that are too large to run are not tried.
-        runs: in all.
+        scenarios: at most `SCENARIOS_TRIED`, spread over the runs; those too large to run are not tried.
+        runs: total number.
         sample_interval_s: simulated time between two samples, s.
         keeps_traces: whether the runs are stored with their traces.
-        is_tried: whether to simulate the beginnings of these for a moment.
+        is_tried: whether to simulate the beginnings of the scenarios for a moment.
     """
     told: list[Estimate] = []
     usable: list[Scenario] = []
@@ -107,7 +107,7 @@ def estimate_runs(
         try:
             told.append(estimate(scenario, sample_interval_s=sample_interval_s))
             usable.append(scenario)
-        except SimError:  # whoever checks the runs says it
+        except SimError:  # the check of the runs reports it
             continue
     tried = _tried(usable, sample_interval_s) if is_tried else []
     trace_bytes = _mean([each.trace_bytes for each in told]) if keeps_traces else 0.0
@@ -129,17 +129,17 @@ def estimate_runs(
 
 
 def spread_numbers(count: int, most: int = SCENARIOS_TRIED) -> range | tuple[int, ...]:
-    """Numbers from 0 on from all over so many things, the first and the last among them."""
+    """At most `most` numbers spread evenly over 0 to `count` - 1, including the first and the last."""
     return range(count) if count <= most else tuple(number * (count - 1) // (most - 1) for number in range(most))
 
 
 def long_text(time_s: float) -> str:
-    """A time that may be days."""
+    """Text of a time that may be days."""
     return duration_text(time_s) if time_s < 2 * 86_400 else f"{count_text(time_s / 86_400)} days"
 
 
 def _tried(scenarios: Sequence[Scenario], sample_interval_s: float) -> list[Forecast]:
-    """Forecasts of some runs; each has the same part of the time that may be spent."""
+    """Forecasts of some runs, each with an equal share of the trial time."""
     from subflow_sim.forecasts import forecast
 
     found: list[Forecast] = []
@@ -147,7 +147,7 @@ def _tried(scenarios: Sequence[Scenario], sample_interval_s: float) -> list[Fore
         trial_s = max(_LEAST_TRIAL_S, _TRIAL_S / len(scenarios))
         try:
             found.append(forecast(scenario, sample_interval_s=sample_interval_s, trial_s=trial_s))
-        except SimError:  # too large, which limits tell
+        except SimError:  # too large; the check of the limits reports it
             continue
     return found
 

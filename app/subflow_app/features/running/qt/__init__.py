@@ -1,1 +1,1 @@
-"""The part of the window: runs: one from start to end, changed live and stepped through, or many in a queue."""
+"""Runs in the window: single ones, with live changes and steps, and many in a queue."""

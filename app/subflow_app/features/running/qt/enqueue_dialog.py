@@ -1,4 +1,4 @@
-"""Asks for the runs to add to the queue: seeds, and controllers for one of the flows."""
+"""Dialog for runs to add to the queue: seeds, and controllers for one of the flows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MOST_SEED = 999_999_999
 
 @dataclass(frozen=True, slots=True)
 class Enqueueing:
-    """What to add.
+    """Runs to add to the queue.
 
     Attributes:
-        seeds: of the runs, each controller with each.
-        flow: whose controller varies; empty: none does.
-        controllers: as scenario files have them; none: those of the scenario.
+        seeds: of the runs; each controller runs with each seed.
+        flow: whose controller varies; empty: no flow.
+        controllers: in the notation of scenario files; empty: those of the scenario.
         tag: of all these runs.
     """
 
@@ -43,14 +43,14 @@ class Enqueueing:
 
 
 class EnqueueDialog(QDialog):
-    """A small grid of runs."""
+    """Grid of seeds and controllers for several runs."""
 
     def __init__(self, seed: int, flows: Mapping[str, Sequence[AlgorithmChoice]], parent: QWidget | None) -> None:
-        """Suggests five seeds from that of the scenario on.
+        """Suggests five seeds, beginning with that of the scenario.
 
         Args:
             seed: of the scenario.
-            flows: controllers that each flow can have, that of the scenario first.
+            flows: possible controllers of each flow, beginning with that of the scenario.
             parent: owner of the dialog.
         """
         super().__init__(parent)
@@ -83,7 +83,7 @@ class EnqueueDialog(QDialog):
 
     @property
     def answer(self) -> Enqueueing:
-        """What is asked for."""
+        """The chosen runs."""
         chosen = tuple(self.controllers.values)
         seeds = range(self.first.value(), self.last.value() + 1)
         flow = str(self.flow.currentData())

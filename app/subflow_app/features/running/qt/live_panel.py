@@ -1,4 +1,4 @@
-"""Changing a link or a flow of the run that goes on: what is selected on the canvas, with the values it has now."""
+"""Panel that changes the selected link or flow of the current run, with the present values."""
 
 from __future__ import annotations
 
@@ -32,25 +32,24 @@ from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow
 
 _DIRECTIONS = ("both", "forward", "reverse")
-_LEAST_SEEN = 120  # px, of a form that is scrolled
+_LEAST_SEEN = 120  # px, minimum height of the scrolled form
 
 
 class LivePanel(QWidget):
-    """Hidden unless a run goes on and a link or a flow with subflows is selected that the run has.
+    """Visible only during a run, while a link or a flow with subflows of that run is selected.
 
-    Above the inspector, which edits the scenario: two places, so that nobody takes the one for the other.
+    The inspector below edits the scenario; the separate places prevent confusion of the two.
     """
 
-    changed = Signal()  # another link or flow is shown, or none
+    changed = Signal()  # another or no link or flow is shown
     change_wanted = Signal(object)  # keys of an [[events]] entry: {"link": "wifi", "rate": "4Mbit/s"}
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Shows nothing yet."""
         super().__init__(parent)
         named(self, "live_panel", tr("Change the run"))
         self._job: RunJob | None = None
         self._key = ""
-        self._shown = ""  # "links", "flows", or nothing
+        self._shown = ""  # "links", "flows", or empty
         self._title = heading(named(Label(self), "live_title"))
         text = tr(
             "A change takes effect now and is recorded, so the run can be repeated. The scenario does not change."
@@ -65,21 +64,21 @@ class LivePanel(QWidget):
 
     @property
     def link(self) -> str:
-        """Name of the link that is shown; empty if none is."""
+        """Name of the link shown; empty without one."""
         return self._key.removeprefix("links.") if self._shows_link() else ""
 
     def show_job(self, job: RunJob | None) -> None:
-        """Changes this run from now on; None: nothing runs."""
+        """Uses this run from now on; None: no run."""
         self._job = job
         self._show_part()
 
     def show_key(self, key: str) -> None:
-        """Shows the link or flow with this dotted key, as the canvas names it."""
+        """Shows the link or flow with this dotted key of the canvas."""
         self._key = ".".join(key.split(".")[:2])
         self._show_part()
 
     def refresh(self) -> None:
-        """Shows the values that the run has now, but for what is being typed."""
+        """Shows the present values of the run, except in a field that is being edited."""
         if self._job is None or not self._shown:
             return
         now_s = self._job.progress.sim_time_s
@@ -92,7 +91,7 @@ class LivePanel(QWidget):
         else:
             self._show_flow(now_s)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _make_link_part(self) -> None:
         self._link_part = named(QWidget(self), "live_link")
@@ -148,11 +147,11 @@ class LivePanel(QWidget):
                 field.setText(text)
 
     def _make_rows(self, flow: Flow) -> None:
-        """The controller, then a row per subflow; those of the flow before go."""
+        """Makes the row of the controller and a row per subflow, and removes those of the previous flow."""
         while (item := self._flow_grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
-                widget.setParent(None)  # gone at once for whoever looks for one by its name
+                widget.setParent(None)  # unfindable by its name at once, before its deletion
                 widget.deleteLater()
         is_multipath = flow.kind == "mptcp"
         self._make_controller(flow)
@@ -169,7 +168,7 @@ class LivePanel(QWidget):
             self._switches.append((name, is_open, backup))
 
     def _make_controller(self, flow: Flow) -> None:
-        """What can take over from the controller that the flow starts with; nothing where an agent decides."""
+        """Makes the list of controllers that can take over in this flow; disabled for an agent."""
         assert self._job is not None
         own, catalog = flow.controller.name, app_catalog(self._job.scenario)
         names = catalog.successors(flow.controller, is_multipath=flow.kind == "mptcp")
@@ -189,7 +188,7 @@ class LivePanel(QWidget):
             if names
             else tr("{controller} follows an agent until the end of the run", controller=own)
         )
-        # Also of letters that are typed, which do not "activate" what they find.
+        # This signal also covers typed letters, which do not emit `activated`.
         box.currentIndexChanged.connect(self._on_controller)
         self._flow_grid.addWidget(label, 0, 0)
         self._flow_grid.addWidget(box, 0, 1, 1, 2)
@@ -199,7 +198,7 @@ class LivePanel(QWidget):
         if chosen != self._controller_now:
             scenario = self._job.scenario if self._job is not None else None
             flow = None if scenario is None else scenario.flows.get(name.partition(".")[0])
-            # The controller that the flow has in the scenario comes back with its options.
+            # The original controller of the flow comes back with its options in the scenario.
             own = chosen if scenario is None or flow is None else written_choice(flow.controller, scenario)
             self.change_wanted.emit({"flow": name, "controller": own_or_named(own, chosen)})
 
@@ -208,7 +207,7 @@ class LivePanel(QWidget):
         name = self._key.removeprefix("flows.")
         controller = live_controller(self._job.scenario, self._job.live_changes, name, now_s)
         self._controller_now = controller.name if controller is not None else ""
-        if not self._controller.view().isVisible():  # not while one chooses
+        if not self._controller.view().isVisible():  # not while the list is open
             with QSignalBlocker(self._controller):
                 self._controller.setCurrentText(self._controller_now)
         states = live_subflows(self._job.scenario, self._job.live_changes, name, now_s)
@@ -239,14 +238,14 @@ class LivePanel(QWidget):
 
 
 def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
-    """The content of the inspector's panel: what changes the run above what edits the scenario."""
+    """The content of the inspector's panel: the live panel above the inspector."""
     both = named(QWidget(), "inspector_with_live")
     v_box(both, _LiveScroll(live, both), (inspector, 1), margins=0, spacing=0)
     return both
 
 
 class _LiveScroll(QScrollArea):
-    """As high as the form in it where there is room, never so low that its fields are squeezed."""
+    """As high as its form if possible, and never so low that its fields are squeezed."""
 
     def __init__(self, live: LivePanel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -256,7 +255,7 @@ class _LiveScroll(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._live = live
-        self.setWidget(live)  # which shows it
+        self.setWidget(live)  # this call also shows `live`
         live.hide()
         live.changed.connect(self._follow)
         self._follow()

@@ -74,20 +74,20 @@ _MOST_PARALLEL = 64
 
 
 class QueuePanel(QWidget):
-    """Shows a queue; what it is asked goes out as actions and signals."""
+    """Table of the queue with its progress; requests go out as actions and signals."""
 
     selection_changed = Signal()
-    menu_requested = Signal(QPoint)  # where, on the screen
+    menu_requested = Signal(QPoint)  # position on the screen
     parallel_chosen = Signal(int)
 
     def __init__(self, actions: Sequence[QAction], add: QAction, parallel: int, parent: QWidget | None = None) -> None:
-        """An empty queue.
+        """Starts with an empty queue.
 
         Args:
-            actions: become buttons.
-            add: offered while the queue is empty.
-            parallel: how many runs go on at once.
-            parent: owns it.
+            actions: shown as buttons.
+            add: action offered while the queue is empty.
+            parallel: initial number of simultaneous runs.
+            parent: owner of the panel.
         """
         super().__init__(parent)
         self.setObjectName("queue_panel")
@@ -119,7 +119,7 @@ class QueuePanel(QWidget):
         v_box(self, top, (self._stack, 1), margins=0, spacing=0)
 
     def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
-        """Shows the queue as it is now; what is selected stays selected."""
+        """Shows the present state of the queue and keeps the selection."""
         chosen = set(self.selected_numbers())
         is_same = [entry.number for entry in entries] == [row.number for row in self._model.rows]
         self._model.update_rows(entries)
@@ -135,7 +135,7 @@ class QueuePanel(QWidget):
         return [self._model.rows[row] for row in rows]
 
     def selected_numbers(self) -> list[int]:
-        """Their numbers."""
+        """Numbers of the selected runs."""
         return [entry.number for entry in self.selected()]
 
     @staticmethod
@@ -182,18 +182,18 @@ class QueuePorts(StudyPorts, Protocol):
 
 
 class QueueSession(Feature):
-    """What the actions of the queue do."""
+    """The queue of one window: actions, panel and store."""
 
     panel_name = "queue"
     panel: QueuePanel
 
     stored = Signal()  # the list of stored runs may have changed
     fork_began = Signal(object)  # RunJob that was forked off another one
-    fork_ticked = Signal()  # such runs may have more samples
+    fork_ticked = Signal()  # these runs may have more samples
     fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
 
     def __init__(self, ports: QueuePorts) -> None:
-        """Joins the parts of one window."""
+        """Connects the parts of one window."""
         super().__init__()
         bar, preferences = ports.bar, ports.preferences
         buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
@@ -206,7 +206,7 @@ class QueueSession(Feature):
             self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
         )
         self._state: object = None
-        self._forks: list[RunJob] = []  # that go on
+        self._forks: list[RunJob] = []  # still running
         self._timer = timer(self, self.refresh, _REFRESH_MS)
         self._estimator = LatestReader(ports.workers, self, "estimate queue")
         self._estimator.failed.connect(ports.tell_failure)
@@ -216,7 +216,7 @@ class QueueSession(Feature):
         self.stored.connect(ports.history.reload)
 
     def possible(self) -> frozenset[str]:
-        """What can be done with the queue, and with its selected runs."""
+        """Names of the possible actions on the queue and its selected runs."""
         found = set()
         entries = self.queue.entries()
         if self.queue.is_busy:
@@ -235,7 +235,7 @@ class QueueSession(Feature):
         return frozenset(f"queue.{what}" for what in found)
 
     def add(self) -> None:
-        """Queues the scenario as it is."""
+        """Queues the open scenario."""
         source = self._source()
         if source is not None:
             self._add([QueuedRun(source, source.scenario.name)], "")
@@ -244,7 +244,7 @@ class QueueSession(Feature):
         """Asks for seeds and controllers, and queues each controller with each seed.
 
         Raises:
-            ScenarioError: if the scenario does not take one of them.
+            ScenarioError: if the scenario does not accept one of them.
         """
         from subflow_app.features.running.qt.enqueue_dialog import EnqueueDialog
         from subflow_app.features.sweeps.core.axes import Axis
@@ -266,11 +266,11 @@ class QueueSession(Feature):
         self._add(plan.queued(Use.QUEUE), answer.tag)
 
     def add_run(self, run: QueuedRun) -> None:
-        """Queues a run that something else has prepared."""
+        """Queues a prepared run."""
         self._add([run], "")
 
     def toggle(self) -> None:
-        """Holds the whole queue, or lets it go on."""
+        """Pauses or resumes the whole queue."""
         if self.queue.is_paused:
             self.queue.unpause()
         else:
@@ -293,17 +293,17 @@ class QueueSession(Feature):
         self.refresh()
 
     def remove(self) -> None:
-        """Takes the selected runs out of the list, but for those that go on."""
+        """Removes the selected runs from the list, except running ones."""
         self.queue.remove(self.panel.selected_numbers())
         self.refresh()
 
     def clear_finished(self) -> None:
-        """Takes the finished runs out of the list."""
+        """Removes the finished runs from the list."""
         self.queue.clear_finished()
         self.refresh()
 
     def refresh(self) -> None:
-        """Shows the queue as it is now."""
+        """Shows the present state of the queue."""
         is_busy = self.queue.is_busy
         if not is_busy:
             self._timer.stop()
@@ -316,7 +316,7 @@ class QueueSession(Feature):
             self.changed.emit()
 
     def may_close(self) -> bool:
-        """Asks whether to give up what is queued, if anything is."""
+        """Asks whether to give up unfinished runs, if the queue has any; False to keep the window open."""
         left = sum(not entry.state.is_over for entry in self.queue.entries())
         if left == 0:
             return True
@@ -331,12 +331,12 @@ class QueueSession(Feature):
         )
 
     def close(self) -> None:
-        """Ends the queue; runs that no database has are left to :class:`UnsavedRuns`."""
+        """Ends the queue; runs without a database are left to :class:`UnsavedRuns`."""
         self._timer.stop()
         self.queue.close()
         self._settle()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _store(self) -> Store | None:
         return self._database.writable
@@ -357,8 +357,8 @@ class QueueSession(Feature):
         self.refresh()
 
     def _settle(self) -> None:
-        """Looks after the runs that have begun and ended."""
-        # In this order: what has ended has begun, too.
+        """Reports the runs that have begun and ended since the last call."""
+        # In this order, so that each ended run is also among the begun ones.
         ended, begun = self.queue.take_ended(), self.queue.take_begun()
         for job in begun:
             if job.past is not None:

@@ -1,4 +1,4 @@
-"""Runs of the window: start, pause, stop, at the chosen speed, off the GUI thread; one timer pulls what is new."""
+"""Runs of the window off the GUI thread: start, pause, stop and speed limit; a timer polls for new samples."""
 
 from __future__ import annotations
 
@@ -26,41 +26,40 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# 30 pictures a second at most; the simulation drops none of its samples for it.
+# 30 pictures a second at most; the simulation keeps all its samples nevertheless.
 DISPLAY_INTERVAL_MS = 33
 
 
 class RunControl(QObject):
-    """At most one run at a time."""
+    """Controls at most one run at a time."""
 
     started = Signal(object)  # RunJob
-    ticked = Signal(object)  # RunProgress, at display rate while the run goes on
-    state_changed = Signal()  # running, paused, nothing running
+    ticked = Signal(object)  # RunProgress, at display rate during the run
+    state_changed = Signal()  # running, paused or no run
     ended = Signal(object, object)  # RunJob, RunResult
-    refused = Signal(str)  # the simulator does not take the scenario
-    live_changed = Signal(object)  # LiveChange, made in the run that goes on
-    live_refused = Signal(str)  # why a change was not made
-    _answered = Signal(object)  # Future[LiveChange], from the thread that simulates
+    refused = Signal(str)  # the simulator's reason for refusing the scenario
+    live_changed = Signal(object)  # LiveChange, made in the current run
+    live_refused = Signal(str)  # reason why a change was not made
+    _answered = Signal(object)  # Future[LiveChange], from the simulation thread
 
     def __init__(self, workers: Workers, parent: QObject) -> None:
-        """Nothing runs yet."""
         super().__init__(parent)
         self._workers = workers
-        self.job: RunJob | None = None  # the run that is going on
+        self.job: RunJob | None = None  # the current run
         self._speed_limit: float | None = None
-        self.is_paused = False  # whether the run holds
+        self.is_paused = False  # whether the run is paused
         self._timer = timer(self, self._on_tick, DISPLAY_INTERVAL_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._answered.connect(self._on_answered)
 
     @property
     def is_running(self) -> bool:
-        """Whether a run is going on, paused or not."""
+        """True during a run, paused or not."""
         return self.job is not None
 
     @property
     def progress(self) -> RunProgress | None:
-        """How far the run is."""
+        """Progress of the current run; None without one."""
         return self.job.progress if self.job is not None else None
 
     def start(
@@ -74,16 +73,16 @@ class RunControl(QObject):
         until_s: float | None = None,
         is_unlimited: bool = False,
     ) -> None:
-        """Starts a run; does nothing while another goes on.
+        """Starts a run; no effect during another run.
 
         Args:
-            scenario: what to simulate.
+            scenario: to simulate.
             text: its TOML text, stored with the run.
-            store: where to keep it; None keeps it in memory.
+            store: for the run; None keeps the run in memory.
             sample_interval_s: simulated time between two samples, s.
-            records_decisions: whether to keep what controllers and schedulers decide, and why.
-            until_s: simulated time at which it holds, s; None: it goes on to the end.
-            is_unlimited: whether it goes as fast as it can, whatever limit is set.
+            records_decisions: whether to record decisions of controllers and schedulers with their reasons.
+            until_s: simulated time at which the run pauses, s; None: at the end.
+            is_unlimited: whether to ignore the speed limit.
         """
         if self.job is not None:
             return
@@ -102,12 +101,12 @@ class RunControl(QObject):
         self.start_job(job, until_s, is_unlimited=is_unlimited)
 
     def start_job(self, job: RunJob, until_s: float | None = None, *, is_unlimited: bool = False) -> None:
-        """Starts a run that is made already; does nothing while another goes on.
+        """Starts a prepared run; no effect during another run.
 
         Args:
             job: the run.
-            until_s: simulated time at which it holds, s; None: it goes on to the end.
-            is_unlimited: whether it goes as fast as it can, whatever limit is set.
+            until_s: simulated time at which the run pauses, s; None: at the end.
+            is_unlimited: whether to ignore the speed limit.
         """
         if self.job is not None:
             return
@@ -128,7 +127,7 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def toggle_pause(self) -> None:
-        """Holds the run, or lets it go on."""
+        """Pauses or resumes the run."""
         if self.job is None:
             return
         self.is_paused = not self.is_paused
@@ -139,7 +138,7 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def run_to(self, until_s: float) -> None:
-        """Lets the run go on and hold exactly at that simulated time, s."""
+        """Continues the run and pauses it exactly at that simulated time, s."""
         if self.job is None:
             return
         self.job.run_to(until_s)
@@ -147,34 +146,34 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def change(self, values: Mapping[str, TomlValue]) -> None:
-        """Changes a link or a flow of the run now; :attr:`live_changed` or :attr:`live_refused` tells what came of it.
+        """Changes a link or a flow of the run now; :attr:`live_changed` or :attr:`live_refused` reports the result.
 
         Args:
             values: keys of an ``[[events]]`` entry, without the time.
         """
         if self.job is not None:
-            # The thread that simulates answers; the signal brings that over to this one.
+            # The simulation thread answers; the signal passes the answer to the GUI thread.
             self.job.apply(values).add_done_callback(self._answered.emit)
 
     def stop(self) -> None:
-        """Ends the run soon; what was simulated so far is kept."""
+        """Ends the run soon; the part simulated so far is kept."""
         if self.job is not None:
             self.job.stop()
 
     def set_speed_limit(self, speed_limit: float | None) -> None:
-        """Lets this run and those to come go at most this fast, in simulated seconds per second."""
+        """Limits the speed of this and future runs, in simulated seconds per second."""
         self._speed_limit = speed_limit
         if self.job is not None:
             self.job.set_speed_limit(speed_limit)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_tick(self) -> None:
         if self.job is None:
             return
         progress = self.job.progress
         if self.job.is_held and not self.is_paused:
-            # It has come to where it was sent.
+            # The run has reached the time given to `run_to`.
             self.is_paused = True
             self.state_changed.emit()
         self.ticked.emit(progress)
@@ -184,7 +183,7 @@ class RunControl(QObject):
         if error is None:
             self.live_changed.emit(answer.result())
         elif isinstance(error, ScenarioError):
-            # Without the place in a file, which there is none of.
+            # Without a place in a file, as live changes have no file.
             told = [
                 tr("{problem}; allowed: {what}", problem=problem_text(each.message), what=problem_text(each.allowed))
                 for each in error.problems
@@ -197,7 +196,7 @@ class RunControl(QObject):
 
     def _on_ended(self, job: RunJob, result: RunResult) -> None:
         self._timer.stop()
-        # Once more at the very end: a run that was over before the first tick still has to show its curves.
+        # A last tick: a run that ended before the first tick has to show its curves, too.
         self.ticked.emit(job.progress)
         self.job = None
         self.is_paused = False
@@ -206,7 +205,7 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def _on_bug(self, error: Exception) -> None:
-        # RunJob.run never raises for what can go wrong in the world: this is ours, and the program says so.
+        # RunJob.run reports failures of store and simulation in its result; an exception is a bug.
         self._timer.stop()
         self.job = None
         self.state_changed.emit()
@@ -214,7 +213,7 @@ class RunControl(QObject):
 
 
 def is_kept(result: RunResult) -> bool:
-    """Whether the run is in the store, as far as it went."""
+    """True if the store holds the whole simulated part of the run."""
     return result.run_id is not None and result.store_error is None
 
 

@@ -52,10 +52,9 @@ class _Direction(NamedTuple):
 
 
 class LinkStates:
-    """Feeds one topology view."""
+    """Shows the state of the links of the current run in the topology view."""
 
     def __init__(self, view: TopologyView) -> None:
-        """Nothing runs yet."""
         self._view = view
         self._job: RunJob | None = None
         self._text = ""
@@ -64,7 +63,7 @@ class LinkStates:
         self._is_held = False
 
     def hold(self, is_held: bool) -> None:
-        """Leaves the picture to others, or takes it back with the next samples."""
+        """Stops showing states, because another part uses the picture, or resumes with the next samples."""
         self._is_held = is_held
         if is_held:
             self._is_shown = False
@@ -80,7 +79,7 @@ class LinkStates:
         self._text = shown_text
 
     def update(self, shown_text: str) -> None:
-        """Shows the newest samples; ``shown_text`` is the scenario in the picture, which may have been edited since."""
+        """Shows the newest samples, unless ``shown_text``, the scenario in the picture, has changed since the start."""
         if self._job is None or self._is_held:
             return
         if shown_text != self._text:
@@ -102,7 +101,7 @@ class LinkStates:
         self._is_shown = True
 
     def stop(self) -> None:
-        """Shows the links as they are when nothing runs."""
+        """Removes the states of the run from the picture."""
         self._job = None
         self._clear_picture()
 
@@ -113,7 +112,7 @@ class LinkStates:
             self._is_shown = False
 
 
-# At full speed the pictures follow this rarely, s.
+# Interval between pictures at full speed, s.
 _EXPRESS_DRAWING_S = 1.0
 
 
@@ -136,12 +135,12 @@ class RunSessionPorts(Protocol):
 
 
 class RunSession(QObject):
-    """What happens around the runs of one window."""
+    """The runs of one window: start, display, store and messages."""
 
     stored = Signal()  # the list of stored runs may have changed
 
     def __init__(self, ports: RunSessionPorts, parent: QObject) -> None:
-        """Joins the parts of one window."""
+        """Connects the parts of one window."""
         super().__init__(parent)
         self._runs = ports.runs
         self._documents = ports.documents
@@ -156,9 +155,9 @@ class RunSession(QObject):
         self._preferences = ports.preferences
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
-        self._then: Callable[[], None] | None = None  # what is done when all of them are over
+        self._then: Callable[[], None] | None = None  # called after all of them have ended
         self._is_following = False
-        self._is_again = self._is_wanted_again = False  # with the run from before as a ghost
+        self._is_again = self._is_wanted_again = False  # with the previous run as a ghost
         self._live: LivePanel | None = None
         self._drawn_at = 0.0  # time.monotonic() of the latest pictures
         ports.runs.started.connect(self._on_started)
@@ -172,24 +171,24 @@ class RunSession(QObject):
         ports.unsaved.saved.connect(self._on_saved)
 
     def toggle(self) -> None:
-        """Runs the scenario; pauses or resumes the run that goes on."""
+        """Starts a run of the scenario; pauses or resumes the current run."""
         if self._runs.is_running:
             self._runs.toggle_pause()
         elif self._database.is_opening:
-            # Within the first half second of the program: the run shall be kept all the same.
+            # In the first half second of the program: the run waits for the database, so that it is stored.
             self._starts_when_opened = True
         else:
             self._start()
 
     def start(self, until_s: float) -> None:
-        """Runs the scenario up to that simulated time, s, and holds there; nothing while another run goes on."""
+        """Runs the scenario up to that simulated time, s, and pauses there; no effect during another run."""
         if not self._runs.is_running:
             self._start(until_s)
 
     def run_again(self) -> None:
-        """Runs the scenario, which was changed, as fast as it goes, with the run that is shown as a ghost behind it.
+        """Runs the changed scenario without speed limit, with the run shown before as a ghost.
 
-        A run that goes on ends before.
+        The current run is stopped first.
         """
         if self._runs.is_running:
             self._is_wanted_again = True
@@ -204,7 +203,7 @@ class RunSession(QObject):
             self._is_again = False
 
     def join_live(self, live: LivePanel, inspector: Inspector) -> None:
-        """Lets ``live`` change the run that goes on; it shows what the inspector shows."""
+        """Connects ``live`` with the current run and with the selection of the inspector."""
         self._live = live
         inspector.key_changed.connect(live.show_key)
         live.change_wanted.connect(self._runs.change)
@@ -212,7 +211,7 @@ class RunSession(QObject):
         self._runs.live_refused.connect(self._on_live_refused)
 
     def hold_link_states(self, is_held: bool) -> None:
-        """Leaves the picture of the links to whoever shows another time of a run, or takes it back."""
+        """Stops showing link states, because another part shows another time of a run, or resumes it."""
         self._link_states.hold(is_held)
 
     def run_together(
@@ -222,14 +221,14 @@ class RunSession(QObject):
         is_unlimited: bool = False,
         then: Callable[[], None] | None = None,
     ) -> None:
-        """Runs these one after the other and shows them over each other; nothing while another run goes on.
+        """Runs these scenarios one after the other, and shows them over each other; no effect during another run.
 
-        A run that is stopped or fails ends the row.
+        A run that is stopped or fails cancels the remaining ones.
 
         Args:
-            sources: what is run.
-            is_unlimited: whether the first of them goes as fast as it can, whatever limit is set.
-            then: called when the last one is over, unless the row ends before.
+            sources: scenarios to run.
+            is_unlimited: whether the first run ignores the speed limit.
+            then: called after the last run, unless a run was stopped or failed.
         """
         if self._runs.is_running or not sources:
             return
@@ -283,7 +282,7 @@ class RunSession(QObject):
         else:
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
-        # What was said of the last run is over; how this one goes is told at the right, pauses included.
+        # The message about the last run is obsolete; the right end of the status bar shows this run, pauses included.
         self._tell("")
 
     def _on_ticked(self, progress: RunProgress) -> None:
@@ -296,7 +295,7 @@ class RunSession(QObject):
             self._live.refresh()
 
     def _is_drawing_due(self, progress: RunProgress) -> bool:
-        """Whether pictures follow the run now: at full speed they would only hold it up."""
+        """True if the pictures are updated now; at full speed, frequent updates would slow the run down."""
         now = time.monotonic()
         job = self._runs.job
         is_express = job is not None and job.speed_limit is None and progress.state is JobState.RUNNING
@@ -335,7 +334,7 @@ class RunSession(QObject):
         if result.status is not JobState.FINISHED:
             self._next.clear()
             self._then = None
-        # Not from inside the signal: others have not heard yet that this run is over.
+        # Not from inside the signal: other slots have not yet learned of the end of this run.
         QTimer.singleShot(0, self, self._run_next)
 
     def _on_unsafe(self, job: RunJob, error: StoreError) -> None:
@@ -351,12 +350,12 @@ class RunSession(QObject):
 
 
 class Stepping:
-    """Lets the run of a window go on to a time and hold there; starts one if nothing runs."""
+    """Continues the run of a window to a time and pauses it there; starts a run if necessary."""
 
     def __init__(
         self, runs: RunControl, session: RunSession, documents: Documents, preferences: Preferences, dialogs: Dialogs
     ) -> None:
-        """Joins the parts of one window."""
+        """Connects the parts of one window."""
         self._runs = runs
         self._session = session
         self._documents = documents
@@ -364,16 +363,16 @@ class Stepping:
         self._dialogs = dialogs
 
     def step(self, size: StepSize) -> None:
-        """Goes on by one step and holds."""
+        """Continues by one step and pauses."""
         scenario, now_s, interval_s = self._where()
         if scenario is not None:
             self._go_to(step_end_s(size, scenario, now_s, interval_s))
 
     def run_until(self) -> None:
-        """Asks for a time, goes on to it and holds.
+        """Asks for a time, continues to it and pauses.
 
         Raises:
-            InputError: if what was typed is not a time, or one that has passed or lies after the end.
+            InputError: if the text is not a time, or if the time has passed or is beyond the end.
         """
         scenario, now_s, _interval_s = self._where()
         if scenario is None:
@@ -398,7 +397,7 @@ class Stepping:
         self._go_to(until_s)
 
     def _where(self) -> tuple[Scenario | None, float, float]:
-        """The scenario that runs or would run, how far it is, and the time between two samples."""
+        """The current or next scenario, its simulated time and the time between two samples, both s."""
         job = self._runs.job
         if job is not None:
             return job.scenario, job.progress.sim_time_s, job.sample_interval_s

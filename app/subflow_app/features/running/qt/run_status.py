@@ -21,10 +21,9 @@ from subflow_app.vocabulary.language import tr
 
 
 class RunStatus(QWidget):
-    """Hidden until the first run; keeps what the last one said until the next, or another scenario."""
+    """Hidden until the first run; shows the last run until the next run or another scenario."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing to show yet."""
         super().__init__(parent)
         self.setObjectName("run_status")
         self._bar = named(ShareBar(self), "run_progress", tr("Progress of the run"))
@@ -37,7 +36,7 @@ class RunStatus(QWidget):
         self.hide()
 
     def show_progress(self, progress: RunProgress) -> None:
-        """Shows how far the run is."""
+        """Shows the progress of the run."""
         self._bar.show_share(progress.fraction)
         self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
         self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
@@ -50,12 +49,12 @@ class RunStatus(QWidget):
         self.show()
 
     def text(self) -> str:
-        """What the labels say."""
+        """Text of all labels."""
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
     def _label(self, name: str, widest: str) -> QLabel:
         label = named(muted(Label(self)), name)
-        # Numbers count up: a width of their own for each keeps the ones beside from dancing.
+        # Counting numbers change their width; a minimum width keeps the neighbours in place.
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         return label
 
@@ -64,12 +63,12 @@ _WIDTH = 110
 
 
 class SpeedSlider(QSlider):
-    """A slider of the toolbar; arrow keys go by a tenth of a decade, page keys by a decade."""
+    """A slider of the toolbar; arrow keys move it by a tenth of a decade, page keys by a decade."""
 
     limit_chosen = Signal(object)  # float, simulated seconds per second at most; None: no limit
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Stands at no limit."""
+        """Starts without a limit."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setObjectName("speed_slider")
         self.setRange(0, MOST_SPEED_STEPS)
@@ -80,7 +79,7 @@ class SpeedSlider(QSlider):
         self.valueChanged.connect(self._on_moved)
 
     def show_limit(self, limit: float | None) -> None:
-        """Stands where that speed is, and says it, without choosing it."""
+        """Shows that limit with its text, without emitting `limit_chosen`."""
         blocked = self.blockSignals(True)
         self.setValue(position_of(limit))
         self.blockSignals(blocked)

@@ -34,38 +34,36 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PATIENCE_MS = 40  # what is read quicker than this is shown at once, without a word about it
-_KEPT_BYTES = 1 << 28  # for all runs that are opened together
+_PATIENCE_MS = 40  # faster reads need no message
+_KEPT_BYTES = 1 << 28  # limit for all runs that are opened together
 
 
 class ShownRuns(QObject):
-    """Chooses what a plot view shows, and remembers the numbers of the runs.
+    """Chooses the runs of a plot view, and remembers their numbers.
 
-    Stored runs are read off the GUI thread, and shown when they are there; whatever is chosen meanwhile comes in their
-    place.
+    Stored runs are read off the GUI thread and shown afterwards, unless another choice replaces them.
     """
 
     changed = Signal()
-    missed = Signal()  # a run that was to be shown is not there any more
-    wanted = Signal()  # a person wants to see other runs in the plots, at once or when they are read
+    missed = Signal()  # a run to be shown no longer exists
+    wanted = Signal()  # a person chose other runs for the plots, which may still have to be read
 
     def __init__(
         self, plots: PlotView, workers: Workers, tell_failure: Callable[[Exception], object], parent: QObject
     ) -> None:
-        """Shows nothing."""
         super().__init__(parent)
         self.patience_ms = _PATIENCE_MS
         self._workers = workers
         self._tell_failure = tell_failure
-        self._is_given_up = threading.Event()  # what is being read is not wanted any more
+        self._is_given_up = threading.Event()  # set when a newer request replaces the read in progress
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
-        self._is_chosen = False  # they were chosen in the history
-        self._is_foreign = False  # they are of another scenario than the one that is open
+        self._is_chosen = False  # chosen in the history
+        self._is_foreign = False  # of another scenario than the open one
 
     @property
     def count(self) -> int:
-        """How many runs are shown."""
+        """Number of shown runs."""
         return len(self._runs)
 
     @property
@@ -74,20 +72,20 @@ class ShownRuns(QObject):
         return frozenset(run_id for _, run_id in self._runs if run_id is not None)
 
     def id_of(self, run: int) -> int | None:
-        """Number of the run at this position of the overlay; None if it is not stored (yet), or not there any more."""
+        """Number of the run at this position of the overlay; None if it is not stored (yet) or has been removed."""
         return self._runs[run][1] if run < len(self._runs) else None
 
     def show_job(self, job: RunJob) -> None:
-        """Shows a run that starts now, and nothing else."""
+        """Shows only a run that starts now."""
         self._show([(job.traces, None)])
         self.wanted.emit()
 
     def show_after(self, job: RunJob) -> None:
-        """Shows a run that starts now, after a change of its scenario, with the run from before as a ghost."""
-        # Of another scenario it would say nothing.
+        """Shows a run that starts now, after a change of its scenario, with the previous run as a ghost."""
+        # The curves of another scenario are not comparable.
         before = [run for run in self._runs[:1] if run[0].labels.keys() == job.traces.labels.keys()]
         for traces, _ in before:
-            # Not the one before that as well, and so on: nothing would let go of them.
+            # Without this, each run would keep all its predecessors in memory.
             if isinstance(traces, LiveTraces):
                 traces.before = None
             job.traces.before = traces
@@ -95,17 +93,17 @@ class ShownRuns(QObject):
         self.wanted.emit()
 
     def add_job(self, job: RunJob) -> None:
-        """Lays a run that starts now over those that are shown."""
+        """Adds a run that starts now to the shown ones."""
         self._show([*self._runs, (job.traces, None)])
         self.wanted.emit()
 
     def show_fork(self, job: RunJob) -> None:
-        """Lays a fork over its original, which is shown with it; other runs leave."""
+        """Shows a fork over its original, and removes other runs."""
         self.show_over_original(job, None)
         self.wanted.emit()
 
     def show_over_original(self, job: RunJob, run_id: int | None) -> None:
-        """Shows a fork, perhaps stored already, with its original."""
+        """Shows a fork, possibly stored, with its original."""
         assert job.past is not None
         origin = job.past.origin
         known = [
@@ -116,7 +114,7 @@ class ShownRuns(QObject):
         self._show([(job.traces, run_id), *(known[:1] or [(origin, job.past.fork.parent_id)])])
 
     def job_stored(self, job: RunJob, run_id: int | None) -> None:
-        """Notes the number that a shown run has in the store, so that the history can mark it."""
+        """Records the store number of a shown run, so that the history can mark it."""
         self._runs = [(traces, run_id if traces is job.traces else known) for traces, known in self._runs]
         self._say_foreign(self._is_foreign)
         self.changed.emit()
@@ -126,7 +124,7 @@ class ShownRuns(QObject):
         self._open(store, run_ids, lambda runs: self._show(runs, is_chosen=True))
 
     def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
-        """Shows two stored runs over each other, the second on the time of the first."""
+        """Shows two stored runs over each other, the second on the time axis of the first."""
         from subflow_app.features.comparison.core.alignment import AlignedTraces
 
         def show(runs: list[tuple[Traces, int | None]]) -> None:
@@ -136,23 +134,23 @@ class ShownRuns(QObject):
         self._open(store, (reference, other), show)
 
     def overlay(self, store: Store, run_ids: Sequence[int]) -> None:
-        """Lays stored runs over what is shown; those that are shown already are left as they are."""
+        """Adds stored runs to the shown ones, unless they are shown already."""
         new = [run_id for run_id in run_ids if run_id not in self.ids]
         if new:
             self._open(store, new, lambda runs: self._show([*self._runs, *runs], is_chosen=True))
 
     def read_run(self, store: Store, run_id: int, then: Callable[[RunRow], None]) -> None:
-        """Reads one run with its documents, instead of what was being read."""
+        """Reads one run with its documents; cancels the read in progress."""
         self._read(lambda _is_given_up: store.run(run_id), then, 1)
 
     def meet_scenario(self, scenario: Scenario | None, *, is_running: bool) -> None:
-        """Another scenario was opened: runs that are not of it leave.
+        """Removes the runs of other scenarios after another scenario was opened.
 
-        What was chosen in the history stays, and so does a run that goes on; the plots say that they are of another.
+        A run that was chosen in the history or is still running stays, and the plots mark it as foreign.
 
         Args:
             scenario: that was opened; None if it has problems.
-            is_running: whether a run goes on.
+            is_running: whether a run is in progress.
         """
         if not self._runs:
             return
@@ -178,11 +176,11 @@ class ShownRuns(QObject):
         self._show([])
 
     def keep_first(self) -> None:
-        """Shows the first run only."""
+        """Keeps only the first run."""
         self._show(self._runs[:1], is_chosen=self._is_chosen)
 
     def drop_stored(self) -> None:
-        """Lets go of everything that is read from a database, because that is about to be closed."""
+        """Removes all runs read from a database, which is about to be closed."""
         self._give_up()
         kept: list[tuple[Traces, int | None]] = [
             (traces, None) for traces, _ in self._runs if isinstance(traces, LiveTraces)
@@ -265,12 +263,11 @@ class ShownRuns(QObject):
 
 
 class CurveFinder:
-    """Follows clicks on curves of one window."""
+    """Selects the run of a clicked curve in the history."""
 
     def __init__(
         self, plots: PlotView, shown: ShownRuns, history: History, docks: Docks, tell: Callable[[str], object]
     ) -> None:
-        """Finds the runs of the plots in the history."""
         self._plots = plots
         self._shown = shown
         self._history = history
@@ -282,7 +279,7 @@ class CurveFinder:
     def find_run(self) -> None:
         """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.
 
-        A search that hides the run is given up for it.
+        A search that hides the run is cleared.
         """
         curve = self._plots.current_curve
         if curve is None:
@@ -296,7 +293,7 @@ class CurveFinder:
         self._history.table.setFocus()
 
     def _select(self, curve: CurveId) -> int | None:
-        """Selects the run in the history as it is; None if it is not kept there."""
+        """Selects the run in the history; None if it is not stored."""
         run_id = self._shown.id_of(curve.run)
         label, title = self._plots.names_of(curve)
         if run_id is None:
@@ -308,10 +305,9 @@ class CurveFinder:
 
 
 class RunOpening:
-    """Opens them; what has to be read comes when it is there."""
+    """Opens runs that are selected in the history; reading happens in the background."""
 
     def __init__(self, history: History, database: DatabaseControl, shown: ShownRuns, documents: Documents) -> None:
-        """Opens runs that are selected in the history."""
         self._history = history
         self._database = database
         self._shown = shown
@@ -320,22 +316,22 @@ class RunOpening:
     def show(self) -> None:
         """Shows the selected runs in the plots."""
         if self._database.store is not None:
-            # The oldest first: it is A, with which the others are compared, however the list is sorted.
+            # The oldest first: it becomes A, the reference of the comparison, however the list is sorted.
             self._shown.show_stored(self._database.store, sorted(row.id for row in self._history.selected()))
 
     def overlay(self) -> None:
-        """Lays the selected runs over those that are shown."""
+        """Adds the selected runs to the shown ones."""
         if self._database.store is not None:
             self._shown.overlay(self._database.store, sorted(row.id for row in self._history.selected()))
 
     def open_scenario(self) -> None:
-        """Opens the scenario that the selected run was made with."""
+        """Opens the scenario of the selected run."""
         rows, store = self._history.selected(), self._database.store
         if len(rows) == 1 and store is not None:
             self._shown.read_run(store, rows[0].id, self._open_scenario_of)
 
     def open_scenario_of(self, run_id: int) -> None:
-        """Opens the scenario that a stored run was made with."""
+        """Opens the scenario of a stored run."""
         if self._database.store is not None:
             self._shown.read_run(self._database.store, run_id, self._open_scenario_of)
 

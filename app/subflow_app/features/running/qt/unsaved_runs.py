@@ -1,4 +1,4 @@
-"""Runs in memory only, because there was no database or it failed: saved elsewhere, exported, never just lost."""
+"""Runs that are only in memory, without a database or after its failure: to be saved elsewhere or exported."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ _log = logging.getLogger(__name__)
 
 
 class UnsavedRuns(QObject):
-    """Keeps such runs until they are safe."""
+    """Keeps such runs until they are saved."""
 
-    unsafe = Signal(object, object)  # RunJob, StoreError: the run to tell about now
-    saved = Signal(object, int, object)  # RunJob, its number there, Path of the database
+    unsafe = Signal(object, object)  # RunJob, StoreError: the run to report now
+    saved = Signal(object, int, object)  # RunJob, its number in the database, Path of the database
     exported = Signal(object)  # Path of the folder
 
     def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
-        """None yet."""
         super().__init__(parent)
         self._workers = workers
         self.dialogs = dialogs
@@ -38,11 +37,11 @@ class UnsavedRuns(QObject):
 
     @property
     def jobs(self) -> tuple[RunJob, ...]:
-        """The runs that no file has, oldest first."""
+        """The runs that no file contains, oldest first."""
         return tuple(self._runs)
 
     def add(self, job: RunJob, result: RunResult) -> None:
-        """Keeps a run that is over."""
+        """Keeps an ended run."""
         self._runs[job] = result
         self._tell(job)
 
@@ -77,14 +76,14 @@ class UnsavedRuns(QObject):
         self._workers.start("export run", export, succeeded=lambda path: self._on_exported(job, path))
 
     def make_safe(self, *, asks: bool, waits: bool = True) -> bool:
-        """Writes the data of every run to a folder of its own, as the window closes, and tells where.
+        """Writes the data of each run to a separate folder when the window closes, and names the folders.
 
         Args:
-            asks: whether the person is asked about runs that no disk takes.
-            waits: whether a dialog names the folders; a program that is ended from outside waits for nobody.
+            asks: whether to ask the person about runs that cannot be written.
+            waits: whether a dialog names the folders; False if a signal ends the program.
 
         Returns:
-            False if there are such runs, and the person would rather keep the window.
+            False if a run cannot be written and the person chose to keep the window.
         """
         reasons = self._rescue_all(waits=waits)
         if not reasons or not asks:
@@ -97,7 +96,7 @@ class UnsavedRuns(QObject):
         return self.dialogs.confirm(tr("Runs would be lost"), text, "\n".join(reasons), tr("Close and lose them"))
 
     def _rescue_all(self, *, waits: bool) -> list[str]:
-        """Names the folders; returns why, for each run that could not be written."""
+        """Write all runs and name the folders; returns the reason for each run that could not be written."""
         folders, reasons = [], []
         for job, result in list(self._runs.items()):
             try:
@@ -125,7 +124,7 @@ class UnsavedRuns(QObject):
         self._tell_next()
 
     def _tell_next(self) -> None:
-        """One is safe: the next is told about."""
+        """Report the next run after one is saved."""
         if self._runs:
             self._tell(self.jobs[-1])
 

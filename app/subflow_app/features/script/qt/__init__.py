@@ -1,1 +1,1 @@
-"""Controllers and schedulers that are written in the window."""
+"""The script editor in the window."""

@@ -1,4 +1,4 @@
-"""The script that is being edited: opening, saving, recovery after a crash, and the question before it is lost.
+"""The script in the editor: opening, saving, recovery after a crash, and the question about unsaved changes.
 
 A dialog asks for the name of a new script and the flow that uses it.
 """
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 
 class NewScript(NamedTuple):
-    """What was answered.
+    """Answer of `NewScriptDialog`.
 
     Attributes:
-        name: by which flows choose it.
-        flows: that have it from now on.
+        name: by which flows choose the script.
+        flows: that use the script from now on.
     """
 
     name: str
@@ -54,7 +54,7 @@ class NewScript(NamedTuple):
 
 
 class NewScriptDialog(QDialog):
-    """A name that is taken or impossible is said at once."""
+    """Asks for name and flows of a new script; reports an impossible name at once."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class NewScriptDialog(QDialog):
         check: Callable[[str], object],
         parent: QWidget | None = None,
     ) -> None:
-        """Asks about a new script.
+        """Suggests a name.
 
         Args:
-            kind: of it.
-            name: that is suggested.
-            flows: that could have it.
-            check: raises InputError for a name that it cannot have.
-            parent: its owner.
+            kind: of the script.
+            name: suggestion.
+            flows: that could use the script.
+            check: raises InputError for an impossible name.
+            parent: owner of the dialog.
         """
         super().__init__(parent)
         self.setObjectName("new_script_dialog")
@@ -88,7 +88,7 @@ class NewScriptDialog(QDialog):
         self.flows = Choice("new_script_flows", choices, self)
         self.problem = named(Label(self, wordWrap=True), "new_script_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
-        # Keeps its room, so that the dialog does not jump while one types.
+        # Reserves space, so that the dialog does not change its height during typing.
         self.problem.setMinimumHeight(2 * self.fontMetrics().height())
         form = QFormLayout()
         form.addRow(tr("&Name:"), self.name)
@@ -102,7 +102,7 @@ class NewScriptDialog(QDialog):
 
     @property
     def answer(self) -> NewScript:
-        """What is filled in."""
+        """The entered name and the chosen flows."""
         return NewScript(self.name.text().strip(), tuple(self.flows.currentData()))
 
     def _check(self, text: str) -> None:
@@ -123,19 +123,19 @@ _FILTER = "*.py"
 
 
 class ScriptDesk(QObject):
-    """Holds one script of the open scenario, or a draft that has no place in it yet.
+    """Holds one script of the open scenario, or a draft outside of it.
 
     Attributes:
-        place: where the script is kept; None: there is none, or it is a draft.
-        kind: of it.
-        draft: what a draft is called; empty: it is none.
+        place: location of the script; None for a draft or without a script.
+        kind: of the script.
+        draft: name of the draft; empty if the script is not a draft.
     """
 
     changed = Signal()  # another script, another name, saved or not
     saved = Signal()
 
     def __init__(self, ports: ScriptPorts, panel: ScriptPanel, parent: QObject) -> None:
-        """Opens the first script of the scenario in ``panel``, if there is one."""
+        """Opens the first script of the scenario in ``panel``, if it has scripts."""
         super().__init__(parent)
         self._ports = ports
         self._documents = ports.documents
@@ -144,7 +144,7 @@ class ScriptDesk(QObject):
         self.place: ScriptPlace | None = None
         self.kind: ScriptKind = "controller"
         self.draft = ""
-        self._saved = ""  # the text that its file or the scenario has
+        self._saved = ""  # text in the file or in the scenario
         self._is_saving = False
         self.recovery = RecoveryFile(ports.recovery.failed.emit, ports.recovery.folder)
         self._keep_timer = timer(self, self._keep, _KEEP_MS, is_single=True)
@@ -157,21 +157,21 @@ class ScriptDesk(QObject):
         ports.documents.guards.append(self.may_leave)
         self._open_first()
 
-    # ---- what it is ----
+    # ---- state ----
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a script in the editor."""
+        """True if the editor shows a script or a draft."""
         return self.place is not None or bool(self.draft)
 
     @property
     def is_modified(self) -> bool:
-        """Whether the editor has what no file has."""
+        """True if the editor contains unsaved changes."""
         return self.is_open and (self._editor.text != self._saved or (bool(self.draft) and bool(self._editor.text)))
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the script or draft."""
         return self.place.name if self.place is not None else self.draft
 
     @property
@@ -190,10 +190,10 @@ class ScriptDesk(QObject):
     # ---- opening ----
 
     def open(self, place: ScriptPlace) -> bool:
-        """Opens a script of the scenario; False if the person would rather go on with the present one.
+        """Opens a script of the scenario; False if the person chose to stay with the present one.
 
         Raises:
-            InputError: if it cannot be read.
+            InputError: if the script cannot be read.
         """
         if self.place is not None and place.key == self.place.key:
             return True
@@ -204,12 +204,12 @@ class ScriptDesk(QObject):
         return True
 
     def ask_new(self, kind: ScriptKind) -> bool:
-        """Asks for a name and a flow, and begins a script with its skeleton; False if nothing came of it."""
+        """Asks for a name and a flow, and adds a script with a skeleton; False if the person cancelled."""
         wanted = "my-controller" if kind == "controller" else "my-scheduler"
         return self.may_leave() and self._ask_add(kind, wanted, None)
 
     def ask_copy(self) -> bool:
-        """Asks which of the scripts that ship to copy into the scenario; False if nothing came of it."""
+        """Asks for a shipped script to copy into the scenario; False if the person cancelled."""
         known = shipped_scripts()
         if not known:
             raise InputError(tr("This installation has no scripts."))
@@ -221,7 +221,7 @@ class ScriptDesk(QObject):
         return self._ask_add(kind_of(text), f"my-{name}", text)
 
     def recover(self, unsaved: UnsavedText) -> bool:
-        """Brings back what an earlier session did not save; False if the person would rather go on as it is."""
+        """Restores unsaved changes of an earlier session; False if the person chose to stay with the present script."""
         if not self.may_leave():
             return False
         place = next((each for each in self.places if unsaved.path is not None and each.path == unsaved.path), None)
@@ -234,7 +234,7 @@ class ScriptDesk(QObject):
             try:
                 saved = place.read()
             except AppError:
-                saved = unsaved.base  # the file is gone: saving makes it anew
+                saved = unsaved.base  # the file was deleted; saving creates it again
             self._show(place, kind, saved, saved)
             self._editor.put_text(unsaved.text)
         return True
@@ -242,10 +242,10 @@ class ScriptDesk(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves it where it belongs; a draft is added to the scenario first. False if it is not saved.
+        """Saves the script in its place; a draft is added to the scenario first. False if it was not saved.
 
         Raises:
-            AppError: if it cannot be written.
+            AppError: if the script cannot be written.
         """
         if not self.is_open or (self.place is not None and not self._may_overwrite()):
             return False
@@ -258,12 +258,12 @@ class ScriptDesk(QObject):
         return True
 
     def ask_save_as(self) -> bool:
-        """Asks for a file and writes the text there; False if it is not saved.
+        """Asks for a file and writes the text there; False if it was not saved.
 
-        In the folder of the scenario, or below, it is the file of the script from then on; elsewhere it is a copy.
+        A file in the folder of the scenario, or below, becomes the file of the script; elsewhere it is a copy.
 
         Raises:
-            AppError: if it cannot be written.
+            AppError: if the file cannot be written.
         """
         if not self.is_open:
             return False
@@ -287,7 +287,7 @@ class ScriptDesk(QObject):
         return True
 
     def may_leave(self) -> bool:
-        """Asks what is to become of changes that are not saved; False: leave everything as it is."""
+        """Asks whether to save unsaved changes; False if the person cancelled."""
         if not self.is_modified:
             return True
         answer = self._ports.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")
@@ -302,17 +302,17 @@ class ScriptDesk(QObject):
         return answer == "discard"
 
     def put_text(self, text: str) -> None:
-        """Makes this the text, which undo takes back."""
+        """Replaces the text, as one undoable step."""
         self._editor.put_text(text)
 
     def look_at_file(self) -> None:
-        """Takes what somebody else has written to the file; what was typed here meanwhile is not lost for it."""
+        """Loads changes of other programs to the file; asks first if the editor has unsaved changes."""
         if self.place is None or self._is_saving:
             return
         try:
             text = self.place.read()
         except AppError:
-            return  # it is gone: saving makes it anew
+            return  # the file was deleted; saving creates it again
         if text == self._saved:
             return
         if not self.is_modified or text == self._editor.text:
@@ -326,13 +326,13 @@ class ScriptDesk(QObject):
         self._ports.banners.show_banner(_BANNER, "warning", told, ways)
 
     def close(self, *, keeps_changes: bool) -> None:
-        """Ends it: what was kept goes, unless nobody was asked about it."""
+        """Stops the recovery file; deletes it unless the window closed without a question."""
         self._keep_timer.stop()
         if keeps_changes:
             self._keep()
         self.recovery.close(keeps_file=keeps_changes)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _show(self, place: ScriptPlace | None, kind: ScriptKind, text: str, saved: str, *, draft: str = "") -> None:
         self.place, self.kind, self.draft, self._saved = place, kind, draft, saved
@@ -369,7 +369,7 @@ class ScriptDesk(QObject):
             text = new_script_text(kind, answer.name)
         edited = with_new_script(self._doc.text, place, text, answer.flows)
         what = tr("Add {name}", name=answer.name)
-        # What is shown from now on is the new one, and the scenario tells of itself as soon as it has it.
+        # The editor shows the new script from now on; the edit of the scenario reports its change at once.
         self.place, self.draft, self._saved = None, "", ""
         self._edit(what, lambda: self._doc.apply(edited))
         added = next(each for each in self.places if each.key == place.key)
@@ -389,7 +389,7 @@ class ScriptDesk(QObject):
                 self._edit(tr("Edit {name}", name=place.name), lambda: self._doc.set_script(place.key, text))
         finally:
             self._is_saving = False
-        # What it holds is another text now.
+        # The place contains the new text now.
         self.place = next((each for each in self.places if each.key == place.key), place)
         self._list()
         self.recovery.drop()
@@ -403,7 +403,7 @@ class ScriptDesk(QObject):
         return self._doc.set_value(f"{place.key}.content", None)
 
     def _may_overwrite(self) -> bool:
-        """Asks, if somebody else has written the file since."""
+        """Asks for confirmation if another program has changed the file since."""
         assert self.place is not None
         if self.place.path is None:
             return True
@@ -439,13 +439,13 @@ class ScriptDesk(QObject):
         self.changed.emit()
 
     def _settle(self) -> None:
-        """What the scenario holds itself goes into it before it is saved or asked about."""
+        """Writes a script that is part of the scenario into it, before the scenario is saved or asked about."""
         place = self.place
         if place is not None and place.content is not None and self.is_modified and not self._is_saving:
             self._without_a_word(partial(self._write, place, self._editor.text))
 
     def _without_a_word(self, save: Callable[[], T]) -> T:
-        """Saves without anything that follows: nobody who leaves wants to see it run."""
+        """Saves without emitting `saved`: leaving a script must not start a run."""
         blocked = self.blockSignals(True)
         try:
             return save()
@@ -466,7 +466,7 @@ class ScriptDesk(QObject):
         self._list()
 
     def _on_document_replaced(self, _doc: object) -> None:
-        # Whether this one may be left was asked before.
+        # The guard has already asked about unsaved changes.
         self._open_first()
 
     def _on_document_edited(self) -> None:
@@ -485,11 +485,11 @@ class ScriptDesk(QObject):
         self._list()
 
     def _is_foreign(self, place: ScriptPlace) -> bool:
-        """Whether it is a file that was recovered, and no part of the scenario."""
+        """True for a recovered file outside of the scenario."""
         return place.path is not None and place.path.parent != self._folder
 
     def _lose(self, place: ScriptPlace) -> None:
-        """It is not part of the scenario any more: what was typed stays as a draft."""
+        """Keeps unsaved changes as a draft after the scenario has lost the script."""
         if self.is_modified:
             self.place, self.draft = None, place.name
         else:

@@ -1,4 +1,4 @@
-"""The editor of a script: colours, checks, completion, and the keys that change its lines.
+"""The editor of a script: colours, checks, completion, and keys for indents and comments.
 
 Hooks and keywords have the strongest colours, fields and functions one colour each, and comments are faint. The
 functions for indents, comments and matching brackets work on text alone, without a widget.
@@ -46,7 +46,7 @@ _BOLD = 600
 
 
 class ScriptHighlighter(QSyntaxHighlighter):
-    """Of one document."""
+    """Colours the script in one document."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -54,7 +54,7 @@ class ScriptHighlighter(QSyntaxHighlighter):
         self._words: dict[str, str] = {}
 
     def set_kind(self, kind: ScriptKind) -> None:
-        """Knows the words of controllers, or of schedulers, from now on."""
+        """Uses the vocabulary of controllers, or of schedulers, from now on."""
         self._words = dict.fromkeys(keyword.kwlist, "keyword")
         self._words |= dict.fromkeys(vocabulary.SETTINGS, "keyword")
         for each in (*vocabulary.FUNCTIONS, *vocabulary.DECLARATIONS):
@@ -65,7 +65,7 @@ class ScriptHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def recolour(self, tokens: Tokens) -> None:
-        """Takes the colours of a theme."""
+        """Uses the colours of a theme."""
         colours = {
             "comment": tokens.muted_text,
             "string": tokens.ok,
@@ -85,7 +85,7 @@ class ScriptHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colours a line; the state behind it says which quotes are still open."""
+        """Colours a line; the state of the block records the long quotes that are still open."""
         start = 0
         quotes = ("", '"""', "'''")
         self.setCurrentBlockState(0)
@@ -106,7 +106,7 @@ class ScriptHighlighter(QSyntaxHighlighter):
             opened, start = text[found : found + 3], found + 3
 
     def _colour_code(self, text: str, start: int) -> int | None:
-        """Colours up to where long quotes open, if they do."""
+        """Colours code up to the next long quotes; returns their position, or None at the end of the line."""
         position = start
         while (match := _TOKEN.search(text, position)) is not None:
             if match.lastgroup == "string" and _DOCSTRING.match(text, match.start()):
@@ -127,12 +127,12 @@ _STRING_OR_COMMENT = re.compile(r'"""(?:.|\n)*?(?:"""|\Z)|"[^"\n]*"?|\'[^\'\n]*\
 
 
 def indent_of(line: str) -> int:
-    """The spaces that a line begins with."""
+    """Number of leading spaces."""
     return len(line) - len(line.lstrip(" "))
 
 
 def indent_after(line: str) -> int:
-    """The spaces that the line after this one begins with; what is behind the cursor is not part of it."""
+    """Number of leading spaces of the line after this one, given the text before the cursor."""
     code = _STRING_OR_COMMENT.sub("", line).rstrip()
     indent = indent_of(line)
     if code.endswith(":"):
@@ -141,17 +141,17 @@ def indent_after(line: str) -> int:
 
 
 def indented(lines: Sequence[str]) -> list[str]:
-    """The lines a step to the right; empty ones stay."""
+    """The lines indented by one step; empty lines stay."""
     return [" " * (INDENT - indent_of(line) % INDENT) + line if line.strip() else line for line in lines]
 
 
 def dedented(lines: Sequence[str]) -> list[str]:
-    """The lines a step to the left, as far as they can go."""
+    """The lines with one step less indent, if they have any."""
     return [line[(indent_of(line) - 1) % INDENT + 1 :] if indent_of(line) else line for line in lines]
 
 
 def commented(lines: Sequence[str]) -> list[str]:
-    """The lines as comments, or as code again where all of them are comments."""
+    """The lines commented out, or uncommented if all of them are comments."""
     written = [line for line in lines if line.strip()]
     if written and all(line.lstrip().startswith("#") for line in written):
         return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines]
@@ -160,10 +160,10 @@ def commented(lines: Sequence[str]) -> list[str]:
 
 
 def other_bracket(text: str, position: int) -> int | None:
-    """Where the bracket is that belongs to the one at a position; None: there is none, or it is in a string."""
+    """Position of the matching bracket; None without one, or for a bracket in a string or comment."""
     if position >= len(text) or text[position] not in (*_PAIRS, *_BACK):
         return None
-    # Of strings and comments nothing counts; their places stay.
+    # Blanks replace strings and comments, so that positions stay.
     code = _STRING_OR_COMMENT.sub(lambda match: " " * len(match[0]), text)
     own = code[position]
     if own == " ":
@@ -177,9 +177,9 @@ def other_bracket(text: str, position: int) -> int | None:
     return None
 
 
-_CHECK_MS = 250  # what is half typed is mostly wrong
+_CHECK_MS = 250  # half-typed code is mostly wrong
 _REST_OF_NAME = re.compile(r"\w*")
-_OFFERED_FROM = 2  # letters; after a point at once
+_OFFERED_FROM = 2  # letters; after a point immediately
 _MOST_SHOWN = 12
 
 _Keys = Qt.KeyboardModifier
@@ -187,18 +187,18 @@ _COMMANDS = {
     (Qt.Key.Key_S, _Keys.ControlModifier): "save",
     (Qt.Key.Key_F, _Keys.ControlModifier): "find",
     (Qt.Key.Key_Slash, _Keys.ControlModifier): "comment",
-    # Where it is above the 7.
+    # German keyboards have the slash above the 7.
     (Qt.Key.Key_Slash, _Keys.ControlModifier | _Keys.ShiftModifier): "comment",
 }
-"""Keys that mean something else in the rest of the window."""
+"""Keys with another meaning in the rest of the window."""
 
 
 class ScriptEditor(CodeEditor):
-    """Edits one script; Escape leaves it, as Tab indents."""
+    """Edits one script; Tab indents, and Escape moves the focus to the next widget instead."""
 
     commanded = Signal(str)  # "save", "find" or "comment"
-    checked = Signal(object)  # tuple[ScriptProblem, ...]: what is wrong with the text now
-    entered = Signal()  # the keyboard came
+    checked = Signal(object)  # tuple[ScriptProblem, ...]: problems of the present text
+    entered = Signal()  # the editor received the focus
 
     shades_problems = False
 
@@ -206,8 +206,8 @@ class ScriptEditor(CodeEditor):
         super().__init__("scriptEditor", tr("Text of the script"), parent)
         self.kind: ScriptKind = "controller"
         self.problems: tuple[ScriptProblem, ...] = ()
-        self.sought = ""  # is marked wherever it stands
-        self.moment: int | None = None  # the line, from 1, that a decision which is explained is at
+        self.sought = ""  # marked at all its places
+        self.moment: int | None = None  # line, from 1, of the decision that is explained
         self.setTabStopDistance(INDENT * self.fontMetrics().horizontalAdvance(" "))
         self._highlighter = ScriptHighlighter(self.document())
         self._names: ListModel[Completion] = ListModel(_offer, self, tip=lambda each: each.help)
@@ -215,7 +215,7 @@ class ScriptEditor(CodeEditor):
         self._completer.setWidget(self)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setMaxVisibleItems(_MOST_SHOWN)
-        # A list of its own: the one that Qt would make takes the font of the window.
+        # Qt's own list would use the font of the window.
         self._popup = named(QListView(), "scriptCompletions", tr("Names that fit here"))
         self._popup.setFont(self.font())
         self._completer.setPopup(self._popup)
@@ -224,22 +224,21 @@ class ScriptEditor(CodeEditor):
         self.textChanged.connect(self._pause.start)
         self.colour_by(self._highlighter.recolour)
 
-    # ---- what it holds ----
+    # ---- text ----
 
     @property
     def text(self) -> str:
-        """All of it."""
         return self.toPlainText()
 
     def open_text(self, kind: ScriptKind, text: str) -> None:
-        """Shows another script; what was done to the one before cannot be undone any more."""
+        """Shows another script and clears the undo history."""
         self.kind = kind
         self._highlighter.set_kind(kind)
         self.setPlainText(text)
         self.check()
 
     def put_text(self, text: str) -> None:
-        """Makes this the text, as one step that undo takes back."""
+        """Replaces the text, as one undoable step."""
         line, column = self.textCursor().blockNumber(), self.textCursor().columnNumber()
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
@@ -250,19 +249,19 @@ class ScriptEditor(CodeEditor):
         self.check()
 
     def check(self) -> None:
-        """Finds out now what is wrong with the text."""
+        """Checks the text now."""
         self._pause.stop()
         self.problems = check_script(self.text, self.kind) if self.text.strip() or self.problems else ()
         self.mark_problems({problem.line: problem_line(problem) for problem in reversed(self.problems)})
         self.checked.emit(self.problems)
 
     def seek(self, sought: str) -> None:
-        """Marks a text wherever it stands."""
+        """Marks all places of a text."""
         self.sought = sought
         self.mark_lines()
 
     def mark_moment(self, line: int | None) -> None:
-        """Marks the line, from 1, that a decision is at; None: none is explained."""
+        """Marks the line, from 1, of a decision; None removes the mark."""
         if line != self.moment:
             self.moment = line
             self.mark_lines()
@@ -270,7 +269,7 @@ class ScriptEditor(CodeEditor):
     # ---- marks ----
 
     def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
-        """The line that a decision is at, what is sought, brackets that belong together, and places of problems."""
+        """Marks for the line of the decision, search results, matching brackets and problems."""
         tokens = current_tokens()
         if self.moment is not None and (block := self.document().findBlockByNumber(self.moment - 1)).isValid():
             whole = QTextCharFormat()
@@ -304,24 +303,24 @@ class ScriptEditor(CodeEditor):
             last = block.position() + block.length() - 1
             start = min(block.position() + problem.column - 1, last)
             end = min(max(block.position() + problem.end_column - 1, start + 1), last)
-            # At the end of a line there is nothing to underline but what stands before.
+            # A problem at the end of a line underlines the character before.
             yield _selection(self._part(start if start < end else max(block.position(), last - 1), end), wave)
 
     # ---- Qt ----
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tells that somebody goes on here, perhaps after the file was changed elsewhere."""
+        """Emits `entered`, because the file may have changed meanwhile."""
         super().focusInEvent(event)
         self.entered.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Takes keys that mean something else in the rest of the window, and explains what is pointed at."""
+        """Claims keys with another meaning in the rest of the window, and shows tool tips."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if _command(event):
                 event.accept()
                 return True
             if event.key() == Qt.Key.Key_K and event.modifiers() == _Keys.ControlModifier:
-                # On some systems it would delete the rest of the line; here it opens the palette, as everywhere.
+                # On some systems, this key would delete the rest of the line; here it opens the palette, as everywhere.
                 event.ignore()
                 return False
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -332,13 +331,13 @@ class ScriptEditor(CodeEditor):
         return super().event(event)
 
     def tip_at(self, cursor: QTextCursor) -> str:
-        """What is wrong at a place, or what the name there stands for; empty if there is nothing to say."""
+        """The problem at a place, or the meaning of the name there; empty if neither exists."""
         line, column = cursor.blockNumber() + 1, cursor.columnNumber() + 1
         for problem in self.problems:
             if problem.line == line and problem.column <= column <= max(problem.end_column, problem.column + 1):
                 return problem_line(problem)
         text = cursor.block().text()
-        # Both halves of the name that the place is in.
+        # Both parts of the name around the position.
         rest = _REST_OF_NAME.match(text, cursor.columnNumber())
         end = rest.end() if rest is not None else cursor.columnNumber()
         word = _begun(text[:end])
@@ -348,7 +347,7 @@ class ScriptEditor(CodeEditor):
         return "\n".join(_explained(each) for each in meant[:1])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Completes, indents and comments; all else is typed."""
+        """Completes, indents and comments; other keys type."""
         popup = self._popup
         key = Qt.Key(event.key())
         if popup.isVisible():
@@ -364,7 +363,8 @@ class ScriptEditor(CodeEditor):
         if command:
             self.commanded.emit(command)
         elif key == Qt.Key.Key_Escape and not event.modifiers():
-            # The way on by keyboard: Tab belongs to the text, and with it what Qt calls the next child.
+            # Leaves the editor by keyboard, because Tab indents; Qt finds the next widget only if Tab changes the
+            # focus.
             self.setTabChangesFocus(True)
             self.focusNextChild()
             self.setTabChangesFocus(False)
@@ -389,11 +389,11 @@ class ScriptEditor(CodeEditor):
     # ---- lines ----
 
     def toggle_comment(self) -> None:
-        """Makes the lines of the selection comments, or code again."""
+        """Comments the selected lines out, or uncomments them."""
         self.change_lines(commented)
 
     def change_lines(self, change: Callable[[Sequence[str]], list[str]]) -> None:
-        """Changes the lines of the selection, or that of the cursor, as one step."""
+        """Changes the selected lines, or the line of the cursor, as one undoable step."""
         cursor = self.textCursor()
         document = self.document()
         first = document.findBlock(cursor.selectionStart())
@@ -434,7 +434,7 @@ class ScriptEditor(CodeEditor):
     # ---- completion ----
 
     def offer(self, *, is_asked: bool = False) -> None:
-        """Offers the names that fit where the cursor is, if there is enough of one, or somebody asks."""
+        """Offers names that fit at the cursor, after enough letters or on request."""
         popup = self._popup
         cursor = self.textCursor()
         before = cursor.block().text()[: cursor.columnNumber()]
@@ -472,7 +472,7 @@ class ScriptEditor(CodeEditor):
 
 
 def problem_line(problem: ScriptProblem) -> str:
-    """What is wrong, and what would be accepted."""
+    """The problem with the allowed values."""
     what = problem_text(problem.message)
     if problem.allowed:
         return tr("{problem}; allowed: {what}", problem=what, what=problem_text(problem.allowed))
@@ -491,7 +491,7 @@ def _selection(cursor: QTextCursor, text_format: QTextCharFormat) -> QTextEdit.E
 
 
 def _begun(before: str) -> str:
-    """The name that has been begun at the end of a text."""
+    """The beginning of a name at the end of a text."""
     end = len(before)
     while end and (before[end - 1].isalnum() or before[end - 1] == "_"):
         end -= 1
@@ -499,7 +499,7 @@ def _begun(before: str) -> str:
 
 
 def _offer(each: Completion) -> str:
-    """A line of the list: name, unit, and the beginning of what it is."""
+    """A line of the list: name, unit, and the beginning of the help."""
     return "  ".join(filter(None, (f"{each.name:<16}", f"{each.unit:<6}" if each.unit else "", each.help[:60])))
 
 

@@ -1,4 +1,4 @@
-"""Scripts as a part of the window: their panel, and the actions that begin, open, run, try and compare them.
+"""Scripts as a part of the window: their panel, and actions to begin, open, run, check and compare scripts.
 
 A script runs as soon as it is saved, and is compared with its earlier versions.
 """
@@ -24,7 +24,7 @@ _SUFFIX = ".py"
 
 
 class ScriptFeature(SessionFeature["ScriptSession"]):
-    """The panel of scripts, and what brings it to the front."""
+    """The panel of scripts, and actions that bring it to the front."""
 
     panel_name = "script"
     title = translatable("Script")
@@ -32,13 +32,12 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
     scrolls = True
 
     def __init__(self, ports: ScriptPorts) -> None:
-        """An empty panel."""
         super().__init__()
         self.ports = ports
         self._moment: ScriptMoment | None = None  # of the decision that is explained
 
     def make(self) -> ScriptSession:
-        """The editor with what is known of its script."""
+        """Makes the editor, with the mark of the present decision."""
         from subflow_app.features.script.qt.session import ScriptSession
 
         session = ScriptSession(self.ports, self)
@@ -46,7 +45,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
         return session
 
     def connect_parts(self) -> None:
-        """Unsaved text may be a script."""
+        """Registers for the recovery of scripts."""
         self.ports.recovery.takers[_SUFFIX] = self._recover
 
     def show(self) -> None:
@@ -56,10 +55,10 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
             self.session.panel.editor.setFocus()
 
     def show_moment(self, moment: ScriptMoment) -> None:
-        """Opens the script that decided something, at the line that was executed.
+        """Opens the script behind a decision, at the executed line.
 
         Raises:
-            InputError: if the open scenario has no such script, or it cannot be read.
+            InputError: if the open scenario does not contain this script, or if it cannot be read.
         """
         wanted = (moment.kind, moment.name)
         place = next((each for each in self.session.desk.places if (each.kind, each.name) == wanted), None)
@@ -75,19 +74,19 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
             self.ports.tell(tr("{name} was changed since that run: the line may differ.", name=moment.name))
 
     def mark_moment(self, moment: ScriptMoment | None) -> None:
-        """Marks the line that a decision is at, where the editor has that script as the run has it; None: none."""
+        """Marks the line of a decision if the editor has the same text as the run; None removes the mark."""
         self._moment = moment
         if self.made is not None:
             self.made.mark_moment(moment)
 
     def new(self, kind: ScriptKind) -> None:
-        """Begins a controller or scheduler."""
+        """Asks for a new controller or scheduler."""
         self.show()
         if self.session.desk.ask_new(kind):
             self.session.panel.editor.setFocus()
 
     def open_copy(self) -> None:
-        """Copies a script that ships into the scenario."""
+        """Copies a shipped script into the scenario."""
         self.show()
         if self.session.desk.ask_copy():
             self.session.panel.editor.setFocus()
@@ -101,7 +100,7 @@ _NONE_OPEN = translatable("no script is open")
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Their part of the Study menu."""
+    """The scripts' part of the Study menu."""
     yield ActionSpec(
         "script.show",
         "Sho&w the script",

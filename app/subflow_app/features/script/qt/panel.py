@@ -69,7 +69,7 @@ def _column(shown: Measure) -> Column[ScriptVersion]:
 
 
 class VersionModel(TableModel[ScriptVersion]):
-    """The version that is in the editor stands in bold."""
+    """Shows the version in the editor in bold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(_columns(()), parent, tip=_tip)
@@ -82,13 +82,13 @@ class VersionModel(TableModel[ScriptVersion]):
 
 
 class VersionList(QWidget):
-    """A row for each, the latest at the top."""
+    """A row for each version, the latest at the top."""
 
     selection_changed = Signal()
-    opened = Signal(object)  # ScriptVersion, whose run is to be shown
+    opened = Signal(object)  # ScriptVersion whose run is to be shown
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """No versions yet, and a button for each action."""
+        """Starts empty, with a button for each action."""
         super().__init__(parent)
         self.setObjectName("script_versions")
         self.model = VersionModel(self)
@@ -112,17 +112,17 @@ class VersionList(QWidget):
 
     @property
     def versions(self) -> Sequence[ScriptVersion]:
-        """Those that are listed."""
+        """All listed versions."""
         return self.model.rows
 
     @property
     def selected(self) -> tuple[ScriptVersion, ...]:
-        """Those that are selected, from top to bottom."""
+        """The selected versions, from top to bottom."""
         rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
         return tuple(self.model.row_at(row) for row in rows)
 
     def show_versions(self, versions: Sequence[ScriptVersion], current: str) -> None:
-        """Lists these; what is selected stays so. ``current`` is the text in the editor."""
+        """Lists these versions and keeps the selection. ``current`` is the text in the editor."""
         selected = {each.text for each in self.selected}
         self.model.current = current
         self.model.show_rows(tuple(versions), _columns(versions))
@@ -134,7 +134,7 @@ class VersionList(QWidget):
         self.selection_changed.emit()
 
     def show_current(self, text: str) -> None:
-        """Notes what is in the editor now."""
+        """Updates the bold row for the text in the editor."""
         if text != self.model.current:
             self.model.current = text
             self.model.say_changed()
@@ -149,13 +149,13 @@ _ICONS = {"pass": ("ok", "ok"), "fail": ("error", "error"), "error": ("error", "
 
 
 class ConformanceStrip(QWidget):
-    """A button for each check, with its number once that is known."""
+    """A button for each check, with its result as soon as it is known."""
 
-    opened = Signal(object)  # Finding, whose run is to be shown
-    asked = Signal()  # what is not asked but by a click
+    opened = Signal(object)  # Finding whose run is to be shown
+    asked = Signal()  # the arena, which only a click starts
 
     def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
-        """No questions yet; the keyboard comes from ``after``."""
+        """Starts empty; its buttons follow ``after`` in the tab order."""
         super().__init__(parent)
         self._after = after
         named(self, "conformance", tr("Trials of the script"))
@@ -167,12 +167,12 @@ class ConformanceStrip(QWidget):
     def show_findings(
         self, questions: Sequence[Question], findings: Mapping[str, Finding], working: Sequence[Question]
     ) -> None:
-        """Shows what is known.
+        """Shows the results.
 
         Args:
-            questions: that can be asked.
-            findings: by what was asked.
-            working: on which somebody is at work.
+            questions: that apply to the script.
+            findings: results by id of the question.
+            working: questions in progress.
         """
         if [question.id for question in questions] != list(self._chips):
             self._make(questions)
@@ -183,11 +183,11 @@ class ConformanceStrip(QWidget):
             self._tell(question, self._findings.get(question.id), question.id in at_work, is_offered=is_offered)
 
     def text_of(self, check_id: str) -> str:
-        """What a chip says."""
+        """Text of a button."""
         return self._chips[check_id].text()
 
     def chip(self, check_id: str) -> QToolButton:
-        """One of them."""
+        """The button of a check."""
         return self._chips[check_id]
 
     def _make(self, questions: Sequence[Question]) -> None:
@@ -202,7 +202,7 @@ class ConformanceStrip(QWidget):
             chip.clicked.connect(lambda _on=False, question_id=question.id: self._open(question_id))
             self._layout.addWidget(chip)
             self._chips[question.id] = chip
-            # Made later than what is below, they would come behind it.
+            # Explicit order, because these buttons are made after the widgets below.
             QWidget.setTabOrder(before, chip)
             before = chip
 
@@ -241,9 +241,9 @@ _SHARES = (3, 1)  # of the text, and of the versions below it
 
 
 class ScriptPanel(QWidget):
-    """Shows a script; who reads, keeps and runs it is its owner's business."""
+    """Shows a script; reading, storing and running belong to its owner."""
 
-    chosen = Signal(object)  # ScriptPlace, or None: what has no place yet
+    chosen = Signal(object)  # ScriptPlace, or None for a draft
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class ScriptPanel(QWidget):
         new: QAction,
         parent: QWidget | None = None,
     ) -> None:
-        """Without a script; ``new`` is offered until there is one."""
+        """Starts without a script, and offers ``new`` until one is open."""
         super().__init__(parent)
         self.setObjectName("script")
         self.choice = Choice("script_choice", (), self, text=tr("Script"), letters=14)
@@ -283,7 +283,7 @@ class ScriptPanel(QWidget):
         self._pages.addWidget(self.empty)
         self._pages.addWidget(border)
         v_box(self, top, (self._pages, 1), margins=0, spacing=0)
-        self._listed: dict[Problem, ScriptProblem] = {}  # by what is listed
+        self._listed: dict[Problem, ScriptProblem] = {}  # by their listed form
         self.choice.activated.connect(lambda _: self.chosen.emit(self.choice.currentData()))
         self.editor.checked.connect(self.show_problems)
         self.problems.activated.connect(self._go_to)
@@ -294,9 +294,9 @@ class ScriptPanel(QWidget):
         """Offers the scripts of the scenario.
 
         Args:
-            places: where they are.
-            current: the one that is in the editor.
-            draft: name of what is in the editor and is none of them; empty: there is nothing.
+            places: of all scripts.
+            current: place of the script in the editor; None for a draft or without a script.
+            draft: name of the draft in the editor; empty without a draft.
         """
         with QSignalBlocker(self.choice):
             self.choice.clear()
@@ -311,7 +311,7 @@ class ScriptPanel(QWidget):
         self._pages.setCurrentIndex(1 if current is not None or draft else 0)
 
     def show_problems(self, problems: Sequence[ScriptProblem]) -> None:
-        """Lists what is wrong, whether it was found in the text or in a run."""
+        """Lists problems of the text or of a run."""
         listed = [Problem("", each.line, "", "", problem_line(each), "") for each in problems]
         self._listed = dict(zip(listed, problems, strict=True))
         self.problems.show_problems(listed)
@@ -325,11 +325,11 @@ class ScriptPanel(QWidget):
             self.editor.show_line(problem.line, problem.column)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for a few lines."""
+        """Space for a few lines."""
         return QSize(*_LEAST)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The list of problems leaves the most to the text."""
+        """Limits the list of problems, so that most of the space remains for the text."""
         super().resizeEvent(event)
         self.problems.set_room(2 * event.size().height())
 

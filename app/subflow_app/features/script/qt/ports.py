@@ -1,4 +1,4 @@
-"""Parts of the window that scripts use, and the line of a script that was executed at the time of a decision."""
+"""Parts of the window that scripts use, and the line of a script behind a decision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
-    """What a window has for the feature and its desk."""
+    """Parts of the window that the feature and its desk use."""
 
     banners: Banners
     dialogs: Dialogs
@@ -38,13 +38,13 @@ class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
 
     @property
     def closes_unasked(self) -> bool:
-        """Nobody is asked what is to become of changes."""
+        """True if the window closes without a question about changes."""
 
     def statusBar(self) -> QStatusBar:
-        """Shows why versions cannot be read."""
+        """Shows errors of reading versions."""
 
     def tell(self, text: str) -> None:
-        """Says something, for a while."""
+        """Shows a message for a while."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
@@ -52,13 +52,13 @@ class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScriptMoment:
-    """Where a decision of a script stands.
+    """Line of a script behind a decision.
 
     Attributes:
         kind: of the script.
-        name: of it.
-        text: that the run has of it.
-        line: that is executed, from 1.
+        name: of the script.
+        text: of the script in the run.
+        line: executed line, from 1.
     """
 
     kind: ScriptKind

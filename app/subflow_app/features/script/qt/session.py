@@ -1,4 +1,4 @@
-"""The script that is open: run as soon as it is saved, compared with what it was, and tried."""
+"""The open script: run after each save, compared with its earlier versions, and checked."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, NEXT_PROBLEM, CHECK, COMPARE, RESTORE = 
 
 
 class ScriptSession(QObject):
-    """The panel of scripts with what it knows of the one that is open.
+    """The panel of scripts with the results of the open script.
 
     Attributes:
         panel: the editor with its lists.
-        desk: opens and saves.
-        study: tries the script.
-        reader: reads its versions.
+        desk: opens and saves scripts.
+        study: runs conformance checks.
+        reader: reads the versions of the script.
     """
 
     changed = Signal()
 
     def __init__(self, ports: ScriptPorts, parent: QObject) -> None:
-        """Opens the first script of the scenario; each run that is kept may be of another version."""
+        """Opens the first script of the scenario; each stored run may contain another version."""
         super().__init__(parent)
         self.ports = ports
         bar = ports.bar
@@ -62,9 +62,9 @@ class ScriptSession(QObject):
         self.study.reports_problems = False  # the strip does
         self.study.ticked.connect(self._show_conformance)
         self.study.ended.connect(self._on_tried)
-        self._asks_arena = False  # once the checks are made
-        self._findings: dict[str, Finding] = {}  # by what was asked
-        self._tried = ("", "")  # name and text of the script that the strip tells of
+        self._asks_arena = False  # after the conformance checks
+        self._findings: dict[str, Finding] = {}  # by id of the question
+        self._tried = ("", "")  # name and text of the script whose results the strip shows
         self._moment: ScriptMoment | None = None  # of the decision that is explained
         self._possible: frozenset[str] = frozenset()
         self.reader = LatestReader(ports.workers, self, "read versions")
@@ -86,7 +86,7 @@ class ScriptSession(QObject):
         self.read_versions()
 
     def possible(self) -> frozenset[str]:
-        """What can be done with the script that is open."""
+        """Names of the possible actions on the open script."""
         if not self.desk.is_open:
             return frozenset()
         found = {SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, CHECK}
@@ -100,43 +100,43 @@ class ScriptSession(QObject):
         return frozenset(found)
 
     def may_close(self) -> bool:
-        """Always: the documents ask for the desk."""
+        """Always True: the documents already ask about unsaved scripts."""
         return True
 
     def close(self) -> None:
-        """Ends what is tried, and lets go of what was kept for a crash."""
+        """Ends checks in progress, and closes the recovery file."""
         self._stop_trying()
         self.reader.forget()
         self.desk.close(keeps_changes=self.ports.closes_unasked)
 
-    # ---- what actions call ----
+    # ---- called by actions ----
 
     def mark_moment(self, moment: ScriptMoment | None) -> None:
-        """Marks the line that a decision is at, where the editor has that script as the run has it; None: none."""
+        """Marks the line of a decision if the editor has the same text as the run; None removes the mark."""
         self._moment = moment
         self._on_changed()
 
     def check(self) -> None:
-        """Tries what the text in the editor stands."""
+        """Runs the conformance checks for the text in the editor."""
         self.panel.editor.check()
         if not self.panel.editor.problems:
             self._try(asks_arena=True)
 
     def compare(self) -> None:
-        """Compares the runs of the two versions that are selected, or else of the two latest."""
+        """Compares the runs of the two selected versions, or of the two latest without a selection."""
         versions = self.panel.versions.selected or self.panel.versions.versions[:2]
         if len(versions) == 2:
             numbers = sorted(each.run.id for each in versions)
             self.ports.features[CompareFeature].compare_runs(numbers)
 
     def restore(self) -> None:
-        """Brings the text of the selected version back into the editor, as a step that undo takes back."""
+        """Loads the text of the selected version into the editor, as one undoable step."""
         for version in self.panel.versions.selected[:1]:
             self.desk.put_text(version.text)
             self.ports.tell(tr("Version {number} is in the editor; save it to run it.", number=version.number))
 
     def read_versions(self) -> None:
-        """Reads which versions there are runs of, in the background."""
+        """Reads the versions that have runs, in the background."""
         store = self.ports.database.store
         if store is None or not self.desk.is_open:
             self.panel.versions.show_versions((), "")
@@ -149,7 +149,7 @@ class ScriptSession(QObject):
 
         self.reader.ask(work, is_other=True)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_changed(self) -> None:
         desk, panel = self.desk, self.panel
@@ -183,7 +183,7 @@ class ScriptSession(QObject):
         return moment.line if is_it else None
 
     def _on_saved(self) -> None:
-        """What was saved runs at once: nothing else tells so well what it does."""
+        """Runs a saved script at once, which shows its effect best."""
         panel, ports = self.panel, self.ports
         panel.editor.check()
         if self._tried != (self.desk.name, panel.editor.text):
@@ -212,15 +212,15 @@ class ScriptSession(QObject):
             self._try(asks_arena=False)
 
     def _show_failure(self, error: ScriptRunError) -> None:
-        """Lists what ended the run as a problem of its line."""
-        # The list says the line itself.
+        """Lists the failure of the run as a problem of its line."""
+        # The list already shows the line.
         told = str(error).removeprefix(f"script '{error.script}', line {error.line}, ")
         problem = ScriptProblem(max(error.line, 1), 1, 1, tr("the run failed: {error}", error=told), "")
         self.panel.show_problems((*self.panel.editor.problems, problem))
         self._on_changed()
 
     def _try(self, *, asks_arena: bool) -> None:
-        """Makes the checks of what is in the editor, and asks the arena after that."""
+        """Runs the checks of the text in the editor, and the arena afterwards if wanted."""
         self._stop_trying()
         desk = self.desk
         self._tried = (desk.name, self.panel.editor.text)
@@ -228,7 +228,7 @@ class ScriptSession(QObject):
         self.study.start(ConformanceJob(desk.kind, *self._tried))
 
     def _ask_arena(self) -> None:
-        """Has what was tried, or is in the editor, send in the networks of the arena."""
+        """Runs the checked text, or that in the editor, in the networks of the arena."""
         if self.study.is_running:
             return
         if not self._tried[1]:
@@ -258,7 +258,7 @@ class ScriptSession(QObject):
         self.panel.conformance.show_findings(questions, self._findings, () if job is None else job.asked)
 
     def _show_finding(self, finding: Finding) -> None:
-        """Runs what shows it, and shows that run."""
+        """Runs the scenario behind a finding and shows that run."""
         if self.ports.runs.is_running:
             self.ports.tell_failure(InputError(tr("A run is in progress: stop it first.")))
             return
@@ -276,6 +276,6 @@ class ScriptSession(QObject):
 
 
 def _text_in(job: RunJob, kind: ScriptKind, name: str) -> str | None:
-    """The text that a run has of a script; None: it does not have the script."""
+    """The text of a script in a run; None if the run does not contain the script."""
     found = next((each for each in job.scenario.scripts if (each.kind, each.name) == (kind, name)), None)
     return None if found is None else found.text
