@@ -168,7 +168,7 @@ def sweep(
 
 
 def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) -> int:
-    """Run a sweep and tell what came of it; returns the exit code."""
+    """Run a sweep and print its results; returns the exit code."""
     from subflow_app.terminal.progress import in_background
 
     result, signal_number = in_background(job, job.plan.name)
@@ -200,10 +200,10 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
 
 
 def job_count(text: str) -> int:
-    """How many runs at once.
+    """Number of simultaneous runs.
 
     Raises:
-        InputError: if it is neither a number nor ``all``.
+        InputError: if the text is neither a number nor ``all``.
     """
     from subflow_app.foundation.jobs.executors import core_count
 
@@ -215,10 +215,10 @@ def job_count(text: str) -> int:
 
 
 def check_out(out: Path | None) -> None:
-    """Refuse a file that could not be written once everything has been run.
+    """Refuse an impossible output file before the sweep runs.
 
     Raises:
-        InputError: if its name ends otherwise, or its folder is not there.
+        InputError: if its name has another suffix, or if its folder does not exist.
     """
     if out is None:
         return
@@ -239,13 +239,13 @@ def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
     is_json = out.suffix.lower() == ".json"
     text = json_text(table_document(table)) if is_json else long_csv(table) if is_long else wide_csv(table)
     try:
-        out.write_bytes(text.encode())  # the same bytes on all systems
+        out.write_bytes(text.encode())  # identical bytes on all systems
     except OSError as error:
         raise ExportError(f"{out}: cannot be written: {error.strerror}") from error
 
 
 def _unfinished(store: Store, asked: SweepPlan) -> int | None:
-    """The newest sweep of this plan if it is not finished; None if there is none, which is said."""
+    """The newest unfinished sweep of this plan; None, with a printed note, if the store contains no such sweep."""
     from subflow_app.features.sweeps.core.plan_file import plan_text
 
     found = store.sweeps.of_plan(plan_text(asked))
@@ -423,17 +423,17 @@ def delete(
         ids = [sweep_number(store, sweep) for sweep in sweeps]
         runs = {row.run_id for sweep_id in ids for row in store.sweeps.runs(sweep_id) if row.run_id is not None}
         if with_runs:
-            store.delete(runs)  # first: a run that is still being recorded is refused
+            store.delete(runs)  # first, because it refuses a run that is still being recorded
         store.sweeps.delete(ids)
     print_note(f"deleted: {', '.join(f'sweep {sweep_id}' for sweep_id in ids)}" + _runs_text(len(runs), with_runs))
 
 
 def sweep_number(store: Store, text: str) -> int:
-    """The sweep that the user means.
+    """Number of the sweep that the user named.
 
     Raises:
-        InputError: if it is neither a number nor ``last``.
-        RunNotFound: if there is no such sweep.
+        InputError: if the text is neither a number nor ``last``.
+        RunNotFound: if the store has no such sweep.
     """
     newest = store.sweeps.rows(limit=1) if text == "last" else []
     number = listed_number(text, "sweep", "subflow sweeps", newest[0].id if newest else None, "subflow sweep")

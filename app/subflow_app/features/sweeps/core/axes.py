@@ -1,9 +1,9 @@
-"""Axes of a sweep: keys of a scenario that can vary, and the values that they take as lists, ranges and draws.
+"""Axes of a sweep: keys of a scenario that can vary, and their values as lists, ranges and draws.
 
-Values are not written out. A range of a billion values takes no more memory than its two ends, so that a request for
-too much gets a report of its size without a wait.
+Ranges are not expanded. A range of a billion values takes no more memory than its two ends, so that a request for too
+many values is refused at once with their number.
 
-A sweep can vary every value of the file, and every key that the file could have.
+A sweep can vary every value in the scenario file, and every key that the file could contain.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from subflow_store.run_values import quantity
 
 RANGE_FORM = '"1%..5%/5" (five values) or "10ms..1s/5 log"'
 
-# Not above: a range is told in one line, and whoever writes more digits has slipped.
+# Upper limit of the values of a range; more digits are a typing error.
 MOST_VALUES = 10**12
 _RANGE = re.compile(r"\s*(?P<start>.+?)\s*\.\.\s*(?P<stop>.+?)\s*(?:/\s*(?P<count>[0-9]{1,13})\s*(?P<log>log)?)?\s*\Z")
 WHOLE_UNITS = ("pkt", "B")
-"""Units without parts."""
+"""Units that only take whole numbers."""
 
 _DIGITS = 9
 
 
 class SweptValue(NamedTuple):
-    """A value as tables and plots show it.
+    """A value for tables and plots.
 
     Attributes:
-        text: as the scenario file would have it; empty: the scenario's own, which stays.
-        number: in SI units; None for what is not a number.
+        text: in the notation of scenario files; empty if the scenario's own value stays.
+        number: in SI units; None for other values than numbers.
     """
 
     text: str
@@ -53,21 +53,21 @@ class SweptValue(NamedTuple):
 
 
 class Values(Sequence[TomlValue]):
-    """Values that are made when they are asked for.
+    """Values that are computed on access.
 
     Attributes:
-        n: how many.
+        n: number of values.
     """
 
     __slots__ = ()
     n: int
 
     def at(self, index: int) -> TomlValue:
-        """One value, as a scenario file would have it; ``0 <= index < n``."""
+        """One value in the notation of scenario files; ``0 <= index < n``."""
         raise NotImplementedError
 
     def __len__(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return self.n
 
     @overload
@@ -75,7 +75,7 @@ class Values(Sequence[TomlValue]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[TomlValue]: ...
     def __getitem__(self, index: int | slice) -> TomlValue | Sequence[TomlValue]:
-        """One value, as a scenario file would have it."""
+        """One value in the notation of scenario files."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(self.n))]
         if not -self.n <= index < self.n:
@@ -88,11 +88,11 @@ class Range(Values):
     """Values from one end to the other, both included, at equal distances or with equal ratios.
 
     Attributes:
-        start: the first, in `unit`.
-        stop: the last.
-        n: how many.
-        unit: of all of them, as scenario files have it; empty for plain numbers.
-        is_log: whether it is their ratios that are equal.
+        start: first value, in `unit`.
+        stop: last value.
+        n: number of values.
+        unit: of all values, in the notation of scenario files; empty for plain numbers.
+        is_log: whether the ratios are equal, instead of the distances.
     """
 
     start: Decimal
@@ -102,7 +102,7 @@ class Range(Values):
     is_log: bool = False
 
     def at(self, index: int) -> TomlValue:
-        """One value."""
+        """One value in the notation of scenario files."""
         return self._written(self._number(index))
 
     def _number(self, index: int) -> Decimal:
@@ -116,7 +116,7 @@ class Range(Values):
                 number = self.start + (self.stop - self.start) * share
             else:
                 number = self.start * (self.stop / self.start) ** share
-        # Rounded, so that values read well and are the same on every machine.
+        # Rounded, so that values are short and the same on every machine.
         return number.normalize() if not self.is_log else Decimal(f"{number:.6g}")
 
     def _written(self, number: Decimal) -> TomlValue:
@@ -132,19 +132,19 @@ class Range(Values):
 
     @property
     def text(self) -> str:
-        """As a plan has it."""
+        """The range in the notation of plans."""
         return f"{self.start:f}{self.unit}..{self.stop:f}{self.unit}/{self.n}{' log' if self.is_log else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn(Values):
-    """Values that are drawn at random; each depends on the seed, the key and its own number alone.
+    """Values drawn at random; each depends only on the seed, the key and its own number.
 
     Attributes:
-        draw: what they are drawn from.
+        draw: the distribution.
         seed: of the sweep.
-        key: which the values are for.
-        n: how many.
+        key: whose values are drawn.
+        n: number of values.
     """
 
     draw: Independent
@@ -153,25 +153,25 @@ class Drawn(Values):
     n: int
 
     def at(self, index: int) -> TomlValue:
-        """One value."""
+        """One value in the notation of scenario files."""
         value: TomlValue = self.draw.value(uniform(self.seed, 0, index, self.key))
         return value
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Keys of a scenario that move together, and their values.
+    """Keys of a scenario that vary together, and their values.
 
     Attributes:
         keys: dotted.
-        values: of each key; all as many. None leaves the scenario's own value.
+        values: of each key, all of the same length. None keeps the scenario's own value.
     """
 
     keys: tuple[str, ...]
     values: tuple[Sequence[TomlValue | None], ...]
 
     def __len__(self) -> int:
-        """How many steps it has."""
+        """Number of steps."""
         return len(self.values[0])
 
     def at(self, step: int) -> tuple[TomlValue | None, ...]:
@@ -180,12 +180,12 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Name of the axis in messages."""
         return " & ".join(self.keys)
 
 
 def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Keys that an axis after them would replace: what is wrong with each, and what is allowed.
+    """Keys whose values a later axis would replace, with the problem of each and the allowed order.
 
     Args:
         keys: dotted, in the order in which their values are set.
@@ -204,7 +204,7 @@ def read_values(written: object) -> Sequence[TomlValue]:
     """The values of a key in a grid: a list, a range as text, or a single value.
 
     Raises:
-        ParamError: if it is none of that.
+        ParamError: for any other value.
     """
     if isinstance(written, list):
         if not written:
@@ -220,10 +220,10 @@ def read_values(written: object) -> Sequence[TomlValue]:
 
 
 def check_value(value: object) -> None:
-    """Refuse what no scenario file has: dates, and numbers that are none.
+    """Refuse values that scenario files cannot contain: dates and numbers that are not finite.
 
     Raises:
-        ParamError: naming it.
+        ParamError: naming the value.
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise ParamError(f"{value} is not a number", "a finite number, text, true, false, a list or a table")
@@ -243,7 +243,7 @@ def read_range(text: str) -> Range:
     """A range such as "1%..5%/5" or "10ms..1s/5 log".
 
     Raises:
-        ParamError: if it is none.
+        ParamError: if the text is not a range.
     """
     match = _RANGE.match(text)
     ends = None if match is None else read_ends(match["start"], match["stop"])
@@ -261,7 +261,7 @@ def read_range(text: str) -> Range:
 
 
 def with_units(text: str, unit: str) -> str:
-    """Typed values or a range of them, where each bare number has that unit: "10, 20" is "10Mbit/s, 20Mbit/s"."""
+    """Typed values or a range, with that unit added to each bare number: "10, 20" becomes "10Mbit/s, 20Mbit/s"."""
     completed = []
     for part in split_list(text):
         match = _RANGE.match(part)
@@ -275,14 +275,14 @@ def with_units(text: str, unit: str) -> str:
 
 
 def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:
-    """Two quantities of the same kind in the unit of the first; None if they are none."""
+    """Two quantities of the same kind in the unit of the first; None for other texts."""
     start, stop = split_quantity(first), split_quantity(second)
     if start is None or stop is None:
         return None
     if start[1] == stop[1]:
         return start[0], stop[0], start[1]
     for dimension, units in UNITS.items():
-        # A bare number is a complete one of many kinds, so it is nothing to convert to.
+        # A bare number is valid for several kinds, so that its conversion would be ambiguous.
         if dimension is not Dimension.RATIO and start[1] in units and stop[1] in units:
             with localcontext(prec=40):
                 return start[0], stop[0] * units[stop[1]] / units[start[1]], start[1]
@@ -290,7 +290,7 @@ def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:
 
 
 def swept(value: TomlValue | None) -> SweptValue:
-    """A value as tables and plots show it."""
+    """A value for tables and plots."""
     if value is None:
         return SweptValue("", None)
     if isinstance(value, str):
@@ -301,7 +301,7 @@ def swept(value: TomlValue | None) -> SweptValue:
 
 
 def split_list(text: str, separator: str = ",") -> Iterator[str]:
-    """The parts of a list that was typed; separators in brackets, braces and quotes belong to the parts."""
+    """The parts of a typed list; separators in brackets, braces and quotes belong to the parts."""
     depth, quote, part = 0, "", ""
     for character in text:
         if quote:
@@ -321,13 +321,13 @@ def split_list(text: str, separator: str = ",") -> Iterator[str]:
 
 
 def typed_value(text: str) -> TomlValue:
-    """A value that was typed: TOML if it is that, else text; as with `--set`."""
+    """A typed value: TOML if it parses, else text; as with `--set`."""
     value: Any = override_value(text)
     typed: TomlValue = value
     return typed
 
 
-# What is not a number of a network: names, drawings and what ties parts together. Seeds are asked for by themselves.
+# Keys without a quantity of the network: names, drawings and references. The dialog has a separate field for seeds.
 _LEFT_OUT = {
     "scenario": ("format", "name", "seed"),
     "link": ("ends",),
@@ -335,23 +335,23 @@ _LEFT_OUT = {
     "event": ("link", "flow"),
 }
 _DIMENSIONS_LEFT_OUT = (Dimension.TEXT, Dimension.POINT, Dimension.NAME, Dimension.PATHS)
-# Of a short form, the key below which its options stand.
+# The key of a table that its short form gives alone.
 _NAMED = {"controller": "name", "scheduler": "name", "queue": "limit"}
 
 
 @dataclass(frozen=True, slots=True)
 class SweepParameter:
-    """A key that can be varied.
+    """A key that a sweep can vary.
 
     Attributes:
         key: dotted.
-        part: whose it is: "" of the scenario, else ``links.wifi``.
-        label: what forms call it, in the language of the window.
-        present: what the file says, or in brackets what applies while it says nothing.
-        allowed: what it can be, in English as the simulator says it.
-        help: what it is, likewise.
-        unit: that a bare number has which is typed for it; empty where it stays bare.
-        examples: some values it could have, as one would type them.
+        part: table of the key, such as ``links.wifi``; empty for the scenario itself.
+        label: name in forms, in the language of the window.
+        present: value in the file, or the default with a mark.
+        allowed: allowed values, in English as the simulator reports them.
+        help: description by the simulator, in English.
+        unit: added to a bare typed number; empty if numbers stay bare.
+        examples: some possible values, in the notation for typing.
     """
 
     key: str
@@ -364,13 +364,13 @@ class SweepParameter:
     examples: tuple[str, ...] = ()
 
     def matches(self, words: str) -> bool:
-        """Whether all these words are found in its key, its name or its value."""
+        """True if key, label or value contain every word."""
         text = f"{self.key} {self.label} {self.present}".lower()
         return all(word in text for word in words.lower().split())
 
 
 def sweep_parameters(doc: ScenarioDoc) -> list[SweepParameter]:
-    """All of them: scenario, links, flows, events, transport; each with the keys of its kind and more that it has."""
+    """All parameters of scenario, links, flows, events and transport, including unknown keys of the file."""
     found = list(_of_part(doc, "scenario", ""))
     for section, kind in (("links", "link"), ("flows", "flow"), ("events", "event")):
         for name in part_names(doc, section):
@@ -389,7 +389,7 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
             continue
         if flow_kind and param.applies_to and flow_kind not in param.applies_to:
             continue
-        # An event without a value has none to vary.
+        # A key that an event does not set cannot vary.
         if kind == "event" and param.key not in given:
             continue
         yield _of_key(doc, part, param)
@@ -400,13 +400,13 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
         known.add(key)
         yield from _of_table(doc, part, key, declared.params)
     for key, value in given.items():
-        # Keys that are not parameters of their own, such as the other direction of a link.
+        # Keys of tables without parameters, such as the other direction of a link.
         if key not in known and isinstance(value, dict) and part and kind != "transport":
             yield from _leaves(doc, part, f"{part}.{key}", value, None)
 
 
 def _of_table(doc: ScenarioDoc, part: str, key: str, params: Sequence[Param]) -> Iterator[SweepParameter]:
-    """The keys of a table of a link; of one that the link has not yet, the key that makes it one."""
+    """The keys of a table of a link; for a missing table only its required key, if it has exactly one."""
     is_there = doc.value(f"{part}.{key}") is not None
     needed = [param for param in params if param.required]
     for param in params if is_there else needed if len(needed) == 1 else ():
@@ -419,7 +419,7 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
     value = doc.value(key)
     named = _NAMED.get(param.key)
     if isinstance(value, dict) and named is not None:
-        # The table as a whole is replaced by what is swept; its present name says which one it is.
+        # A sweep replaces the whole table; its name identifies the present value.
         value = value.get(named, value)
     present = applies = text_of(value)
     if not present:
@@ -432,7 +432,7 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
 
 
 def _examples(present: str, unit: str, param: Param) -> tuple[str, ...]:
-    """Three values about the present one, or what can be chosen."""
+    """Three values around the present one, or the first choices."""
     if param.choices:
         return param.choices[:3]
     if param.dimension is Dimension.FLAG:

@@ -94,14 +94,14 @@ _PLAN = (
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """What a command line says in place of, or besides, a plan file; what is None or empty stays.
+    """Options of a command line that replace or extend a plan file; None or empty keeps the value of the plan.
 
     Attributes:
-        axes: "KEY=VALUES" each; several keys that move together are joined by "&".
+        axes: "KEY=VALUES" each; "&" joins keys that vary together.
         seeds: as in a plan.
-        draws: how many random points.
-        sweep_seed: what they follow from.
-        overrides: "KEY=VALUE" of fixed changes.
+        draws: number of random points.
+        sweep_seed: seed of the random points.
+        overrides: "KEY=VALUE" each, for fixed changes.
         name: of the sweep.
         sample_interval_s: of the traces.
         keeps_traces: whether traces are kept.
@@ -125,9 +125,9 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
     """A plan from a plan file, or from a scenario and options; both are files, or shipped ones by their names.
 
     Raises:
-        InputError: if there is no such file or scenario.
-        SweepError: with all that is wrong with the plan.
-        ScenarioError: with all that is wrong with its scenario.
+        InputError: if the file or scenario does not exist.
+        SweepError: with all problems of the plan.
+        ScenarioError: with all problems of its scenario.
     """
     options = options or SweepOptions()
     path = Path(name_or_path)
@@ -139,16 +139,16 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
     tree = None if text is None else toml_tree(text, name_or_path, SweepError)
     if text is not None and tree is not None and any(key in tree for key in _POINTS):
         return read_plan(tree, file=name_or_path, text=text, folder=path.parent, options=options)
-    find_scenario(name_or_path)  # says what there is instead
+    find_scenario(name_or_path)  # raises an error that lists the shipped ones
     return read_plan({"format": 1, "scenario": name_or_path}, file="the command line", options=options)
 
 
 def parse_plan(text: str, *, file: str = "<sweep>", folder: Path | None = None) -> SweepPlan:
-    """A plan from its text, as `plan_text` writes it.
+    """A plan from its text, in the form that `plan_text` writes.
 
     Raises:
-        SweepError: with all that is wrong with the plan.
-        ScenarioError: with all that is wrong with its scenario.
+        SweepError: with all problems of the plan.
+        ScenarioError: with all problems of its scenario.
     """
     return read_plan(toml_tree(text, file, SweepError), file=file, text=text, folder=folder)
 
@@ -161,18 +161,18 @@ def read_plan(
     folder: Path | None = None,
     options: SweepOptions | None = None,
 ) -> SweepPlan:
-    """A plan from what a plan file says, read already or made otherwise.
+    """A plan from the parsed tree of a plan file, or from one made otherwise.
 
     Args:
         tree: keys and values of a plan file.
-        file: what messages call it.
+        file: name in messages.
         text: of the file, for the lines of messages.
-        folder: of the file, where scenario and points may lie.
-        options: what takes precedence.
+        folder: of the file; base of relative paths to scenario and points.
+        options: take precedence over the tree.
 
     Raises:
-        SweepError: with all that is wrong with the plan.
-        ScenarioError: with all that is wrong with its scenario.
+        SweepError: with all problems of the plan.
+        ScenarioError: with all problems of its scenario.
     """
     changed = _with_options(dict(tree), options or SweepOptions())
     report = Report(file, lambda: toml_lines(text), changed)
@@ -204,7 +204,7 @@ def read_plan(
 
 
 def plan_text(plan: SweepPlan) -> str:
-    """The plan as a file that stands for itself: the scenario is in it."""
+    """The plan as a self-contained file, which includes the scenario."""
     lines = ["format = 1", f"name = {render(plan.name)}", f"kind = {render(plan.kind)}"]
     written = plan.written
     seeds: Any = written.get("seeds", list(plan.seeds))
@@ -226,10 +226,10 @@ def plan_text(plan: SweepPlan) -> str:
 
 
 def read_seeds(written: object) -> Sequence[int]:
-    """Seeds as people write them: "1..5", "1,2,7..9", [1, 2, 5], 3. Each once, in order; a single range stays one.
+    """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3. In order without repetition; a single range stays one.
 
     Raises:
-        ParamError: if these are not seeds.
+        ParamError: if the value is not in such a notation.
     """
     if isinstance(written, int) and not isinstance(written, bool):
         written = [written]
@@ -270,7 +270,7 @@ def _read(path: Path) -> str:
 
 
 def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]:
-    """The plan with what the command line says."""
+    """The tree of the plan with the options of the command line."""
     typed = [key for axis in options.axes for key, _values in _typed_axis(axis)]
     for key in dict.fromkeys(key for key in typed if typed.count(key) > 1):
         raise SweepError(f"--axis {key}: the key is swept twice; allowed: each key once, with all its values")
@@ -303,7 +303,7 @@ def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]
 
 
 def _typed_axis(text: str) -> Iterator[tuple[str, object]]:
-    """The keys and values of an axis that was typed: "KEY=1%,2%", "KEY=1%..5%/5", "A=1,2 & B=3,4"."""
+    """The keys and values of a typed axis: "KEY=1%,2%", "KEY=1%..5%/5", "A=1,2 & B=3,4"."""
     for part in split_list(text, "&"):
         key, equals, values = part.partition("=")
         if not equals or not key.strip() or not values.strip():
@@ -317,7 +317,7 @@ def _typed_axis(text: str) -> Iterator[tuple[str, object]]:
 def _scenario(
     report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], folder: Path | None
 ) -> tuple[ScenarioSource | None, Path | None]:
-    """The scenario with the fixed changes, and the folder of the files that it names."""
+    """The scenario with the fixed changes, and the folder for its relative paths."""
     changes = []
     for key, value in _flat(report, ("set",), tree.get("set", {})):
         try:
@@ -350,13 +350,13 @@ def _scenario(
 
 
 def report_name(tree: Mapping[str, Any]) -> str:
-    """What messages call the sweep."""
+    """Name of the sweep in messages."""
     name = tree.get("name")
     return f'sweep "{name}"' if isinstance(name, str) else "the sweep"
 
 
 def noted_seeds(report: Report, place: Place, written: object) -> Sequence[int]:
-    """As `read_seeds`, after noting what is wrong with them: one seed then."""
+    """Like `read_seeds`, but reports a problem and returns one seed in that case."""
     try:
         return read_seeds(written)
     except ParamError as error:
@@ -372,12 +372,12 @@ def _seeds(report: Report, tree: Mapping[str, Any], source: ScenarioSource | Non
 
 
 def _kind(tree: Mapping[str, Any]) -> SweepKind:
-    """The kind of a plan that does not say it."""
+    """The kind of a plan without the key `kind`."""
     return "random" if "draws" in tree else "list" if "points" in tree else "grid"
 
 
 def _axes(report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], kind: str) -> tuple[Axis, ...]:
-    """The axes, whatever the kind; problems go to the report."""
+    """The axes of any kind of plan; problems go to the report."""
     if kind == "list":
         _refuse(report, tree, ("axes", "together", "draws"), "a list has points")
         axes = _list_axis(report, tree)
@@ -462,7 +462,7 @@ def _list_axis(report: Report, tree: Mapping[str, Any]) -> tuple[Axis, ...]:
 
 
 def _csv_points(report: Report, name: str, folder: Path | None) -> list[dict[str, TomlValue]]:
-    """The points of a CSV file: keys in the first line, a value or nothing in each cell below."""
+    """The points of a CSV file: keys in the first line, values or empty cells below."""
     path = Path(name) if folder is None else folder / name
 
     def refuse(problem: str, allowed: str) -> list[dict[str, TomlValue]]:
@@ -507,7 +507,7 @@ def _random_axis(report: Report, tree: Mapping[str, Any], values: Mapping[str, A
 
 
 def _draw(report: Report, place: tuple[str | int, ...], written: object) -> Independent:
-    """A draw as a table, or as a command line has it: "5ms..200ms", "5ms..200ms log", or a list to choose from."""
+    """A draw as a table, or in the notation of a command line: "5ms..200ms", "5ms..200ms log", or a list of choices."""
     if isinstance(written, str) and ".." in written:
         is_log = written.rstrip().endswith("log")
         match = _DRAWN_RANGE.match(written.rstrip().removesuffix("log") if is_log else written)
@@ -527,7 +527,7 @@ def _draw(report: Report, place: tuple[str | int, ...], written: object) -> Inde
 
 
 def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterator[tuple[str, Any]]:
-    """Keys with their values; where dotted keys stand without quotes, TOML has made tables of them."""
+    """Keys with their values; TOML turns unquoted dotted keys into tables."""
     if not isinstance(table, dict):
         report.add(place, f"this is {kind_name(table)}, not a table", 'keys and values, e.g. "links.wifi.loss" = "1%"')
         return
@@ -535,7 +535,7 @@ def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterat
 
 
 def flat_pairs(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys and their values, also where TOML has made tables of them; draws are values."""
+    """Dotted keys and their values, also from nested tables; tables of draws are values."""
     for key, value in table.items():
         if isinstance(value, dict) and "." not in key and not is_draw(value):
             yield from flat_pairs(value, f"{prefix}{key}.")

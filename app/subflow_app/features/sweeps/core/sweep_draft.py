@@ -1,4 +1,4 @@
-"""A sweep while it is put together in the window: what is typed, what is wrong with it, and what it would take."""
+"""A sweep in the making in the dialog: typed values, their problems, and the estimate."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text
 
 SEEDS, DRAWS, NAME, ALL = "seeds", "draws", "name", ""
-"""Fields that problems belong to besides the swept keys; ALL: to the sweep as a whole."""
+"""Fields of problems in addition to the swept keys; ALL concerns the whole sweep."""
 
-# Points whose scenarios are read while one types; all of them are before the sweep starts.
+# Largest number of points that are checked during typing; all points are checked before the sweep starts.
 _MOST_CHECKED = 400
 _LOG = " log"
 _MOST_NAMED = 3  # keys
@@ -29,15 +29,15 @@ _MOST_NAMED = 3  # keys
 
 @dataclass(frozen=True, slots=True)
 class SweepDraft:
-    """What the dialog holds.
+    """Contents of the dialog.
 
     Attributes:
         name: of the sweep; empty: that of the scenario.
-        axes: key and values of each parameter, as they are typed.
-        seeds: as they are typed.
-        kind: whether all combinations are run, the values side by side, or draws.
-        draws: how many, of random points.
-        keeps_traces: whether traces are kept beside the figures.
+        axes: key and typed values of each parameter.
+        seeds: as typed.
+        kind: all combinations, values side by side, or random draws.
+        draws: number of random points.
+        keeps_traces: whether traces are stored in addition to the figures.
         sample_interval_s: of the traces.
     """
 
@@ -52,13 +52,13 @@ class SweepDraft:
 
 @dataclass(frozen=True, slots=True)
 class DraftCheck:
-    """What is known of a draft.
+    """Result of the quick check of a draft.
 
     Attributes:
         problems: by field.
-        counts: how many values each swept key has, as far as they can be read.
-        points: combinations; 0 while there is no telling.
-        runs: in all.
+        counts: number of values of each swept key, where readable.
+        points: number of combinations; 0 while unknown.
+        runs: total number.
     """
 
     problems: Mapping[str, str]
@@ -69,12 +69,12 @@ class DraftCheck:
 
 @dataclass(frozen=True, slots=True)
 class DraftEstimate:
-    """What a draft would take, as far as it can be run.
+    """Estimate of a draft.
 
     Attributes:
-        plan: of the sweep; None if there is a problem.
+        plan: of the sweep; None because of a problem.
         told: the estimate.
-        problems: why it cannot be run as it is, by field.
+        problems: that prevent the sweep, by field.
     """
 
     plan: SweepPlan | None
@@ -96,14 +96,14 @@ class DraftEstimate:
 
 
 def suggested_name(title: str, keys: Sequence[str]) -> str:
-    """What a sweep is called that nobody gave a name: the scenario, and what varies."""
+    """Default name of a sweep: the scenario and the varied keys."""
     parts = list(dict.fromkeys(key.rpartition(".")[2] for key in keys))
     told = ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
     return tr("{title} by {keys}", title=title, keys=told) if parts else title
 
 
 def check_draft(draft: SweepDraft) -> DraftCheck:
-    """Look at what is typed, without reading a scenario: quick enough for every key that is pressed."""
+    """Check the typed texts without reading a scenario: quick enough for every key press."""
     problems: dict[str, str] = {}
     counts: dict[str, int] = {}
     for key, text in draft.axes:
@@ -135,11 +135,11 @@ def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> Sweep
     Args:
         draft: without problems.
         scenario_text: TOML of the scenario.
-        folder: where the files are that it names; None: nowhere yet.
+        folder: for the relative paths of the scenario; None without a file.
 
     Raises:
-        SweepError: with all that is wrong with it.
-        ScenarioError: with all that is wrong with its scenario.
+        SweepError: with all problems of the plan.
+        ScenarioError: with all problems of its scenario.
     """
     tree: dict[str, Any] = {
         "format": 1,
@@ -166,14 +166,14 @@ def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> Sweep
 def estimate_draft(
     draft: SweepDraft, scenario_text: str, folder: Path | None, database: Path | None, limits: SweepLimits | None = None
 ) -> DraftEstimate:
-    """What a draft without problems of its own would take; reads scenarios and simulates for a moment.
+    """Estimate of a draft without problems of its own; reads scenarios and simulates for a moment.
 
     Args:
-        draft: to be looked at.
+        draft: to be estimated.
         scenario_text: TOML of the scenario.
-        folder: where the files are that it names.
-        database: where runs would be kept, whose disk has to have room.
-        limits: how much it may take; None: as the environment says.
+        folder: for the relative paths of the scenario.
+        database: for the runs; its disk must have enough space.
+        limits: of the sweep; None: from the environment.
     """
     try:
         plan = plan_of(draft, scenario_text, folder)
@@ -204,7 +204,7 @@ def _points(draft: SweepDraft, counts: Mapping[str, int]) -> int:
 
 
 def _typed(text: str) -> object:
-    """What is typed, as a plan has it: a range stays text, everything else is a list."""
+    """The typed values for a plan: a range as text, other values as a list."""
     if not text.strip():
         return ""
     parts = [part for part in split_list(text) if part]
@@ -214,7 +214,7 @@ def _typed(text: str) -> object:
 
 
 def _choices(text: str) -> list[str] | Range:
-    """What random values are drawn from: a stretch (told as a range of two) or some values."""
+    """The choices for random values: a range (with two steps) or a list of values."""
     parts = [part for part in split_list(text) if part]
     if len(parts) == 1 and ".." in parts[0]:
         return read_range(_range_of_ends(parts[0]))
@@ -235,9 +235,9 @@ def _draw(text: str) -> dict[str, Any]:
 
 
 def _range_of_ends(text: str) -> str:
-    """A stretch ("1%..5%", "10ms..1s log") as a range of its two ends; a number of values does not matter."""
+    """A range without its number of values ("1%..5%", "10ms..1s log") as a range of its two ends."""
     ends = text.strip().removesuffix(_LOG).strip()
-    # A rate has a slash of its own: what follows the last one is a number of values or part of a unit.
+    # The slash of a rate belongs to its unit; only digits after the last slash are a number of values.
     head, slash, tail = ends.rpartition("/")
     if slash and tail.strip().isdecimal():
         ends = head.strip()
@@ -254,11 +254,11 @@ def _param_text(error: ParamError) -> str:
 
 
 def _by_field(draft: SweepDraft, error: Exception) -> dict[str, str]:
-    """Problems of values to the field of their key, all others to the sweep."""
+    """Assigns problems of values to the field of their key, and all others to the sweep."""
     found: dict[str, list[str]] = {}
     for line in error_text(error).splitlines():
         key = next((key for key, _text in draft.axes if line.startswith(f"axis {key}, ")), ALL)
-        # Beside the field itself, the rest of the first combination with that value says nothing more.
+        # Next to the field, the point with that value is of no use.
         told = line if key == ALL else line.removeprefix(f"axis {key}, ").partition(" (first at the point ")[0]
         found.setdefault(key, []).append(told)
     return {key: _first_lines(lines) for key, lines in found.items()}

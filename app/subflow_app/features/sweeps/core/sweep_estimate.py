@@ -1,4 +1,4 @@
-"""What a sweep would take, told before it starts and without writing out its points, and what is too much."""
+"""Estimate of a sweep before it starts, without expanding its points, and the limits of a sweep."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ MAX_EVENTS_VARIABLE = "SUBFLOW_MAX_SWEEP_EVENTS"
 
 _DEFAULT_RUNS = 100_000
 _DEFAULT_EVENTS = 1e13
-# Processor time of a point whose scenario is read and written.
+# Processor time for reading and writing the scenario of a point, s.
 _POINT_S = 15e-3
-# Left free on the disk.
+# Space that must remain free on the disk, bytes.
 _SPARE_BYTES = 200e6
 
 
@@ -36,15 +36,15 @@ class SweepEstimate(RunsEstimate):
     """Estimate of a sweep.
 
     Attributes:
-        points: combinations of values.
-        seeds: runs of each.
+        points: number of combinations of values.
+        seeds: number of runs per point.
     """
 
     points: int = 1
     seeds: int = 1
 
     def program_bytes(self, jobs: int) -> float:
-        """Memory of the program and its processes with so many runs at once, bytes."""
+        """Memory of the program and its processes with so many simultaneous runs, bytes."""
         makers = max(1, min(jobs, self.runs))
         processes = 1 if makers == 1 else 1 + makers
         return processes * executors.PROGRAM_BYTES + executors.STORE_BYTES + makers * self.memory_bytes
@@ -63,11 +63,11 @@ class SweepEstimate(RunsEstimate):
 
 @dataclass(frozen=True, slots=True)
 class SweepLimits:
-    """How much a sweep may take.
+    """Limits of a sweep.
 
     Attributes:
-        runs: at most.
-        link_crossings: estimated, of all runs together.
+        runs: maximum number.
+        link_crossings: maximum estimate for all runs together.
     """
 
     runs: int = _DEFAULT_RUNS
@@ -75,10 +75,10 @@ class SweepLimits:
 
     @classmethod
     def parse(cls, runs: str | None = None, events: str | None = None) -> SweepLimits:
-        """Limits from text; what is left out is as the environment says, or the default.
+        """Limits from text; missing ones come from the environment, or else are the defaults.
 
         Raises:
-            ParamError: naming the one that is no such number.
+            ParamError: naming the limit that is not a valid number.
         """
         return cls(
             int(_limit("runs", runs or os.environ.get(MAX_RUNS_VARIABLE), _DEFAULT_RUNS)),
@@ -86,14 +86,14 @@ class SweepLimits:
         )
 
     def check(self, told: SweepEstimate, database: Path | None = None) -> None:
-        """Refuse what goes beyond.
+        """Refuse a sweep beyond the limits.
 
         Args:
-            told: what the sweep would take.
-            database: where it would be kept; None: in memory.
+            told: estimate of the sweep.
+            database: of the sweep; None: in memory.
 
         Raises:
-            TooLargeSweepError: with the estimate, the limit and the way on.
+            TooLargeSweepError: with the estimate, the limit and how to raise the limit.
         """
         if told.runs > self.runs:
             raise TooLargeSweepError(
@@ -122,10 +122,10 @@ class SweepLimits:
 
 
 def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
-    """What a sweep would take, from some of its points.
+    """Estimate of a sweep, from some of its points.
 
     Args:
-        plan: the sweep; points that cannot be run count as the others.
+        plan: the sweep; points that cannot be run count like the others.
         is_tried: whether to simulate the beginnings of some runs for a moment.
     """
     reader = PointReader(plan)
@@ -133,7 +133,7 @@ def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
     for point in plan.spread(SCENARIOS_TRIED):
         try:
             scenarios.append(reader.scenario(point))
-        except SimError:  # whoever checks the plan says it
+        except SimError:  # the check of the plan reports it
             continue
     told = estimate_runs(
         scenarios,

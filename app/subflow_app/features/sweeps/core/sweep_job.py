@@ -1,7 +1,7 @@
-"""A sweep from start to end: what is there already is taken over, the rest is made, each run is stored when it ends.
+"""A sweep from start to end: reuses stored runs, makes the missing ones, and stores each run when it ends.
 
-The store is written by the process that has the sweep and by no other. A run counts once it is closed in the store, so
-a sweep can be cut off anywhere and taken up again: what is missing is made.
+Only the process of the sweep writes to the store. A run counts once it is closed in the store. An interrupted sweep can
+therefore be resumed at any point: only the missing runs are made.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """Runs of the same key, of which one is made."""
+    """Runs with the same key, of which only one is made."""
 
     key: str
     places: list[tuple[int, int]]
-    scenario: Scenario | None = None  # while it is being made
+    scenario: Scenario | None = None  # only while the run is being made
 
 
 class SweepJob(Batch[_Wanted]):
-    """One sweep. `run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
+    """One sweep. `run` blocks and belongs into a worker thread; all other methods may be called from any thread.
 
     Args:
-        plan: what to run.
-        store: where runs and sweep are kept; for those that shall not be kept, one in memory.
-        jobs: how many runs at once on this machine; 1: in this process.
+        plan: to run.
+        store: for sweep and runs; a store in memory if they are not to be kept.
+        jobs: number of simultaneous runs on this machine; 1: in this process.
         cluster: address of a Ray cluster to run on instead.
-        executor: makes who makes the runs; None: as the two before say.
-        limits: what the sweep may take at most; None: as the environment says.
-        sweep_id: of a sweep of the store that goes on; None: a new one.
+        executor: makes the executor of the runs; None: according to `jobs` and `cluster`.
+        limits: of the sweep; None: from the environment.
+        sweep_id: of a stored sweep to resume; None: a new sweep.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class SweepJob(Batch[_Wanted]):
         executor: ExecutorMaker | None = None,
         limits: SweepLimits | None = None,
     ) -> SweepJob:
-        """Goes on with a sweep of the store: makes the runs that are missing.
+        """Resume a sweep of the store: make its missing runs.
 
         Raises:
-            SweepError: if another process is at it.
-            RunNotFound: if there is no such sweep.
-            StoreError: if it cannot be read.
+            SweepError: if another process runs the sweep.
+            RunNotFound: if the store has no such sweep.
+            StoreError: if the sweep cannot be read.
         """
         record = store.sweeps.get(sweep_id)
         check_is_free(sweep_id, record.state, record.process_pid)
@@ -101,24 +101,24 @@ class SweepJob(Batch[_Wanted]):
 
     @property
     def is_kept(self) -> bool:
-        """True if it can be continued later: a store in memory ends with its program."""
+        """True if the sweep can be resumed later; a store in memory ends with its program."""
         return self._store.path is not None
 
     def table(self) -> SweepTable | None:
-        """What is known so far; None before the sweep is in the store. Reads the store: not at every frame.
+        """The results so far; None before the sweep is in the store. Too slow for every frame: reads the store.
 
         Raises:
-            StoreError: if it cannot be read.
+            StoreError: if the sweep cannot be read.
         """
         return None if self.sweep_id is None else stored_table(self._store, self.sweep_id)
 
     def run(self) -> JobOutcome:
-        """Carry the sweep out, to its end or until `stop`.
+        """Run the sweep, to its end or until `stop`.
 
-        A store that fails and a cluster that is gone are part of the outcome.
+        Failures of the store and of the cluster are reported in the outcome.
 
         Raises:
-            SweepError: if the plan has problems or takes more than the limits allow; nothing was begun then.
+            SweepError: if the plan has problems or exceeds the limits; the sweep has not begun in this case.
         """
         outcome = super().run()
         if isinstance(outcome.error, SweepError):
@@ -134,15 +134,15 @@ class SweepJob(Batch[_Wanted]):
     # Before the first run
 
     def _checked(self) -> list[str] | None:
-        """The hash of each point's scenario; None if it was stopped meanwhile.
+        """The hash of each point's scenario; None after `stop`.
 
         Raises:
-            SweepError: with all that is wrong.
+            SweepError: with all problems.
         """
         self._tell(state=JobState.CHECKING)
         limits = self._limits or SweepLimits.parse()
         try:
-            # Limits are about the most that it could take: only a refusal says how long that would be.
+            # Limits apply to the upper bound; only the message of a refusal needs trial runs for the time.
             limits.check(estimate_sweep(self.plan, is_tried=False), self._store.path)
         except TooLargeSweepError:
             limits.check(estimate_sweep(self.plan), self._store.path)
@@ -156,7 +156,7 @@ class SweepJob(Batch[_Wanted]):
         return None if self.is_stopped else hashes
 
     def _begin(self, hashes: Sequence[str]) -> list[_Wanted]:
-        """List the sweep, take over what is there, and tell what is missing."""
+        """List the sweep in the store, link finished runs, and return the missing ones."""
         places = [
             SweepRunPlace(point, seed, key)
             for point, scenario in enumerate(hashes)
@@ -239,17 +239,17 @@ class SweepJob(Batch[_Wanted]):
         point, seed = wanted.places[0]
         return f"point {point + 1} ({self.plan.label(self.plan.point(point))}), seed {seed}"
 
-    # Telling
+    # Reports
 
     def _say_alive(self, state: JobState, *, at_once: bool = False) -> None:
-        """Renew the heartbeat, by which others know that somebody is at the sweep."""
+        """Renew the heartbeat, which shows other processes that this one runs the sweep."""
         if at_once or time.monotonic() - self._said_at > HEARTBEAT_S:
             assert self.sweep_id is not None
             self._store.sweeps.set_state(self.sweep_id, state.value, process=this_process())
             self._said_at = time.monotonic()
 
     def _settle(self, state: JobState) -> None:
-        if not self._said_at:  # nothing was begun
+        if not self._said_at:  # the sweep has not begun
             return
         assert self.sweep_id is not None
         try:
@@ -259,7 +259,7 @@ class SweepJob(Batch[_Wanted]):
 
 
 def check_is_free(sweep_id: int, state: str, pid: int) -> None:
-    """Refuse a sweep that somebody is at.
+    """Refuse a sweep that a process is running.
 
     Raises:
         SweepError: naming the process.

@@ -1,4 +1,4 @@
-"""The sweeps of a window as its list shows them: those of the store, and those that go on here."""
+"""The sweeps in the list of a window: those of the store, and those that run in this window."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _GOES_ON = ("waiting", "checking", "running", "paused")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HereSweep:
-    """A sweep that goes on in this window.
+    """A sweep that runs in this window.
 
     Attributes:
-        number: tells it from others before it has an id.
+        number: identifies the sweep before it has an id.
         job: of the sweep.
-        began_at: aware.
+        began_at: with time zone.
     """
 
     number: int
@@ -36,21 +36,21 @@ class HereSweep:
 
 @dataclass(frozen=True, slots=True)
 class SweepEntry:
-    """A line of the list.
+    """A row of the list.
 
     Attributes:
-        id: in the store; None while its points are being read.
-        number: of one that goes on here; 0: it does not.
+        id: in the store; None while the points are being read.
+        number: of a sweep in this window; 0 for others.
         name: of the sweep.
-        state: a `JobState`, as the store has it.
-        runs: that it needs.
-        finished: that are there.
-        failed: that could not be made.
-        checked: points that were read, while it is being checked.
-        eta_s: time still to go, s; NaN while unknown.
-        created_at: aware.
-        message: why it failed.
-        is_elsewhere: whether another process is at it.
+        state: value of a `JobState`.
+        runs: number of required runs.
+        finished: number of finished runs.
+        failed: number of failed runs.
+        checked: number of points read so far, during the check.
+        eta_s: remaining time, s; NaN while unknown.
+        created_at: with time zone.
+        message: reason of a failure.
+        is_elsewhere: whether another process runs the sweep.
     """
 
     id: int | None
@@ -68,26 +68,26 @@ class SweepEntry:
 
     @property
     def key(self) -> tuple[int, int]:
-        """Tells it from others."""
+        """Identifies the sweep."""
         return (self.id, 0) if self.id is not None else (0, self.number)
 
     def is_of(self, entries: Sequence[SweepEntry]) -> bool:
-        """Whether one of these is the same sweep: one that goes on gets its number in the store after a while."""
+        """True if one of these is the same sweep; a sweep in this window receives its id only after a while."""
         return any(self.key == each.key or 0 < self.number == each.number for each in entries)
 
     @property
     def fraction(self) -> float:
-        """Share of the runs that are done, 0 to 1."""
+        """Share of the runs that have ended, 0 to 1."""
         return (self.finished + self.failed) / self.runs if self.runs else 0.0
 
     @property
     def goes_on(self) -> bool:
-        """Whether it goes on here, paused or not."""
+        """True if the sweep runs in this window, paused or not."""
         return self.number > 0 and self.state in _GOES_ON
 
     @property
     def can_resume(self) -> bool:
-        """Whether runs are missing and nobody is at it."""
+        """True if runs are missing and no process runs the sweep."""
         return self.id is not None and not self.goes_on and not self.is_elsewhere and self.finished < self.runs
 
 
@@ -96,11 +96,11 @@ def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> 
 
     Args:
         records: of the store, newest first.
-        here: those that go on in this window; their own word is newer than that of the store.
+        here: sweeps of this window; their state is newer than that of the store.
     """
     by_id = {sweep.job.sweep_id: sweep for sweep in here if sweep.job.sweep_id is not None}
     known = {record.id for record in records}
-    # A resumed one is in the store from the beginning, a new one once its points have been read.
+    # The store lists a resumed sweep from the beginning, but a new one only after its points have been read.
     entries = [_of_job(sweep) for sweep in reversed(here) if sweep.job.sweep_id not in known]
     for record in records:
         sweep = by_id.get(record.id)
@@ -109,7 +109,7 @@ def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> 
 
 
 def possible(selected: Sequence[SweepEntry], *, can_write: bool) -> frozenset[str]:
-    """Which of TOGGLE, STOP and DELETE can be done with these."""
+    """The possible ones of TOGGLE, STOP and DELETE for these sweeps."""
     found = set()
     if any(entry.goes_on or (can_write and entry.can_resume) for entry in selected):
         found.add(TOGGLE)
@@ -121,7 +121,7 @@ def possible(selected: Sequence[SweepEntry], *, can_write: bool) -> frozenset[st
 
 
 def interrupted(entries: Sequence[SweepEntry]) -> list[SweepEntry]:
-    """Sweeps that were cut off, and can be taken up again."""
+    """Sweeps that were interrupted and can be resumed."""
     return [entry for entry in entries if entry.state == "interrupted" and entry.can_resume]
 
 

@@ -1,9 +1,10 @@
-"""Plans of sweeps: a scenario, the values that its keys take, and seeds; and the check of every point's scenario.
+"""Plans of sweeps: a scenario, the values of its keys, and seeds; and the check of the scenario of every point.
 
-A grid has every combination of its axes; a list and random draws are a single axis on which all keys move together.
-So one way leads from the number of a point to its values, whatever the kind. Points are not written out unasked.
+A grid contains every combination of its axes; a list and random draws are a single axis on which all keys vary
+together. Therefore one function computes the values of a point from its number for all kinds. Points are expanded only
+on demand.
 
-The scenarios of the points are read by the reader of scenario files, and what is wrong with any of them is reported.
+The reader of scenario files reads the scenarios of the points and reports all their problems.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ DEFAULT_SAMPLE_INTERVAL_S = 0.1
 
 
 _MOST_LOOKED_AT = 1000
-"""Points whose values are looked at to tell what they replace."""
+"""Maximum number of points that are searched for replaced options."""
 
 
 def _is_algorithm(key: str) -> bool:
@@ -53,7 +54,7 @@ class SweepPoint(NamedTuple):
 
     Attributes:
         number: from 0.
-        values: of each key of the plan, in its order; None: the scenario's own.
+        values: of each key of the plan, in its order; None keeps the scenario's own value.
     """
 
     number: int
@@ -62,21 +63,21 @@ class SweepPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """A sweep as it was asked for.
+    """A sweep before its points are expanded.
 
     Attributes:
-        name: what people call it.
-        scenario_text: TOML of the scenario, with the fixed changes made; delivery traces are inside.
-        axes: each with its keys and values; the last one moves fastest.
-        seeds: of the runs of each point, in order, each once.
-        kind: how the points were written.
+        name: title of the sweep.
+        scenario_text: TOML of the scenario with the fixed changes; it includes delivery traces.
+        axes: keys and values; the last axis varies fastest.
+        seeds: of the runs of each point, in order, without repetition.
+        kind: notation of the points.
         sample_interval_s: simulated time between two samples of the traces, s.
-        keeps_traces: whether the traces are stored, not the figures alone.
-        records_decisions: whether it is kept, too, why controllers and schedulers did what they did.
-        sweep_seed: what random points follow from.
-        folder: where the policies are that the scenario names by file; None: it names none.
+        keeps_traces: whether traces are stored in addition to the figures.
+        records_decisions: whether the decisions of controllers and schedulers are stored.
+        sweep_seed: seed of the random points.
+        folder: for the policies that the scenario names by file; None if it names none of them.
         replaced_by_changes: lines about controllers and schedulers whose options the fixed changes replaced.
-        written: the axes as the plan file has them, by key; see `plan_file`.
+        written: the axes in the notation of the plan file, by key; see `plan_file`.
     """
 
     name: str
@@ -94,7 +95,7 @@ class SweepPlan:
     _own: Mapping[str, TomlValue] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Look up the controllers and schedulers of the scenario that are swept."""
+        """Look up the swept controllers and schedulers of the scenario."""
         tree = tomllib.loads(self.scenario_text) if any(map(_is_algorithm, self.keys)) else {}
         own = {key: get_value(tree, split_key(key)) for key in self.keys if _is_algorithm(key)}
         found = {key: without_defaults(value) for key, value in own.items() if value is not None}
@@ -102,21 +103,21 @@ class SweepPlan:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The dotted keys that are swept, in the order of the axes."""
+        """The swept dotted keys, in the order of the axes."""
         return tuple(key for axis in self.axes for key in axis.keys)
 
     @property
     def n_points(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations."""
         return math.prod(len(axis) for axis in self.axes)
 
     @property
     def n_runs(self) -> int:
-        """How many runs there are: each point with each seed."""
+        """Number of runs: each point with each seed."""
         return self.n_points * len(self.seeds)
 
     def point(self, number: int) -> SweepPoint:
-        """A combination by its number."""
+        """The combination with this number."""
         if not 0 <= number < self.n_points:
             raise IndexError(number)
         rest = number
@@ -128,12 +129,12 @@ class SweepPlan:
         return SweepPoint(number, tuple(self._resolved(key, value) for key, value in pairs))
 
     def _resolved(self, key: str, value: TomlValue | None) -> TomlValue | None:
-        """The choice of the scenario, with options and policy, where a name alone is that of it."""
+        """The choice of the scenario with its options and policy, if the value is only its name; else the value."""
         own = self._own.get(key)
         return value if own is None or value is None else own_or_named(own, value)
 
     def replaced(self) -> list[str]:
-        """Controllers and schedulers whose options fixed changes or some points leave out, a line for each."""
+        """A line for each controller or scheduler whose options the fixed changes or some points replace."""
         lines = [*self.replaced_by_changes]
         for key, own in self._own.items():
             if not isinstance(own, Mapping):
@@ -150,11 +151,11 @@ class SweepPlan:
         return map(self.point, range(self.n_points))
 
     def spread(self, most: int) -> tuple[SweepPoint, ...]:
-        """Points from all over the plan, the first and the last among them: what to look at where all are too many."""
+        """At most `most` points spread evenly over the plan, including the first and the last."""
         return tuple(map(self.point, spread_numbers(self.n_points, most)))
 
     def overrides(self, point: SweepPoint) -> tuple[str, ...]:
-        """What makes the scenario that of a point, as `--set` has it."""
+        """Changes from the scenario of the plan to that of a point, in the notation of `--set`."""
         pairs = zip(self.keys, point.values, strict=True)
         return tuple(f"{key}={render(value)}" for key, value in pairs if value is not None)
 
@@ -162,8 +163,8 @@ class SweepPlan:
         """Each point with each seed as a run for the queue, named after its values.
 
         Raises:
-            ReplacedError: if the use does not allow what a value replaces.
-            ScenarioError: if the scenario does not take one of them.
+            ReplacedError: if the use does not allow values to replace options.
+            ScenarioError: if the scenario does not accept one of the values.
         """
         runs = []
         base = read_scenario(use, self.scenario_text, folder=self.folder)
@@ -179,17 +180,17 @@ class SweepPlan:
         return runs
 
     def swept(self, point: SweepPoint) -> tuple[SweptValue, ...]:
-        """The values of a point as tables and plots show them."""
+        """The values of a point for tables and plots."""
         return tuple(map(swept, point.values))
 
     def label(self, point: SweepPoint) -> str:
-        """The values of a point in a line: "links.wifi.loss = 1%, flows.download.controller = lia"."""
+        """The values of a point as text: "links.wifi.loss = 1%, flows.download.controller = lia"."""
         pairs = zip(self.keys, self.swept(point), strict=True)
         return ", ".join(f"{key} = {value.text}" for key, value in pairs if value.text)
 
 
 MOST_PROBLEMS = 20
-"""How many problems are told at once."""
+"""Maximum number of problems in one report."""
 
 _SEED_LINE = re.compile(r"^seed[ \t]*=[ \t]*[0-9_]+", re.MULTILINE)
 
@@ -198,10 +199,10 @@ class PointReader:
     """Makes the scenarios of a plan's points. For one thread at a time."""
 
     def __init__(self, plan: SweepPlan) -> None:
-        """Read what all points share."""
+        """Parse the scenario that all points share."""
         self._plan = plan
         self._tree = tomllib.loads(plan.scenario_text)
-        self._algorithms = app_catalog()  # once, for all points
+        self._algorithms = app_catalog()  # loaded once for all points
         self._latest_scenario: tuple[int, Scenario] | None = None
         self._latest_text: tuple[int, str] | None = None
 
@@ -213,10 +214,10 @@ class PointReader:
         """The scenario of a point, with the seed of the plan's scenario.
 
         Raises:
-            ScenarioError: with all that is wrong with it.
+            ScenarioError: with all problems of the scenario.
         """
         if self._latest_scenario is not None and self._latest_scenario[0] == point.number:
-            return self._latest_scenario[1]  # of another seed
+            return self._latest_scenario[1]  # read for another seed of this point
         scenario = read_scenario(
             Use.SWEEP,
             self._plan.scenario_text,
@@ -230,10 +231,10 @@ class PointReader:
         return scenario
 
     def text(self, point: SweepPoint, scenario: Scenario, seed: int) -> str:
-        """TOML that is exactly the run of this point with this seed; comments and layout are those of the plan's."""
+        """TOML of exactly the run of this point with this seed; comments and layout come from the plan."""
         if self._latest_text is None or self._latest_text[0] != point.number:
-            # Editing TOML takes ten times as long as reading it: what all points share is written once, and between
-            # runs of a point only the seed differs.
+            # Editing TOML takes ten times as long as reading it. Therefore the shared part is written once, and only
+            # the seed changes between runs of a point.
             text = with_overrides(self._seeded_text, self._plan.overrides(point))
             self._latest_text = (point.number, with_contents(text, scenario))
         text, n = _SEED_LINE.subn(f"seed = {seed}", self._latest_text[1], count=1)
@@ -253,20 +254,20 @@ def check_points(
 
     Args:
         plan: the sweep.
-        limits: what each run may take; None: as the environment says.
-        is_cancelled: asked before each point.
-        progress: told how many points are done.
+        limits: of each run; None: from the environment.
+        is_cancelled: called before each point.
+        progress: called with the number of checked points.
 
     Returns:
-        The `scenario_hash` of each point, in order; fewer if it was cancelled.
+        The `scenario_hash` of each point, in order; fewer after a cancellation.
 
     Raises:
-        SweepError: with all problems, each once, naming axis, value and point.
+        SweepError: with all problems, without repetition, naming axis, value and point.
     """
     limits = limits or Limits.from_environment()
     reader = PointReader(plan)
     hashes: list[str] = []
-    problems: dict[str, str] = {}  # what is told, and where it was found first
+    problems: dict[str, str] = {}  # text of each problem, and the first point with it
     for point in plan.points():
         if is_cancelled() or len(problems) > MOST_PROBLEMS:
             break
@@ -286,7 +287,7 @@ def check_points(
 
 
 def _told(plan: SweepPlan, point: SweepPoint, problem: Problem) -> str:
-    """A problem by the axis whose value it is about; without one, by the point."""
+    """Text of a problem with the axis that causes it; without one, with the point."""
     for key, value in zip(plan.keys, plan.swept(point), strict=True):
         dotted = re.sub(r"\[(\d+)\]", r".\1", key)
         found = re.sub(r"\[(\d+)\]", r".\1", problem.key)

@@ -1,9 +1,9 @@
 """Results of sweeps: a row for each point with means and their intervals, written as CSV, JSON and text.
 
-Results are read from the store. A row has the mean of each figure over the seeds and its interval. Rows are in order of
-the points, values in order of the seeds.
+Results are read from the store. A row has the mean of each figure over the seeds and its interval. Rows follow the
+order of the points, values that of the seeds.
 
-The table depends on the plan and the simulator alone, not on the time, the place and the number of processes of the
+The table depends only on the plan and the simulator, not on the time, the place and the number of processes of the
 runs: the same sweep gives the same bytes.
 """
 
@@ -44,16 +44,16 @@ TOTALS = (
     "total_loss_ratio",
     "makespan_s",
 )
-"""Keys of measures of a whole run that follow from those of its flows."""
+"""Keys of measures of a whole run that are computed from those of its flows."""
 
 JAIN = "fairness.jain"
 _FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
-# Round-trip time and loss of all flows together; tables of older versions have those per flow.
+# Round-trip time and loss of all flows together; tables of older versions only have the second ones, per flow.
 _BESIDE = (("weighted_rtt_s", "mean_rtt_s"), ("total_loss_ratio", "loss_ratio"))
 _LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
-# What totals need of the flows besides the figures that tables show.
+# Values of flows that the totals require, in addition to the figures in tables.
 _NEEDED = tuple(dict.fromkeys(name for key in TOTALS for name in RUN_MEASURES[key].needed_keys))
-# A flow, or a copy of one ("download.3"), but neither a subflow nor a parameter of the scenario.
+# A flow, or a copy of a flow ("download.3"), but not a subflow or a parameter of the scenario.
 _FLOW_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_FLOW_FIGURES)})")
 _NEEDED_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_NEEDED)})")
 _LINK_KEY = re.compile(rf"links\.(?P<owner>[^/]+/(?:forward|reverse))\.(?P<figure>{'|'.join(_LINK_FIGURES)})")
@@ -64,12 +64,12 @@ class SweepRow:
     """A point of the sweep.
 
     Attributes:
-        point: its number in the plan.
+        point: number of the point in the plan.
         values: of each key of the table, in its order.
-        cells: by figure; those that no run of this point has are absent.
-        run_ids: number in the store of the run of each seed; None where there is none. Not part of what is written out:
-            it depends on the order in which the runs ended.
-        signatures: of the run of each seed; empty where there is none or it is not known.
+        cells: by figure, without figures that no run of this point has.
+        run_ids: store number of the run of each seed; None without a run. Exports omit it, because it depends on the
+            order in which the runs ended.
+        signatures: of the run of each seed; empty without a run or if unknown.
     """
 
     point: int
@@ -80,7 +80,7 @@ class SweepRow:
 
     @property
     def known_signatures(self) -> list[str]:
-        """Signatures of the runs that have one."""
+        """Known signatures of the runs."""
         return list(filter(None, self.signatures))
 
     @property
@@ -91,14 +91,14 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepTable:
-    """What is known of a sweep so far.
+    """The results of a sweep so far.
 
     Attributes:
         name: of the sweep.
         keys: the swept keys, in the order of the plan.
         seeds: in order.
-        figures: keys of the figures that any row has, those of whole runs first.
-        rows: by point; points without a finished run are there, with no cells.
+        figures: keys of all figures in any row, those of whole runs first.
+        rows: by point; points without a finished run have no cells.
     """
 
     name: str
@@ -108,7 +108,7 @@ class SweepTable:
     rows: tuple[SweepRow, ...]
 
     def column(self, figure: str) -> list[Estimate]:
-        """A figure at all points; an empty cell where a point has none."""
+        """A figure at all points, with empty cells at points without it."""
         nothing = Estimate.of((math.nan,) * len(self.seeds))
         return [row.cells.get(figure, nothing) for row in self.rows]
 
@@ -129,20 +129,20 @@ class SweepTable:
 
 
 def is_figure(key: str) -> bool:
-    """Whether a recorded key is a figure that tables have."""
+    """True if a recorded key is a figure of tables."""
     return key == JAIN or _FLOW_KEY.fullmatch(key) is not None or _LINK_KEY.fullmatch(key) is not None
 
 
 def is_read(key: str) -> bool:
-    """True if figures of tables follow from a recorded key."""
+    """True if figures of tables require a recorded key."""
     return is_figure(key) or _NEEDED_KEY.fullmatch(key) is not None
 
 
 def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
-    """The figures of one run, those of the whole run among them.
+    """The figures of one run, including those of the whole run.
 
     Args:
-        recorded: what the run has recorded, parameters and figures, by key.
+        recorded: parameters and figures of the run, by key.
     """
     figures = {key: value for key, value in recorded.items() if is_figure(key)}
     flows: dict[str, dict[str, float]] = {}
@@ -150,15 +150,15 @@ def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
         if match := _NEEDED_KEY.fullmatch(key):
             flows.setdefault(match["owner"], {})[match["figure"]] = value
     totals = run_values(list(flows.values()))
-    # Of one flow it would only repeat the goodput.
+    # With a single flow, this figure would only repeat the goodput.
     left_out = ("goodput_per_flow_bps",) if len(flows) == 1 else ()
     return figures | {key: totals[key] for key in TOTALS if key in totals and key not in left_out}
 
 
 def shown_figures(figures: Collection[str]) -> list[str]:
-    """The figures of whole runs that people look at first, as far as the table has them.
+    """The most important figures of whole runs that the table has.
 
-    Completion time and goodput while active where flows have a size, the goodput where others do not.
+    These are completion time and active goodput for flows with a size, and goodput for other flows.
 
     Args:
         figures: keys of the table.
@@ -171,7 +171,7 @@ def shown_figures(figures: Collection[str]) -> list[str]:
 
 
 def flow_figures(flow: str, figures: Collection[str]) -> list[str]:
-    """The figures of a flow that people look at first, as far as the table has them.
+    """The most important figures of a flow that the table has.
 
     Args:
         flow: its name.
@@ -183,7 +183,7 @@ def flow_figures(flow: str, figures: Collection[str]) -> list[str]:
 
 
 def flow_owners(figures: Iterable[str]) -> list[str]:
-    """The flows that figures of a table are of."""
+    """The flows that appear in the figures of a table."""
     return list(dict.fromkeys(match["owner"] for key in figures if (match := _FLOW_KEY.fullmatch(key))))
 
 
@@ -199,11 +199,11 @@ def sweep_table(
 
     Args:
         name: of the sweep.
-        keys: that were swept.
+        keys: the swept keys.
         seeds: in order.
-        points: number and values of each.
-        runs: of each point and seed that has a finished run: its number in the store, and what it has recorded.
-        signatures: of these runs, as far as they are known.
+        points: number and values of each point.
+        runs: store number and recorded values of each finished run, by point and seed.
+        signatures: of these runs, where known.
     """
     figures_of = {place: run_figures(recorded) for place, (_, recorded) in runs.items()}
     rows = []
@@ -219,7 +219,7 @@ def sweep_table(
 
 
 def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
-    """Whole runs, fairness, flows, links; "download.10" after "download.9"."""
+    """Sorting key: whole runs, fairness, flows, links; "download.10" after "download.9"."""
     if figure in TOTALS:
         return (0, TOTALS.index(figure), [])
     if figure == JAIN:
@@ -232,7 +232,7 @@ def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
     return (2 if figure.startswith("flows.") else 3, place, parts)
 
 
-# By the unit that values are written with, the SI unit that their numbers have.
+# SI units by the units of values.
 _SI = {
     **dict.fromkeys(("bit/s", "kbit/s", "Mbit/s", "Gbit/s"), "bit/s"),
     **dict.fromkeys(("ns", "us", "µs", "ms", "s", "min"), "s"),
@@ -243,11 +243,11 @@ _SI = {
 
 
 def stored_table(store: Store, sweep_id: int) -> SweepTable:
-    """What is known of a sweep of the store.
+    """The results of a sweep in the store.
 
     Raises:
-        RunNotFound: if there is no such sweep.
-        StoreError: if it cannot be read.
+        RunNotFound: if the store has no such sweep.
+        StoreError: if the sweep cannot be read.
     """
     sweeps = store.sweeps
     record = sweeps.get(sweep_id)
@@ -260,7 +260,7 @@ def stored_table(store: Store, sweep_id: int) -> SweepTable:
 
 
 def wide_csv(table: SweepTable) -> str:
-    """A line for each point: its values, and of each figure mean, half-width of the 95 % interval and seeds."""
+    """A line for each point: values, then mean, half-width of the 95 % interval and number of seeds of each figure."""
     headings = ["point", *_parameter_headings(table)]
     for figure in table.figures:
         unit = _in_brackets(run_measure(figure).si_unit)
@@ -319,9 +319,9 @@ def table_document(table: SweepTable) -> dict[str, Any]:
 
 
 def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
-    """Means with their intervals for people; of the figures named, else of those of whole runs that there are.
+    """Means with their intervals as text, of the named figures or else of those of whole runs.
 
-    Where all seeds of a point gave the same run, this run counts once and has no interval: `SweepTable.note` says so.
+    If all seeds of a point gave the same run, this run counts once and has no interval; `SweepTable.note` reports it.
     """
     shown = list(figures) or [*shown_figures(table.figures), *({"p95_rtt_s"} & {*table.figures})]
     n_most = len(table.seeds)
@@ -365,7 +365,7 @@ def _parameter_headings(table: SweepTable) -> list[str]:
 
 
 def _parameters(table: SweepTable, values: Sequence[SweptValue]) -> list[str]:
-    """Numbers in SI units where all values of a key are such; else as they are written."""
+    """Numbers in SI units if all values of a key are numbers; else the original texts."""
     return [
         value.text if _parameter_unit(table, key) is None or value.number is None else _number(value.number)
         for key, value in zip(table.keys, values, strict=True)

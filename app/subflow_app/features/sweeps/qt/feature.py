@@ -31,22 +31,21 @@ _MOST_COMPARED = 500
 
 
 class SweepFeature(SessionFeature["SweepSession"]):
-    """The panel of sweeps and what its actions do."""
+    """The panel of sweeps and its actions."""
 
     panel_name = "sweeps"
     panel_object = "sweep_panel"
     title = translatable("Sweeps")
 
     def __init__(self, ports: SweepPorts) -> None:
-        """An empty panel."""
         super().__init__()
         self.ports = ports
         self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
-        """What somebody who teaches suggests for a new sweep; None: nothing."""
+        """Returns the suggestion of the present lesson for a new sweep; None without one."""
 
     def make(self) -> SweepSession:
-        """The sweeps."""
-        # They load the readers of plans and scenarios, which most sessions never need.
+        """Makes panel and session."""
+        # Imported late: they load the readers of plans and scenarios, which most sessions never need.
         from subflow_app.features.sweeps.qt.panel import SweepPanel
         from subflow_app.features.sweeps.qt.session import SweepSession
 
@@ -61,17 +60,17 @@ class SweepFeature(SessionFeature["SweepSession"]):
         return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
-        """Numbers of the runs of the sweep that is looked at, of the selected points or of all; empty: none is."""
+        """Numbers of the runs of the visible sweep, of the selected points or else of all; empty without one."""
         if self.made is None or not self.panel.isVisible():
             return []
         page = self.made.panel.page
         every = [] if page.study is None else page.study.run_ids(range(len(page.study.points)))
         return page.run_ids() or every[:_MOST_COMPARED]
 
-    # ---- what actions call ----
+    # ---- called by actions ----
 
     def new(self) -> None:
-        """Asks for a new sweep; its panel comes to the front."""
+        """Asks for a new sweep and brings its panel to the front."""
         self.session.new(self.suggests())
         if self.session.is_busy:
             self.ports.workspaces.go_to(self.panel_name)
@@ -82,7 +81,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         self.ports.tell(tr("The table is on the clipboard."))
 
     def export_figure(self) -> None:
-        """Writes the view as a file."""
+        """Writes the view to a file."""
         page = self.session.panel.page
         shown = page.shown
         panel = None if shown is None else page.chart(shown.choice.view).shown_panel()
@@ -121,7 +120,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Their part of the Study menu."""
+    """The sweeps' part of the Study menu."""
     yield ActionSpec(
         "sweep.new",
         "&New sweep…",

@@ -1,6 +1,6 @@
-"""The dialog for a new sweep: parameters with their values, controllers and seeds, and at once what it would take.
+"""The dialog for a new sweep: parameters with their values, controllers, seeds, and an immediate estimate.
 
-The list of what a sweep can vary is searched by typing; Enter or a double click takes an entry.
+The list of parameters is searched by typing; Enter or a double click adds an entry.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ KIND_TEXTS: Mapping[str, str] = {
 _PATIENCE_MS = 350
 _MOST_JOBS = 256
 _MOST_DRAWS = 1_000_000
-_MOST_ROWS = 4  # that are seen at once
+_MOST_ROWS = 4  # visible at once
 
 
 @dataclass(frozen=True, slots=True)
 class SweepWish:
-    """What was asked for.
+    """Answer of the dialog.
 
     Attributes:
         plan: the sweep.
-        jobs: how many runs go on at once.
+        jobs: number of simultaneous runs.
     """
 
     plan: SweepPlan
@@ -77,11 +77,11 @@ class SweepWish:
 
 @dataclass(frozen=True, slots=True)
 class SweepSuggestion:
-    """What the dialog begins with.
+    """Initial contents of the dialog.
 
     Attributes:
-        seeds: as they are typed.
-        compares_controllers: whether controllers of the first flow are ticked.
+        seeds: in the notation for typing.
+        compares_controllers: whether controllers of the first flow are checked.
     """
 
     seeds: str = "1..5"
@@ -90,16 +90,16 @@ class SweepSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class SweepSubject:
-    """What a sweep is put together from.
+    """Contents of the choices in the dialog.
 
     Attributes:
         title: of the scenario.
-        parameters: that can vary.
-        controllers: that each flow can have, that of the scenario first.
-        jobs: how many runs go on at once, as a suggestion.
+        parameters: that a sweep can vary.
+        controllers: possible controllers of each flow, beginning with that of the scenario.
+        jobs: suggested number of simultaneous runs.
         sample_interval_s: of the traces.
-        estimate: what a draft would take; called in a worker thread.
-        suggestion: that the dialog begins with.
+        estimate: estimates a draft; called in a worker thread.
+        suggestion: initial contents.
     """
 
     title: str
@@ -112,18 +112,18 @@ class SweepSubject:
 
 
 class NewSweepDialog(QDialog):
-    """The dialog; its answer is there once it was accepted."""
+    """The dialog; its answer is available after acceptance."""
 
     def __init__(self, subject: SweepSubject, workers: Workers, parent: QWidget | None = None) -> None:
-        """Begins with what is suggested, or else with controllers of the first flow and five seeds."""
+        """Begins with the suggestion."""
         super().__init__(parent)
         self.setObjectName("new_sweep_dialog")
         self.setWindowTitle(tr("New sweep"))
         self._subject = subject
         self._workers = workers
-        self._asked: SweepDraft | None = None  # what is being estimated
+        self._asked: SweepDraft | None = None  # the draft being estimated
         self._estimate: DraftEstimate | None = None
-        self._estimated: SweepDraft | None = None  # what that is of
+        self._estimated: SweepDraft | None = None  # the draft of the latest estimate
         self._is_closed = False
         self.rows: list[ValueRow] = []
         self._timer = timer(self, self.estimate_now, _PATIENCE_MS, is_single=True)
@@ -133,21 +133,21 @@ class NewSweepDialog(QDialog):
         self._suggest()
         self.resize(1000, 640)
 
-    # ---- what the owner and tests use ----
+    # ---- used by owner and tests ----
 
     @property
     def answer(self) -> SweepWish | None:
-        """What is asked for; None while there is a problem, or no estimate yet."""
+        """The wanted sweep; None as long as it has a problem or no estimate."""
         if self._estimate is None or self._estimate.plan is None or self._estimated != self.draft:
             return None
         return SweepWish(self._estimate.plan, self.jobs.value())
 
     @property
     def draft(self) -> SweepDraft:
-        """What the fields say now."""
+        """The present contents of the fields."""
         axes = [(row.key, row.completed) for row in self.rows]
         if self.controllers.values and self._controller_key:
-            # Before its options, which a controller would replace.
+            # Before the options below it, which a controller would replace.
             below = (place for place, (key, _) in enumerate(axes) if key.startswith(f"{self._controller_key}."))
             place = next(below, len(axes))
             axes.insert(place, (self._controller_key, ", ".join(map(render, self.controllers.values))))
@@ -162,7 +162,7 @@ class NewSweepDialog(QDialog):
         )
 
     def add_parameter(self, key: str, values: str = "") -> ValueRow:
-        """Adds a row for a parameter, or goes to the one that is there."""
+        """Adds a row for a parameter, or moves the focus to its existing row."""
         row = next((row for row in self.rows if row.key == key), None)
         if row is None:
             parameter = next((each for each in self._subject.parameters if each.key == key), None)
@@ -178,7 +178,7 @@ class NewSweepDialog(QDialog):
         return row
 
     def remove_parameter(self, key: str) -> None:
-        """Takes the row of a parameter away."""
+        """Removes the row of a parameter."""
         for row in [row for row in self.rows if row.key == key]:
             self.rows.remove(row)
             self._rows_layout.removeWidget(row)
@@ -188,12 +188,12 @@ class NewSweepDialog(QDialog):
 
     @property
     def _controller_key(self) -> str:
-        """Key of the controller that varies; empty: none does."""
+        """Key of the varied controller; empty without one."""
         flow = str(self.flow.currentData() or "")
         return f"flows.{flow}.controller" if flow else ""
 
     def estimate_now(self) -> None:
-        """Has told what the sweep would take; when it is told, the latest wish is asked for."""
+        """Starts an estimate of the present draft; its end starts the next one if the draft has changed."""
         self._timer.stop()
         draft = self.draft
         if self._asked is not None or self._estimated == draft or check_draft(draft).problems:
@@ -207,7 +207,7 @@ class NewSweepDialog(QDialog):
         )
 
     def done(self, result: int) -> None:
-        """Closes; what is still being estimated is not wanted any more."""
+        """Closes the dialog and ignores the result of an estimate in progress."""
         self._is_closed = True
         self._timer.stop()
         super().done(result)
@@ -237,7 +237,7 @@ class NewSweepDialog(QDialog):
         self.traces.setChecked(True)
         self.name = named(QLineEdit(self), "sweep_name")
         self.estimate_text = named(Label(self, wordWrap=True), "sweep_estimate")
-        # What is said while somebody types has its place, so that no field moves under the pointer.
+        # Minimum height, so that a new text does not move the fields under the pointer.
         self.estimate_text.setMinimumHeight(self.fontMetrics().lineSpacing())
         self.problem = ProblemLabel("sweep_problem", parent=self, keeps_line=True)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
@@ -272,12 +272,12 @@ class NewSweepDialog(QDialog):
         kept = QFormLayout()
         kept.addRow(self.traces)
         kept.addRow(tr("&Name"), self.name)
-        # As high as its rows; the controllers have the rest.
+        # The height of `varied` follows its rows; the controllers fill the rest.
         v_box(right, varied, (lower, 1), kept, margins=0)
         splitter = split(QSplitter(self), left, right, sizes=[370, 600])
         v_box(self, (splitter, 1), self.estimate_text, self.problem, self._buttons)
 
-        # As one reads: what there is, what varies, how often; then the buttons.
+        # The tab order follows reading: available parameters, varied parameters, runs, then the buttons.
         order = (
             self.parameters.search,
             self.parameters.table,
@@ -327,7 +327,7 @@ class NewSweepDialog(QDialog):
         field.setValue(value)
         return field
 
-    # ---- facts ----
+    # ---- state ----
 
     def _on_kind_changed(self) -> None:
         kind = KINDS[self.kind.currentIndex()]
@@ -345,7 +345,7 @@ class NewSweepDialog(QDialog):
         self.controllers.setEnabled(bool(self.flow.currentData()))
 
     def _show_rows(self) -> None:
-        """The rows, or how to get one; no more room than either needs."""
+        """Shows the rows, or a hint without rows; neither takes unnecessary space."""
         self.hint.setVisible(not self.rows)
         self._scroll.setVisible(bool(self.rows))
         example = next((p.key for p in self._subject.parameters if p.key.endswith(".loss")), "links.wifi.loss")
@@ -387,7 +387,7 @@ class NewSweepDialog(QDialog):
         raise error
 
     def _show(self, check: DraftCheck, estimate: DraftEstimate | None) -> None:
-        """Says what is known; ``estimate`` is None while it is being made."""
+        """Shows problems and estimate; ``estimate`` is None while it is being computed."""
         problems = dict(check.problems) | dict(estimate.problems if estimate is not None else {})
         for row in self.rows:
             row.show_state(problems.get(row.key, ""), check.counts.get(row.key))
@@ -409,18 +409,18 @@ class NewSweepDialog(QDialog):
 
 
 class _RowsArea(QScrollArea):
-    """As high as its rows, up to a limit from which on it scrolls."""
+    """As high as its rows up to a limit, beyond which it scrolls."""
 
     def sizeHint(self) -> QSize:
-        """What the rows need."""
+        """The height of the rows."""
         return QSize(super().sizeHint().width(), self._height())
 
     def minimumSizeHint(self) -> QSize:
-        """The same: other parts of the dialog can shrink."""
+        """The same as `sizeHint`, because other parts of the dialog can shrink."""
         return QSize(super().minimumSizeHint().width(), self._height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Likewise: an area that scrolls is not told by its content."""
+        """Updates the height after a change of the content, which does not notify a scroll area."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -430,17 +430,17 @@ class _RowsArea(QScrollArea):
         layout = None if content is None else content.layout()
         needed = 0
         if layout is not None:
-            # At the width that they have: a label that wraps thinks of a narrow one by itself.
+            # At the present width, because the size hint of a wrapping label assumes a narrow one.
             wrapped = layout.totalHeightForWidth(self.viewport().width())
             needed = wrapped if layout.hasHeightForWidth() else layout.totalSizeHint().height()
         return min(needed, _MOST_ROWS * 3 * self.fontMetrics().height()) + 2 * self.frameWidth()
 
 
 class ValueRow(QWidget):
-    """A parameter with the field for its values, what is wrong with them, and a button that takes it away."""
+    """A parameter with a field for its values, a problem text, and a button that removes the row."""
 
     def __init__(self, key: str, parameter: SweepParameter | None, parent: QWidget | None = None) -> None:
-        """An empty field; None: nothing is known of its values."""
+        """Starts with an empty field; None as parameter: no unit and no examples."""
         super().__init__(parent)
         self.key = key
         self._unit = parameter.unit if parameter is not None else ""
@@ -466,11 +466,11 @@ class ValueRow(QWidget):
 
     @property
     def completed(self) -> str:
-        """What is typed; bare numbers have the unit of the parameter."""
+        """The typed text; bare numbers get the unit of the parameter."""
         return with_units(self.values.text(), self._unit)
 
     def show_kind(self, kind: str) -> None:
-        """Shows in an empty field what it could say in a sweep of that kind."""
+        """Shows examples for that kind of sweep as the placeholder."""
         values = ", ".join(self._examples)
         ends = f"{self._examples[0]}..{self._examples[-1]}" if self._examples else ""
         has_range = bool(ends) and split_quantity(self._examples[0]) is not None
@@ -484,8 +484,8 @@ class ValueRow(QWidget):
         self.values.setPlaceholderText(text)
 
     def show_state(self, problem: str, count: int | None) -> None:
-        """Says what is wrong, and how many values there are."""
-        # What an empty field needs stands in it, in the unit of the parameter.
+        """Shows the problem, and the number of values."""
+        # For an empty field, the placeholder shows examples in the unit of the parameter.
         self.problem.say(problem if self.values.text().strip() or not self._examples else tr("Values are needed."))
         self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
         self.count.setStyleSheet(f"color: {current_tokens().muted_text};")
@@ -498,19 +498,19 @@ COLUMNS: tuple[Column[SweepParameter], ...] = (
 
 
 def _tip(parameter: SweepParameter) -> str:
-    """What may be written there."""
+    """Tool tip with label, help and allowed values."""
     allowed = tr("Allowed: {allowed}", allowed=problem_text(parameter.allowed)) if parameter.allowed else ""
     help_text = tr(parameter.help) if parameter.help else ""
     return "\n".join(filter(None, (parameter.label, help_text, allowed)))
 
 
 class ParameterList(QWidget):
-    """The search field and the list below it."""
+    """Search field and list of parameters."""
 
     taken = Signal(object)  # SweepParameter
 
     def __init__(self, parameters: Sequence[SweepParameter], parent: QWidget | None = None) -> None:
-        """All of them are listed."""
+        """Starts with all parameters listed."""
         super().__init__(parent)
         self._all = parameters
         self.model: TableModel[SweepParameter] = TableModel(COLUMNS, self, tip=_tip)
@@ -526,7 +526,7 @@ class ParameterList(QWidget):
         self.table.taken.connect(self.take)
 
     def take(self) -> None:
-        """Gives out the selected parameter, or the first one found."""
+        """Emits the selected parameter, or the first one found."""
         row = self.table.currentIndex().row()
         row = 0 if row < 0 else row
         if row < len(self.model.rows):
@@ -539,12 +539,12 @@ class ParameterList(QWidget):
 
 
 class _TakingTable(QTableView):
-    """A table whose current row Enter takes, instead of the dialog's default button."""
+    """A table in which Enter takes the current row, in place of the dialog's default button."""
 
     taken = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter takes."""
+        """Handles Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.taken.emit()
             return

@@ -1,6 +1,6 @@
 """The panel of sweeps: a table of sweeps with its buttons and progress, and the views of the selected one.
 
-The table shows the state of each sweep and how many of its runs are there.
+The table shows the state of each sweep and the number of its finished runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def done_text(entry: SweepEntry) -> str:
-    """Runs that are there of all, and how many failed."""
+    """Number of finished and of all runs, and of failed ones."""
     if entry.state == "checking":
         return tr("{count} points read", count=fmt.count(entry.checked))
     done = tr("{done} of {total}", done=fmt.count(entry.finished), total=fmt.count(entry.runs))
@@ -45,7 +45,7 @@ COLUMNS: tuple[Column[SweepEntry], ...] = (
 
 
 def tip_of(entry: SweepEntry) -> str | None:
-    """Why it failed, or that it can be taken up again."""
+    """The reason of a failure, or a note that the sweep can be resumed."""
     if entry.message:
         return entry.message
     if entry.is_elsewhere:
@@ -57,10 +57,10 @@ _LIST_WIDTHS = (400, 0.3, 170)
 
 
 class _SweepList(QTableView):
-    """In a narrow panel names leave room for how many runs there are and where the sweep stands."""
+    """In a narrow panel, names get less space than progress and state."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrows the names as far as need be, and widens them again."""
+        """Adapts the width of the names."""
         super().resizeEvent(event)
         header = self.horizontalHeader()
         usual = self.fontMetrics().horizontalAdvance(COLUMNS[0].widest)
@@ -69,10 +69,10 @@ class _SweepList(QTableView):
 
 
 class SweepPanel(QWidget):
-    """Shows sweeps; what it is asked goes out as actions and signals."""
+    """Shows sweeps; requests go out as actions and signals."""
 
     selection_changed = Signal()
-    menu_requested = Signal(QPoint)  # where, on the screen
+    menu_requested = Signal(QPoint)  # position on the screen
 
     def __init__(
         self,
@@ -82,14 +82,14 @@ class SweepPanel(QWidget):
         new: QAction,
         parent: QWidget | None = None,
     ) -> None:
-        """No sweeps yet.
+        """Starts without sweeps.
 
         Args:
-            workers: for what takes a moment.
-            actions: become buttons above the list.
-            view_actions: become buttons above the views.
-            new: offered while there are no sweeps.
-            parent: owns it.
+            workers: for background jobs.
+            actions: shown as buttons above the list.
+            view_actions: shown as buttons above the views.
+            new: offered without sweeps.
+            parent: owner of the panel.
         """
         super().__init__(parent)
         self.page = StudyPage(workers, view_actions, self)
@@ -110,7 +110,7 @@ class SweepPanel(QWidget):
         self._stack.addWidget(self._list)
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:
-        """Shows the sweeps as they are now; what is selected stays selected, else it is the newest."""
+        """Shows the present state of the sweeps; keeps the selection, or else selects the newest."""
         chosen = self.selected()
         is_same = [entry.key for entry in entries] == [row.key for row in self._model.rows]
         self._model.update_rows(entries)
@@ -118,7 +118,7 @@ class SweepPanel(QWidget):
             wanted = {entry.key for entry in entries if entry.is_of(chosen)}
             wanted = wanted or ({entries[0].key} if entries else set())
             select_rows(self.table, lambda index: index.data(ROW_ROLE).key in wanted)
-            # A table that is empty now tells nobody that nothing is selected any more.
+            # An emptied table does not report that its selection is gone.
             self.selection_changed.emit()
         self._stack.setCurrentIndex(1 if entries else 0)
         self._show_progress()
@@ -137,7 +137,7 @@ class SweepPanel(QWidget):
         self.selection_changed.emit()
 
     def _show_progress(self) -> None:
-        """How far those are that go on, else the selected one."""
+        """Shows the total progress of the running sweeps, else that of the selected one."""
         going = [entry for entry in self._model.rows if entry.goes_on] or self.selected()[:1]
         runs = sum(entry.runs for entry in going)
         done = sum(entry.finished + entry.failed for entry in going)

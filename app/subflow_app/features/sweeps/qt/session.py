@@ -1,4 +1,4 @@
-"""The sweeps of one window: joins them with the scenario, the database, the history and the panel."""
+"""The sweeps of one window: connects them with scenario, database, history and panel."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.values import SweepRecord
 
-# A growing sweep is read again after this time, and after so many times as long as reading it took.
+# A growing sweep is read again after this time, or after this multiple of the last reading time if that is longer.
 _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
-# More runs over each other than this tell nobody anything.
+# More curves over each other are unreadable.
 _MOST_PLOTTED = 30
 
 
@@ -65,16 +65,16 @@ class SweepPorts(PanelPorts, Protocol):
     shown: ShownRuns
 
     def tell(self, text: str) -> None:
-        """Says something for a while."""
+        """Shows a message for a while."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
 
 
 class SweepSession(QObject):
-    """What the actions of sweeps do."""
+    """The sweeps of one window: start, resume, stop, delete and show."""
 
-    changed = Signal()  # what can be done is something else now
+    changed = Signal()  # the possible actions have changed
 
     def __init__(self, panel: SweepPanel, ports: SweepPorts, parent: QObject) -> None:
         """Reads the sweeps of the open database."""
@@ -85,7 +85,7 @@ class SweepSession(QObject):
         self._running: dict[int, Study[SweepJob]] = {}  # by number, until they end
         self._records: list[SweepRecord] = []
         self._next_number = 1
-        self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
+        self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown or being read
         self._reader = LatestReader(ports.workers, self, "read sweep")
         self._reader.read.connect(lambda read: self._on_study(*read))
         self._reader.failed.connect(ports.tell_failure)
@@ -100,10 +100,10 @@ class SweepSession(QObject):
         ports.database_watch.changed.connect(self.reload)
         self.reload()
 
-    # ---- what can be done ----
+    # ---- possible actions ----
 
     def possible(self) -> frozenset[str]:
-        """Ids of the actions that can be done now."""
+        """Ids of the possible actions."""
         page = self.panel.page
         found = set(possible(self.panel.selected(), can_write=self._ports.database.can_write))
         if page.run_ids():
@@ -118,13 +118,13 @@ class SweepSession(QObject):
 
     @property
     def shown_sweep(self) -> int | None:
-        """Number of the sweep whose results are shown; None: none is."""
+        """Number of the sweep whose results are shown; None without one."""
         entry = next((entry for entry in self.panel.selected() if entry.key == self._study_of), None)
         return None if entry is None else entry.id
 
     @property
     def is_busy(self) -> bool:
-        """Whether a sweep goes on here."""
+        """True if a sweep runs in this window."""
         return bool(self._running)
 
     def entries(self) -> list[SweepEntry]:
@@ -135,10 +135,10 @@ class SweepSession(QObject):
         """Asks for a sweep over the scenario, and starts it.
 
         Args:
-            suggestion: that the dialog begins with; None: the usual one.
+            suggestion: initial contents of the dialog; None: the defaults.
 
         Raises:
-            InputError: if there is nothing to keep it in.
+            InputError: without a writable database.
         """
         ports = self._ports
         ports.inspector.commit_pending()
@@ -170,12 +170,12 @@ class SweepSession(QObject):
             self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
 
     def start(self, job: SweepJob) -> None:
-        """Carries out a sweep."""
+        """Starts a sweep."""
         sweep = HereSweep(self._next_number, job)
         self._next_number += 1
         self._here.append(sweep)
         study = Study[SweepJob](self._ports.workers, self, "sweep", self._ports.tell_failure)
-        study.reports_problems = False  # they are counted
+        study.reports_problems = False  # they are counted instead
         study.ticked.connect(self._on_tick)
         study.ended.connect(lambda _job, outcome: self._on_ended(sweep, outcome))
         self._running[sweep.number] = study
@@ -183,7 +183,7 @@ class SweepSession(QObject):
         self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
 
     def toggle(self) -> None:
-        """Pauses the selected sweeps, lets them go on, or takes those up again of which runs are missing."""
+        """Pauses or resumes the selected sweeps, or makes the missing runs of interrupted ones."""
         for entry in self._selected():
             job = self._job_of(entry)
             if job is None or not entry.goes_on:
@@ -196,12 +196,12 @@ class SweepSession(QObject):
         self.refresh()
 
     def resume(self, entry: SweepEntry) -> None:
-        """Makes the runs that a stored sweep lacks."""
+        """Makes the missing runs of a stored sweep."""
         store = self._store()
         if store is None or entry.id is None:
             return
         sweep_id, jobs, limits = entry.id, jobs_beside_window(), self._limits()
-        # Reading its plan reads its scenario, and that may be large.
+        # In the background, because the plan contains a possibly large scenario.
         self._ports.workers.start(
             "open sweep",
             lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
@@ -212,7 +212,7 @@ class SweepSession(QObject):
         return SweepLimits(self._ports.preferences.settings.max_sweep_runs)
 
     def stop(self) -> None:
-        """Ends the selected sweeps; what was run is kept."""
+        """Ends the selected sweeps; finished runs are kept."""
         for entry in self._selected():
             job = self._job_of(entry)
             if job is not None:
@@ -220,7 +220,7 @@ class SweepSession(QObject):
         self.refresh()
 
     def delete(self) -> None:
-        """Takes the selected sweeps out of the list, after a question; their runs stay."""
+        """Removes the selected sweeps from the list after a question; their runs stay."""
         store = self._store()
         gone = [entry for entry in self._selected() if entry.id is not None and not entry.goes_on]
         gone = [entry for entry in gone if not entry.is_elsewhere]
@@ -243,7 +243,7 @@ class SweepSession(QObject):
         )
 
     def show_runs(self) -> None:
-        """Opens the plots of the runs that were clicked in a view."""
+        """Opens the plots of the runs behind the clicked point."""
         ports, ids = self._ports, self.panel.page.run_ids()
         if ports.database.store is None or not ids:
             return
@@ -253,7 +253,7 @@ class SweepSession(QObject):
         ports.shown.show_stored(ports.database.store, ids[:_MOST_PLOTTED])
 
     def may_close(self) -> bool:
-        """Asks whether to end what goes on, if anything does."""
+        """Asks whether to end running sweeps, if any; False to keep the window open."""
         if not self.is_busy:
             return True
         return self._ports.dialogs.confirm(
@@ -264,7 +264,7 @@ class SweepSession(QObject):
         )
 
     def close(self) -> None:
-        """Ends everything; what was run is kept."""
+        """Ends all sweeps; finished runs are kept."""
         for study in self._running.values():
             study.forget()
             study.deleteLater()
@@ -286,7 +286,7 @@ class SweepSession(QObject):
         )
 
     def refresh(self) -> None:
-        """Shows the sweeps as they are now."""
+        """Shows the present state of the sweeps."""
         entries = self.entries()
         self.panel.update_rows(entries)
         states = [(entry.key, entry.state, entry.is_elsewhere) for entry in entries]
@@ -311,7 +311,7 @@ class SweepSession(QObject):
             self._offer_interrupted()
 
     def _offer_interrupted(self) -> None:
-        """What a crash has cut off can go on."""
+        """Offers to resume a sweep that a crash interrupted."""
         found = interrupted(self.entries())
         if not found or not self._ports.database.can_write:
             return
@@ -327,10 +327,10 @@ class SweepSession(QObject):
 
     def _on_database_opened(self, _store: Store) -> None:
         for sweep in self._here:
-            # It can be taken up again in its own database, which stays open until it has written its last run.
+            # The sweep can be resumed in its own database, which stays open until the last run is written.
             self._ports.database.close_after(sweep.job.wait)
         self.close()
-        # Nothing of the old list is asked for in the new database.
+        # The new database must not be asked for entries of the old list.
         self._records, self._here = [], []
         self._study_of = None
         self._was_offered = False
@@ -353,7 +353,7 @@ class SweepSession(QObject):
         self.changed.emit()
 
     def _read_study(self) -> None:
-        """Reads what the selected sweep has come to; while that goes on, once more after it."""
+        """Reads the results of the selected sweep; a request during a read starts another one afterwards."""
         store, selected = self._ports.database.store, self.panel.selected()
         entry = selected[0] if selected else None
         if store is None or entry is None or entry.id is None:
@@ -407,7 +407,7 @@ class SweepSession(QObject):
         return database.writable
 
     def _selected(self) -> list[SweepEntry]:
-        """The selected sweeps as they are now, which may be a moment ahead of what the list shows."""
+        """The present state of the selected sweeps, possibly newer than the list."""
         chosen = self.panel.selected()
         return [entry for entry in self.entries() if entry.is_of(chosen)]
 

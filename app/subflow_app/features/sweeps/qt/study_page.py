@@ -1,7 +1,7 @@
-"""The page with the views of one sweep: tabs, choosers, the view itself, and a line about what is pointed at.
+"""The page with the views of one sweep: tabs, choosers, the view itself, and a line about the item under the pointer.
 
-The table of a sweep has a row per point, sorted by any column. The combo boxes above a view choose the figure, the
-parameters, and the values at which the others are held.
+The table of a sweep has a row per point and can be sorted by any column. The combo boxes above a view choose the
+figure, the parameters, and the values of fixed parameters.
 """
 
 from __future__ import annotations
@@ -43,20 +43,19 @@ _MOST_MEASURED = 200
 
 
 class StudyTableModel(TableModel[StudyRow]):
-    """Rows in the order that a person has chosen."""
+    """Table model in the chosen order."""
 
     translates = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table."""
         super().__init__((), parent)
         self.content: TableContent | None = None
         self._sorted_by = (-1, Qt.SortOrder.AscendingOrder)
 
     def show_content(self, content: TableContent) -> None:
-        """Shows other rows, in the same order as before if the columns are the same.
+        """Replaces the rows; keeps the order if the columns are the same.
 
-        Parameters go by the last part of their keys, so that there is room for figures.
+        Titles of parameters are the last part of their key, which leaves space for figures.
         """
         study = content.study
         columns = study_columns(study, content.figures)
@@ -68,7 +67,7 @@ class StudyTableModel(TableModel[StudyRow]):
         self.sort(*self._sorted_by)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sorts by a column; -1 is the order of the sweep."""
+        """Sorts by a column; -1 restores the order of the sweep."""
         self._sorted_by = (column, order)
         rows = [] if self.content is None else list(self.content.rows)
         if 0 <= column < len(self.columns):
@@ -76,7 +75,7 @@ class StudyTableModel(TableModel[StudyRow]):
         self.show_rows(rows)
 
     def other_data(self, row: StudyRow, column: int, role: int) -> str | None:
-        """A figure of each seed."""
+        """The figure of each seed, as tool tip."""
         if role != Qt.ItemDataRole.ToolTipRole or self.content is None:
             return None
         column -= len(self.content.study.parameters)
@@ -90,13 +89,12 @@ class StudyTableModel(TableModel[StudyRow]):
 
 
 class StudyTable(QTableView):
-    """The table with its model."""
+    """The table of points with parameters and figures."""
 
     chosen = Signal(object)  # points of the selected rows
-    opened = Signal(object)  # likewise
+    opened = Signal(object)  # points of the selected rows
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """An empty table."""
         super().__init__(parent)
         self.study_model = StudyTableModel(self)
         set_up_table(self, "sweep_table", tr(VIEW.words), self.study_model)
@@ -107,10 +105,10 @@ class StudyTable(QTableView):
         self.selectionModel().selectionChanged.connect(lambda _new, _old: self.chosen.emit(self.selected_points()))
         self.doubleClicked.connect(lambda _index: self.opened.emit(self.selected_points()))
         self._titles: list[str] = []
-        self._needed: list[int] = []  # widths of the columns that their texts ask for
+        self._needed: list[int] = []  # column widths that the texts require
 
     def show_content(self, content: TableContent) -> None:
-        """Shows other rows; what is selected stays selected."""
+        """Replaces the rows and keeps the selection."""
         selected = set(self.selected_points())
         self.study_model.show_content(content)
         titles = [column.tip for column in self.study_model.columns]
@@ -120,14 +118,14 @@ class StudyTable(QTableView):
         rows = self.study_model.rows[:_MOST_MEASURED]
         columns = []
         for place, column in enumerate(self.study_model.columns):
-            # Runs that are still to come have longer intervals than none.
+            # Future runs may add intervals to texts that lack them.
             usual = _WIDEST if parameters <= place < last else ""
             columns.append((column.title, max((usual, *map(column.text, rows)), key=len)))
         before = [self.columnWidth(column) for column in range(len(titles))]
         set_widths(self, columns)
         needed = [self.columnWidth(column) for column in range(len(titles))]
         for place, width in enumerate([] if is_other else before):
-            # What a person has dragged stays, unless more has to fit now.
+            # A width dragged by the person stays, unless longer texts have come.
             if needed[place] <= self._needed[place]:
                 self.setColumnWidth(place, width)
         self._needed = needed
@@ -144,7 +142,7 @@ class StudyTable(QTableView):
         return [self.study_model.rows[row].point for row in rows if row < len(self.study_model.rows)]
 
     def text(self) -> str:
-        """The selected rows, or all if none is, for the clipboard."""
+        """Text of the selected rows, or else of all rows, for the clipboard."""
         content = self.study_model.content
         if content is None:
             return ""
@@ -153,7 +151,7 @@ class StudyTable(QTableView):
         return TextTable.of(rows, study_columns(content.study, content.figures)).tab_separated
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens."""
+        """Handles Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.opened.emit(self.selected_points())
             return
@@ -161,16 +159,15 @@ class StudyTable(QTableView):
 
 
 _NARROWEST_CHOICE = 12  # characters
-_WIDEST_CHOICE = 24  # of the combo box itself; its list is as wide as its texts
+_WIDEST_CHOICE = 24  # of the combo box; its list is as wide as its texts
 
 
 class Choosers(QWidget):
-    """Shows a choice and tells when a person has made another."""
+    """Combo boxes for the choices of a view; emits each change by a person."""
 
     changed = Signal(object)  # ViewChoice
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing to choose yet."""
         super().__init__(parent)
         self.setObjectName("sweep_choosers")
         self._choice = ViewChoice()
@@ -190,11 +187,11 @@ class Choosers(QWidget):
         self._held: dict[str, _Field] = {}
 
     def combo(self, name: str) -> QComboBox:
-        """The combo box of a field, or of a parameter that is held."""
+        """The combo box of a field, or of a fixed parameter."""
         return (self._fields.get(name) or self._held[name]).combo
 
     def show_choice(self, choice: ViewChoice, study: SweepStudy) -> None:
-        """Shows a settled choice and what else there is."""
+        """Shows a settled choice and its alternatives."""
         self._choice = choice
         is_other = self._study is None or _shape(self._study) != _shape(study)
         self._study = study
@@ -207,7 +204,7 @@ class Choosers(QWidget):
             "other": figures,
             "x": parameters,
             "y": [*parameters, *none],
-            # What lies along a view does not tell its lines apart.
+            # The parameter along a view cannot distinguish its lines.
             "series": [each for each in parameters if "x" not in wanted or each[0] != choice.x] + none,
         }
         for name, field in self._fields.items():
@@ -224,7 +221,7 @@ class Choosers(QWidget):
         self._show_held(choice, study)
         self.updateGeometry()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _add(self, name: str, object_name: str) -> None:
         field = self._fields[name] = _Field(object_name, self)
@@ -251,7 +248,7 @@ class Choosers(QWidget):
         self.changed.emit(replace(self._choice, figures=chosen))
 
     def _show_held(self, choice: ViewChoice, study: SweepStudy) -> None:
-        """A combo box for each parameter that the view has no place for."""
+        """Shows a combo box for each parameter without a place in the view."""
         wanted = held_parameters(choice, study)
         for key in [key for key in self._held if key not in wanted]:
             field = self._held.pop(key)
@@ -281,7 +278,7 @@ class Choosers(QWidget):
 
 
 class _Field(QWidget):
-    """A combo box with its name."""
+    """A combo box with its label."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -318,13 +315,13 @@ _NARROWEST = 240
 
 
 class StudyPage(QWidget):
-    """What they show is worked out in a worker thread; at most one question at a time, the latest wish wins."""
+    """The views of one sweep; a worker thread computes one content at a time, and the latest request wins."""
 
     selection_changed = Signal()
-    opened = Signal()  # the selected runs are to be shown
+    opened = Signal()  # request to show the selected runs
 
     def __init__(self, workers: Workers, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Nothing to show yet; ``actions`` become buttons."""
+        """Starts empty; ``actions`` become buttons."""
         super().__init__(parent)
         self.setObjectName("study_page")
         self._reader = LatestReader(workers, self, "view of a sweep")
@@ -337,9 +334,9 @@ class StudyPage(QWidget):
         self.patience_ms = _PATIENCE_MS
         self.tabs = named(QTabBar(self, drawBase=False, expanding=False), "sweep_views", tr("Views of the sweep"))
         self.tabs.setUsesScrollButtons(False)
-        self.tabs.setMinimumWidth(1)  # they do not keep the page from becoming narrower: see resizeEvent
+        self.tabs.setMinimumWidth(1)  # lets the page become narrower than the tabs, see resizeEvent
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
-        # What tabs have no room for, a combo box has.
+        # The combo box replaces tabs that do not fit.
         self.views = named(QComboBox(self), "sweep_views_combo", tr("Views of the sweep"))
         self.views.hide()
         for view in VIEWS.values():
@@ -348,7 +345,7 @@ class StudyPage(QWidget):
         self.choosers = Choosers(self)
         self.table = StudyTable(self)
         self.pages = QStackedWidget(self)
-        self.pages.setMinimumWidth(_NARROWEST)  # pages that are not shown do not widen the panel
+        self.pages.setMinimumWidth(_NARROWEST)  # hidden pages do not widen the panel
         self._empty = EmptyState("sweeps", tr("No result yet"), tr("Figures show here as soon as a run has ended."))
         self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
@@ -370,17 +367,17 @@ class StudyPage(QWidget):
         self.show_study(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Chooses between tabs and combo box."""
+        """Shows either tabs or combo box, depending on the width."""
         super().resizeEvent(event)
         buttons = sum(button.sizeHint().width() for button in self._buttons)
         is_narrow = self.width() < self.tabs.sizeHint().width() + buttons + _TOP_MARGINS
         self.tabs.setVisible(not is_narrow)
         self.views.setVisible(is_narrow)
 
-    # ---- what the owner uses ----
+    # ---- used by the owner ----
 
     def show_study(self, study: SweepStudy | None) -> None:
-        """Shows a sweep, or a later state of the same; None for none."""
+        """Shows a sweep, or a later state of the same one; None shows an empty page."""
         is_other = self.study is None or study is None or self.study.name != study.name
         self.study = study
         if is_other:
@@ -388,26 +385,26 @@ class StudyPage(QWidget):
         self._ask()
 
     def set_view(self, view: str) -> None:
-        """Shows one of VIEWS."""
+        """Shows the view with this key of VIEWS."""
         self.tabs.setCurrentIndex(list(VIEWS).index(view))
 
     def choose(self, **changes: Any) -> None:
-        """Changes what the view shows; see :class:`ViewChoice`."""
+        """Changes fields of :class:`ViewChoice`."""
         self._choose(replace(self.choice, **changes))
 
     def run_ids(self) -> list[int]:
-        """Numbers of the stored runs of what was clicked, or of the selected rows."""
+        """Numbers of the stored runs behind the clicked mark, or of the selected rows."""
         return list(self._run_ids)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether something is shown that can be exported."""
+        """True if the page shows a content that can be exported."""
         return self.shown is not None and self.shown.content is not None
 
     def chart(self, view: str) -> Any:
-        """The picture of a view, made when it is first asked for; the table is none."""
+        """The chart of a view, made on first use; the table is not one of them."""
         if view not in self._charts:
-            # It loads pyqtgraph, which takes a second when it is the first.
+            # This import loads pyqtgraph, which takes a second for the first time.
             from subflow_app.features.plots.qt.panel_plot import PanelPlot
 
             chart = self._charts[view] = PanelPlot(f"sweep_{view}", tr(VIEWS[view].words), parent=self)
@@ -417,7 +414,7 @@ class StudyPage(QWidget):
             self.pages.addWidget(chart)
         return self._charts[view]
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _choose(self, choice: ViewChoice) -> None:
         if choice != self.choice:
@@ -487,7 +484,7 @@ class StudyPage(QWidget):
         self.selection_changed.emit()
 
     def _show_words(self, text: str) -> None:
-        """One line: what is pointed at, else how many runs are selected."""
+        """Shows the text of the item under the pointer in one line, else the number of selected runs."""
         line = " · ".join(text.splitlines())
         if not line and self._run_ids:
             line = trn("{count} run is selected", "{count} runs are selected", len(self._run_ids))

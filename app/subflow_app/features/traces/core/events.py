@@ -1,7 +1,4 @@
-"""Monitor intervals, decisions and steps of agents of a run as tables.
-
-From the simulation to the store, and in memory meanwhile.
-"""
+"""Monitor intervals, decisions and steps of agents of a run as tables, for the store and in memory."""
 
 from __future__ import annotations
 
@@ -39,20 +36,20 @@ __all__ = [
     "interval_table",
 ]
 
-_MOST_ROWS = 1 << 18  # of decisions these are about 40 MB
+_MOST_ROWS = 1 << 18  # about 40 MB of decisions
 
 
 def interval_table(intervals: Intervals) -> EventTable:
-    """Monitor intervals as rows of the stream that the store keeps."""
+    """Monitor intervals as rows of their stream in the store."""
     columns = {field: getattr(intervals, field) for field in INTERVAL.fields}
     columns["is_app_limited"] = intervals.is_app_limited.astype(np.int32)
     return EventTable(columns, {"owner": intervals.owners})
 
 
 def decision_table(decisions: Decisions) -> EventTable:
-    """Decisions as rows of the stream that the store keeps.
+    """Decisions as rows of their stream in the store.
 
-    Each rule is kept whole, as JSON: a later version may word it differently, or not have it any more.
+    Each rule is stored in full, as JSON, because a later version may change its wording or remove it.
     """
     from subflow_sim.decisions import CAUSES
 
@@ -69,7 +66,7 @@ def decision_table(decisions: Decisions) -> EventTable:
 
 
 def decisions_of(table: EventTable) -> Decisions:
-    """The decisions that `decision_table` made these rows of, in this version's or an older one's run."""
+    """Inverse of `decision_table`, also for runs of older versions."""
     from subflow_sim.decisions import CAUSES, Decisions
 
     owners = table.names["owner"]
@@ -86,9 +83,9 @@ def decisions_of(table: EventTable) -> Decisions:
 
 
 def agent_table(steps: AgentSteps) -> EventTable:
-    """Steps of agents as rows of the stream that the store keeps.
+    """Steps of agents as rows of their stream in the store.
 
-    Each agent is kept whole, as JSON: a later version may give its controller other features or another reward.
+    Each agent is stored in full, as JSON, because a later version may change its features or its reward.
     """
     columns: dict[str, Any] = {
         field: getattr(steps, field) for field in AGENT.fields if field not in ("owner", "agent", "is_acting")
@@ -103,7 +100,7 @@ def agent_table(steps: AgentSteps) -> EventTable:
 
 
 def agent_steps_of(table: EventTable) -> AgentSteps:
-    """The steps that `agent_table` made these rows of, in this version's or an older one's run."""
+    """Inverse of `agent_table`, also for runs of older versions."""
     from subflow_sim.agent_steps import AgentSteps
 
     arrays = {name: table[name] for name in AgentSteps.columns()} | {"is_acting": table["is_acting"] != 0}
@@ -135,10 +132,10 @@ def _rule_of(text: str) -> Rule:
 
 
 def stored_object(text: str, *needed: str) -> dict[str, Any]:
-    """What stands behind a number in a stream, a rule or an agent, as a JSON object with these texts at least.
+    """The JSON object of a rule or an agent in a stream, with these text fields at least.
 
     Raises:
-        StoreCorrupt: if it is none.
+        StoreCorrupt: if the text is not an object with these fields.
     """
     with _stored("a rule or an agent"):
         whole = json_tree(text)
@@ -149,7 +146,7 @@ def stored_object(text: str, *needed: str) -> dict[str, Any]:
 
 @contextmanager
 def _stored(what: str) -> Iterator[None]:
-    """Around what makes something of a stored text that this program has written, unless it is damaged."""
+    """Reports errors in parsing a stored text, which this program has written, as damage of the database."""
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -161,10 +158,10 @@ def _stored(what: str) -> Iterator[None]:
 
 
 class EventLog:
-    """The latest rows of a stream, in memory. Filled by the thread that simulates and read from any other."""
+    """The latest rows of a stream, in memory. Filled by the simulation thread and read by any other."""
 
     def __init__(self, spec: StreamSpec, most_rows: int = _MOST_ROWS) -> None:
-        """Start with no rows, and keep no more than so many."""
+        """Start empty, with a maximum number of rows."""
         self._spec = spec
         self._most_rows = most_rows
         self._tables: deque[EventTable] = deque()
@@ -172,7 +169,7 @@ class EventLog:
         self._lock = threading.Lock()
 
     def append(self, table: EventTable) -> None:
-        """Add rows; their names mean the same as those of the rows before. The oldest make room."""
+        """Add rows, whose names extend those of the rows before. The oldest rows are dropped."""
         with self._lock:
             self._tables.append(table)
             self._rows += len(table)
@@ -180,7 +177,7 @@ class EventLog:
                 self._rows -= len(self._tables.popleft())
 
     def table(self) -> EventTable:
-        """All rows that are kept."""
+        """All rows in memory."""
         with self._lock:
             tables = tuple(self._tables)
         if not tables:

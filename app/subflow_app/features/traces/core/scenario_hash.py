@@ -1,7 +1,7 @@
-"""Hashes of what decides a run: of what a run heeds in its scenario, and of all that makes two runs the same.
+"""Hashes that identify runs: of the relevant part of a scenario, and of everything that determines a result.
 
-Runs of scenarios with the same `scenario_hash` differ by their luck alone. Runs with the same `run_key` have the same
-results, and one of them need not be run.
+Runs of scenarios with the same `scenario_hash` differ only by their seed. Runs with the same `run_key` have the same
+results, so that only one of them has to be run.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from subflow_sim.build import core_fingerprint
 from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, ScriptFile
 from subflow_sim.whole_scenario import Scenario
 
-# What there was not always: where it is left out, a scenario has the hash that it had before.
+# Fields of newer versions: without them, a scenario keeps its old hash.
 _LATER = (
     *("script", "delay_trace", "jitter", "bucket", "retransmission", "outages", "handover", "grants", "access"),
     "group",
 )
-# Titles and drawings say nothing about a run; the seed has a place of its own, and the scripts that run are with their
+# Titles and drawings do not influence a run. The seed is hashed separately, and used scripts are hashed with their
 # flows.
 _UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")
 
 
 def scenario_hash(scenario: Scenario) -> str:
-    """Hash of all that a run takes notice of, but for its seed; however the file is written and wherever it lies."""
+    """Hash of everything that influences a run except the seed; independent of layout and place of the file."""
     digest = hashlib.sha256()
     for field in fields(scenario):
         if field.name not in _UNHEEDED:
@@ -38,11 +38,11 @@ def scenario_hash(scenario: Scenario) -> str:
 
 
 def _canonical(value: object) -> Iterator[str]:
-    """The value as text in pieces, each of which ends where the next begins."""
+    """The value as text, in pieces that are unambiguous when concatenated."""
     if isinstance(value, Node):
-        value = (value.name, value.kind)  # not where it is drawn
+        value = (value.name, value.kind)  # without its position in drawings
     elif isinstance(value, DeliveryTrace):
-        yield _numbers(value.times_ms.tolist())  # not what its file is called
+        yield _numbers(value.times_ms.tolist())  # without the name of its file
         return
     elif isinstance(value, DelayTrace):
         yield _numbers(value.delays_us.tolist())
@@ -50,7 +50,7 @@ def _canonical(value: object) -> Iterator[str]:
     elif isinstance(value, PolicyFile):
         value = value.content_hash
     elif isinstance(value, ScriptFile):
-        value = value.text  # not what its file is called
+        value = value.text  # without the name of its file
     if is_dataclass(value) and not isinstance(value, type):
         yield type(value).__name__ + "{"
         for field in fields(value):
@@ -61,7 +61,7 @@ def _canonical(value: object) -> Iterator[str]:
             yield from _canonical(entry)
         yield "}"
     elif isinstance(value, Mapping):
-        # In the order of the file: that of links and flows decides which of them comes first within an instant.
+        # In the order of the file, because the order of links and flows decides which comes first within an instant.
         yield "{"
         for key, entry in value.items():
             yield f"{key!r}:"
@@ -82,21 +82,21 @@ def _numbers(numbers: list[int]) -> str:
 
 @cache
 def simulator_version() -> str:
-    """The version of Subflow together with that of its compiled core."""
+    """The version of Subflow with that of its compiled core."""
     return f"{subflow_app.__version__}+{core_fingerprint()}"
 
 
 def run_key(
     scenario: str, seed: int, *, sample_interval_s: float, records_decisions: bool, version: str | None = None
 ) -> str:
-    """What a run is found by.
+    """Key for finding the result of a run.
 
     Args:
-        scenario: its `scenario_hash`.
+        scenario: `scenario_hash` of the run.
         seed: in use.
         sample_interval_s: of its traces.
-        records_decisions: whether decisions are kept with it.
-        version: of the simulator; None: of this one.
+        records_decisions: whether decisions are stored.
+        version: of the simulator; None: this version.
     """
     parts = (scenario, seed, sample_interval_s, records_decisions, version or simulator_version())
     return hashlib.sha256("/".join(map(repr, parts)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The summary document of a run as tables of text, for the terminal and the window alike."""
+"""The summary document of a run as tables of text, for terminal and window."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max
 
 
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
-    """Tables of a summary document: flows with their subflows, what is told of those with several, then links.
+    """Tables of a summary document: flows with their subflows, connections with several subflows, then links.
 
-    Missing figures show as a dash. Numbers that cannot be, as in a damaged or imported run, have a table of their own.
+    Missing figures show as a dash. Impossible numbers, as in a damaged or imported run, have a separate table.
     """
     connections, impossible = connection_table(summary), impossible_table(summary)
     tables = [flow_table(summary), connections, link_table(summary), impossible]
@@ -38,7 +38,7 @@ def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
 
 
 def summary_line(summary: Mapping[str, Any]) -> str:
-    """One line with what was simulated and how fast, e.g. ``60 s simulated in 0.41 s, 123 456 packets, seed 1``."""
+    """One line about size and speed of the run, e.g. ``60 s simulated in 0.41 s, 123 456 packets, seed 1``."""
     simulated_s = summary.get("simulated_s", summary.get("duration_s"))
     parts = [f"{duration_text(simulated_s)} simulated in {duration_text(summary.get('wall_s'))}"]
     if "packets" in summary:
@@ -52,7 +52,7 @@ def summary_line(summary: Mapping[str, Any]) -> str:
 
 
 class _Line(NamedTuple):
-    """A flow, or one of its subflows below it."""
+    """A row for a flow or for one of its subflows."""
 
     name: str
     of: Mapping[str, Any]
@@ -60,11 +60,11 @@ class _Line(NamedTuple):
     flow: Mapping[str, Any]
 
     def text(self, key: str, show: Callable[[Any], str]) -> str:
-        """Of a flow; nothing is told of its subflows."""
+        """Text of a value of a flow; empty for a subflow."""
         return "" if self.subflows is None else show(self.of.get(key))
 
     def active_goodput_bps(self, span_s: float) -> float | None:
-        """The goodput over the time in which the flow was active, bit/s; of a subflow its part of that.
+        """The goodput over the active time of the flow, bit/s; for a subflow, its share.
 
         Args:
             span_s: length of the measured interval, s.
@@ -84,10 +84,10 @@ def _lines(flows: Iterable[Mapping[str, Any]]) -> Iterator[_Line]:
 
 
 def flow_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per flow, and below it one per subflow if the flow has more than one.
+    """One row per flow, followed by a row per subflow if the flow has more than one.
 
-    A flow with a size shows the time that its transfer took and its goodput while active; a flow without a size shows
-    its goodput after the warm-up. A run with flows of both kinds has the columns of both.
+    A flow with a size shows its completion time and its goodput while active; a flow without a size shows its goodput
+    after the warm-up. A run with flows of both kinds has the columns of both.
     """
     flows = summary.get("flows", ())
     kinds = {flow_kind(flow) for flow in flows}
@@ -120,7 +120,7 @@ def _column(key: str) -> Column[_Line]:
 
 
 def _flow_column(key: str, show: Callable[[object], str]) -> Column[_Line]:
-    """A measure that only flows have, which leaves the cells of their subflows empty."""
+    """A measure that only flows have; the cells of subflows are empty."""
     shown = MEASURES[key]
     return NumberColumn(shown.heading, lambda line: line.text(key, show), unit=shown.unit)
 
@@ -130,7 +130,7 @@ def _window_column() -> Column[_Line]:
 
 
 def done_at_s(flow: Mapping[str, Any]) -> float | None:
-    """The point in time at which the transfer of a flow was complete, s; None while it is not known."""
+    """Time at which the transfer of a flow was complete, s; None while unknown."""
     start_s, took_s = finite(flow.get("start_s")), finite(flow.get("completion_s"))
     return None if start_s is None or took_s is None else start_s + took_s
 
@@ -140,7 +140,7 @@ def _done_at(line: _Line) -> str:
 
 
 def _measured_s(summary: Mapping[str, Any]) -> float:
-    """Length of the interval that the figures are over, s; NaN if it is not known."""
+    """Length of the measured interval, s; NaN if unknown."""
     end_s = finite(summary.get("simulated_s", summary.get("duration_s")))
     return math.nan if end_s is None else end_s - (finite(summary.get("warmup_s")) or 0.0)
 
@@ -150,21 +150,21 @@ def _controller(line: _Line) -> str:
 
 
 def _window(line: _Line) -> object:
-    """That of a subflow, or of a flow with one alone."""
+    """The window of a subflow, or of a flow with a single subflow."""
     if line.subflows is None:
         return _mean_window(line.of)
     return _mean_window(line.subflows[0]) if len(line.subflows) == 1 else None
 
 
 def _mean_window(subflow: Mapping[str, Any]) -> object:
-    """The mean window while the flow was active; a summary of an older version has that of the time established."""
+    """The mean window while the flow was active; older versions stored the mean over the established time."""
     return subflow.get("active_mean_cwnd_pkts", subflow.get("mean_cwnd_pkts"))
 
 
 def connection_table(summary: Mapping[str, Any]) -> TextTable:
-    """How the flows with several subflows shared their packets out, and what that cost at the receiver.
+    """The distribution of packets over the subflows of multipath flows, and its cost at the receiver.
 
-    Flows of which none of it is known, as in runs of older versions, are left out.
+    Flows without these figures, as in runs of older versions, are omitted.
     """
     flows = [
         flow
@@ -187,7 +187,7 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def impossible_table(summary: Mapping[str, Any]) -> TextTable:
-    """The numbers of a summary that lie outside the range of their measure."""
+    """The numbers of a summary outside the range of their measure."""
     columns: tuple[Column[Impossible], ...] = (
         Column("Number", lambda each: each.key),
         NumberColumn("Value", lambda each: f"{each.value:.6g}"),
@@ -197,10 +197,10 @@ def impossible_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per link direction that mattered; drops of rare kinds have a column only where there are any.
+    """One row per relevant link direction; columns for rare kinds of drops only if such drops exist.
 
-    Idle directions (access links, the way back of ACKs) are counted in the title: twenty rows of zeros hide the
-    bottleneck. If all are idle, all are shown.
+    Idle directions (access links, the reverse path of ACKs) are counted in the title, because twenty rows of zeros hide
+    the bottleneck. If all directions are idle, the table shows all.
     """
     all_links = summary.get("links", ())
     links = [link for link in all_links if not _is_idle(link)] or all_links

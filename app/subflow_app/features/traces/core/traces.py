@@ -1,4 +1,4 @@
-"""Traces of a run, live or stored, behind one face: plots and exports never ask where the numbers come from."""
+"""Traces of a run behind one interface, whether live or stored, for plots and exports."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ NANOSECONDS = 1_000_000_000
 _MOST_NAMES = 12
 
 TURNS = ("loss", "rto", "penalised")
-"""Kinds of marks at which a subflow takes another way."""
+"""Kinds of marks at which the rate of a subflow may change abruptly."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesKey:
-    """Which trace: scope (``"flow"``, ``"subflow"``, ``"link"``), owner, column name and SI unit."""
+    """Key of a trace: scope (``"flow"``, ``"subflow"``, ``"link"``), owner, column name and SI unit."""
 
     scope: str
     owner: str
@@ -47,7 +47,7 @@ class SeriesKey:
 
 
 class TraceMark(NamedTuple):
-    """Something that happened at an instant of simulated time, e.g. a loss on a subflow or a link going down."""
+    """An event at an instant of simulated time, e.g. a loss on a subflow or an outage of a link."""
 
     time_s: float
     owner: str
@@ -56,31 +56,31 @@ class TraceMark(NamedTuple):
 
 
 class Traces(Protocol):
-    """What a run left behind (or is leaving behind right now): columns of samples, and marks."""
+    """Columns of samples, and marks, of an ended or present run."""
 
     @property
     def title(self) -> str:
-        """Name of the run, as a legend or a tab shows it."""
+        """Name of the run for legends and tabs."""
 
     @property
     def duration_s(self) -> float:
-        """Length of the time axis, s: what the scenario asks for, also while the run is still on its way."""
+        """Length of the time axis, s: the duration in the scenario, even during the run."""
 
     @property
     def warmup_s(self) -> float:
-        """Start of the time that summary figures count, s."""
+        """Start of the measured interval of summary figures, s."""
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Text for people by owner, e.g. ``{"download.1/1": "download.1 · wifi"}``; every owner of `keys` has one."""
+        """Display text by owner, e.g. ``{"download.1/1": "download.1 · wifi"}``, for every owner of `keys`."""
 
     @property
     def condition(self) -> str:
-        """The same for runs that differ in nothing but their seed and their name: repetitions of one experiment."""
+        """Equal for runs that differ only in their seed and their name: repetitions of one experiment."""
 
     @property
     def controllers(self) -> Mapping[str, str]:
-        """Name of the congestion controller by flow; flows without one (cbr, onoff) are not in it."""
+        """Name of the congestion controller by flow, without flows that lack one (cbr, onoff)."""
 
     @property
     def mss_bytes(self) -> int:
@@ -88,13 +88,13 @@ class Traces(Protocol):
 
     @property
     def row(self) -> RunRow | None:
-        """The run as the list of runs has it, with its documents; None while it goes on."""
+        """The run as a row of the list of runs, with its documents; None during the run."""
 
     def keys(self) -> Sequence[SeriesKey]:
-        """All traces, in the order of the scenario: the order does not change while the run goes on."""
+        """All traces, in the order of the scenario, which does not change during the run."""
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        """Times (s) and values (SI) of one trace, both of length n; values may be NaN where nothing is known yet.
+        """Times (s) and values (SI) of one trace, both of length n; values may be NaN while unknown.
 
         Raises:
             InputError: if the run has no such trace.
@@ -106,15 +106,15 @@ class Traces(Protocol):
     def events(self, stream: str) -> EventTable:
         """The decisions ("decision"), monitor intervals ("interval") or steps of agents ("agent") so far.
 
-        Of a run in memory the latest only.
+        For a run in memory, only the latest.
         """
 
 
 def owner_label(scenario: Scenario, owner: str) -> str:
-    """Text for a flow, subflow or link direction: "download.1 · wifi", "wifi client→server".
+    """Display text for a flow, subflow or link direction: "download.1 · wifi", "wifi client→server".
 
-    Made from the name alone, because which copies of a flow arrive depends on the seed of the run. What the scenario
-    does not know labels itself.
+    Only the name is used, because the seed decides which copies of a flow arrive. Unknown owners are labelled by their
+    name.
     """
     name, _, part = owner.partition("/")
     link = scenario.links.get(name)
@@ -127,7 +127,7 @@ def owner_label(scenario: Scenario, owner: str) -> str:
     if number is None or not 1 <= number <= len(paths):
         return label_of(owner)
     path = paths[number - 1]
-    # The same path may stand twice: then the ordinal tells the subflows apart.
+    # If a path appears twice, the ordinal distinguishes the subflows.
     return f"{name} · {path if paths.count(path) == 1 else f'{path} #{part}'}"
 
 
@@ -137,7 +137,7 @@ def path_label(path: Sequence[str]) -> str:
 
 
 class ColumnLike(Protocol):
-    """One column as the simulator describes it."""
+    """A trace column in the description of the simulator."""
 
     @property
     def scope(self) -> str:
@@ -164,11 +164,11 @@ class SampledSimulation(Protocol):
         """All columns, fixed from the start."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples published so far of one column."""
+        """Samples of one column published so far."""
 
 
 class _MadeBy(NamedTuple):
-    """What the scenario of a run says about it."""
+    """Properties of a run that follow from its scenario."""
 
     labels: Mapping[str, str]
     condition: str
@@ -177,7 +177,7 @@ class _MadeBy(NamedTuple):
 
 
 class _RunTraces:
-    """What the traces of any run say of it, wherever they are kept.
+    """Common part of live and stored traces.
 
     Attributes:
         title: name of the run.
@@ -202,9 +202,9 @@ class _RunTraces:
         self.row: RunRow | None = None
 
     def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
-        """The traces of a scope, and of a column if one is named.
+        """The traces of a scope, optionally of one column only.
 
-        They are sorted once, because there may be tens of thousands.
+        Grouped once, because a run may have tens of thousands of traces.
         """
         return self._by_column.get((scope, name), ())
 
@@ -218,7 +218,7 @@ class _RunTraces:
 
     @cached_property
     def transport_owners(self) -> tuple[str, ...]:
-        """Flows and subflows that have traces, in the order of the labels."""
+        """Flows and subflows with traces, in the order of the labels."""
         return _transport_owners(self.labels, [key for scope in (FLOW, SUBFLOW) for key in self.column(scope, None)])
 
     def keys(self) -> Sequence[SeriesKey]:
@@ -227,12 +227,12 @@ class _RunTraces:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Text for people by owner."""
+        """Display text by owner."""
         return self._made_by.labels
 
     @property
     def condition(self) -> str:
-        """The same for runs that differ in nothing but their seed and their name."""
+        """Equal for runs that differ only in their seed and their name."""
         return self._made_by.condition
 
     @property
@@ -242,12 +242,12 @@ class _RunTraces:
 
     @property
     def scenario(self) -> Scenario | None:
-        """What was simulated, with the changes that were made while it went on; None if this version cannot read it."""
+        """The simulated scenario with its live changes; None if this version cannot read it."""
         return self._made_by.scenario
 
 
 class LiveTraces(_RunTraces):
-    """Traces of a run in memory, readable from any thread while the simulation goes on."""
+    """Traces of a run in memory, readable from any thread during the simulation."""
 
     def __init__(
         self, simulation: SampledSimulation, scenario: Scenario, *, title: str, sample_interval_s: float
@@ -261,8 +261,8 @@ class LiveTraces(_RunTraces):
         self._marks: list[TraceMark] = []
         self._marks_lock = threading.Lock()
         self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
-        self.run_id: int | None = None  # in the store that it goes to
-        self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # of more samples than there are yet
+        self.run_id: int | None = None  # number in the store
+        self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # of more samples than exist so far
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -278,7 +278,7 @@ class LiveTraces(_RunTraces):
         return self._times(len(values)), values
 
     def _times(self, count: int) -> NDArray[np.float64]:
-        """Times of so many samples, s: the same for all traces, of which every picture reads hundreds."""
+        """Times of so many samples, s. Cached, because every picture reads them for hundreds of traces."""
         times_s = self._times_s
         if len(times_s) < count:
             times_s = sample_times(self._interval_s, self._interval_s, 2 * count)
@@ -292,12 +292,12 @@ class LiveTraces(_RunTraces):
             return tuple(self._marks)
 
     def add_marks(self, marks: Iterable[TraceMark]) -> None:
-        """Append marks; called by the run as it goes, in order of time."""
+        """Append marks in order of time; called during the run."""
         with self._marks_lock:
             self._marks.extend(marks)
 
     def add_change(self, event: Event) -> None:
-        """Takes over a change of the run: from then on it is an event of its scenario."""
+        """Adds a live change to the events of the scenario."""
         scenario = self._made_by.scenario
         assert scenario is not None
         events = sorted([*scenario.events, event], key=lambda each: each.at_s)
@@ -305,7 +305,7 @@ class LiveTraces(_RunTraces):
         self._made_by = self._made_by._replace(scenario=changed, condition=scenario_hash(changed))
 
     def close(self, row: RunRow) -> None:
-        """Takes what came out of the run, which is over; called by the run."""
+        """Takes the row of the ended run; called by the run."""
         self.row = row
 
     def events(self, stream: str) -> EventTable:
@@ -313,7 +313,7 @@ class LiveTraces(_RunTraces):
         return self._events[stream].table()
 
     def add_events(self, stream: str, table: EventTable) -> None:
-        """Append decisions, monitor intervals or steps of agents; called by the run as it goes, in order of time."""
+        """Append decisions, monitor intervals or steps of agents in order of time; called during the run."""
         self._events[stream].append(table)
 
 
@@ -321,11 +321,11 @@ class StoredTraces(_RunTraces):
     """Traces of a run in the database, read on demand.
 
     Args:
-        store: an open store; it must stay open as long as the traces are used.
-        run_id: which run.
+        store: an open store; it must stay open while the traces are used.
+        run_id: number of the run.
 
     Raises:
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the store has no such run, or if the database cannot be read.
     """
 
     def __init__(self, store: Store, run_id: int) -> None:
@@ -338,9 +338,9 @@ class StoredTraces(_RunTraces):
         self._series: dict[SeriesKey, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
         self._marks: tuple[TraceMark, ...] | None = None
         self._ids = {SeriesKey(s.scope, trace_owner(s.scope, s.owner), s.name, s.unit): s.id for s in series}
-        # Marks and events have no scope: the traces tell which owner their text is.
+        # Marks and events have no scope: the traces map their owner texts to owners.
         self._owners = {s.owner: trace_owner(s.scope, s.owner) for s in series}
-        # A measured run has no scenario: it repeats no other.
+        # A measured run has no scenario, so that it cannot repeat another run.
         unreadable = run.scenario_text or f"run {run_id}"
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
         super().__init__(readable_line(run.name), float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
@@ -354,15 +354,14 @@ class StoredTraces(_RunTraces):
         most_bytes: int = 1 << 25,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Reads what plots ask for again and again into memory, so that they need not wait for the database.
+        """Reads frequently used data into memory, so that plots need not wait for the database.
 
-        Traces of a run that is still going on grow, and are read anew each time; so are those that `most_bytes` has no
-        room for.
+        Traces of a run in progress grow and are read again each time, as are those beyond `most_bytes`.
 
         Args:
-            first: the traces that are wanted most.
-            most_bytes: how much memory they may take.
-            is_cancelled: whether all this is in vain; asked before each trace.
+            first: the most important traces.
+            most_bytes: maximum memory of the traces.
+            is_cancelled: called before each trace; True ends the reading.
 
         Raises:
             StoreError: if the database cannot be read.
@@ -420,12 +419,12 @@ class StoredTraces(_RunTraces):
 
 
 def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
-    """Times of `count` samples, s. One product per sample, so that the 600th of 0.1 s lies at 60 s exactly."""
+    """Times of `count` samples, s. One product per sample, so that the 600th of 0.1 s is exactly at 60 s."""
     return dt_s * (np.arange(count, dtype=np.float64) + t0_s / dt_s)
 
 
 def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str | None = None) -> list[SeriesKey]:
-    """The traces of a scope, in order; only those of that name, and of that owner, where given."""
+    """The traces of a scope, in order; only those of that name and that owner, if given."""
     if isinstance(traces, _RunTraces):
         found = traces.column(scope, name)
         return list(found) if owner is None else [key for key in found if key.owner == owner]
@@ -437,10 +436,10 @@ def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str 
 
 
 def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) -> float:
-    """The time of a subflow's nearest loss or timeout, or of what a scheduler did to it, within reach of a time, s.
+    """Time of a subflow's nearest loss, timeout or penalty within reach of a time, s.
 
     Returns:
-        The time itself if there is none.
+        The given time without such a mark.
     """
     times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in TURNS]
     nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
@@ -448,28 +447,28 @@ def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) ->
 
 
 def listed(names: Sequence[str], *, many: str = "") -> str:
-    """Names in a line; of more than a dozen the first, "a, b and 3 more", or the number of these many: "15 agents"."""
+    """Names in a line; more than a dozen are shortened to "a, b and 3 more" or, with `many`, to "15 agents"."""
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return f"{len(names)} {many}" if many else f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
 
 
 def check_time(title: str, at_s: float, end_s: float) -> None:
-    """Raise InputError unless the run of that title, which ends at ``end_s``, has this time (s)."""
+    """Raise InputError unless the run of that title, which ends at ``end_s``, includes this time (s)."""
     if not 0 <= at_s <= end_s:
         raise InputError(f"{title} is from 0 s to {end_s:g} s; {at_s:g} s is not in it")
 
 
 def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s: float) -> None:
-    """Raise InputError unless a stored run has this time (s) and kept a decision of the owner at or before it.
+    """Raise InputError unless a stored run includes this time (s) and a decision of the owner at or before it.
 
     Args:
         row: the run.
-        extents: of its decisions, or of those of its agents.
-        owner: one of them.
+        extents: of its decisions, or of those of its agents, by owner.
+        owner: key of `extents`.
         at_s: the time.
     """
-    # Samples may end before the run does, by less than their distance.
+    # The last sample may precede the end of the run by less than the sample interval.
     end_s = max(row.simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
     check_time(f"run {row.id}", at_s, end_s)
     first_ns = extents[owner].t_first_ns
@@ -478,25 +477,25 @@ def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s
 
 
 def not_kept(run_id: int, owner: str, at_s: float) -> InputError:
-    """The refusal of a damaged file: no decision of the owner up to this time (s), although `check_kept` passes."""
+    """The error for a damaged file: no decision of the owner up to this time (s), although `check_kept` passes."""
     return InputError(f"run {run_id} keeps no decision of {owner} up to {at_s:g} s, although its list has one")
 
 
 def transport_owners(traces: Traces) -> Sequence[str]:
-    """The flows and subflows that a run has traces of, in the order of its labels."""
+    """The flows and subflows with traces in a run, in the order of its labels."""
     if isinstance(traces, _RunTraces):
         return traces.transport_owners
     return _transport_owners(traces.labels, [key for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope)])
 
 
 def _transport_owners(labels: Iterable[str], keys: Iterable[SeriesKey]) -> tuple[str, ...]:
-    """Owners of traces, and the flows that these belong to."""
+    """Owners of traces, and their flows."""
     owners = {owner for key in keys for owner in (key.owner, key.owner.partition("/")[0])}
     return tuple(owner for owner in labels if owner in owners)
 
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
-    """The stored scenario; None if this version cannot read it, and then owners label themselves."""
+    """The stored scenario; None if this version cannot read it."""
     from subflow_app.features.catalog.core.uses import Use, read_scenario
 
     try:
@@ -506,8 +505,8 @@ def _stored_scenario(scenario_text: Any) -> Scenario | None:
 
 
 def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
-    """What the scenario says; of one that cannot be read, its text says which runs repeat each other."""
-    # The sum over the subflows of a flow is of the flow, which need not have traces of its own.
+    """Properties from the scenario; without a readable one, its text identifies repetitions."""
+    # Sums over subflows belong to the flow, which need not have traces itself.
     flows = (key.owner.partition("/")[0] for key in keys if key.scope == SUBFLOW)
     owners = dict.fromkeys((*(key.owner for key in keys), *flows))
     if scenario is None:
@@ -523,7 +522,7 @@ def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadab
 
 
 def stored_condition(scenario_text: str | None, run_id: int) -> str:
-    """What `Traces.condition` says of a stored run, of its scenario text alone."""
+    """`Traces.condition` of a stored run, computed from its scenario text alone."""
     scenario = _stored_scenario(scenario_text) if scenario_text else None
     return (scenario_text or f"run {run_id}") if scenario is None else scenario_hash(scenario)
 

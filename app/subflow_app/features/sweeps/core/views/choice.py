@@ -1,6 +1,6 @@
-"""The chosen view of a sweep and its contents: choices that are missing or unavailable are made sensibly.
+"""The chosen view of a sweep and its contents; missing or unavailable choices are replaced by suitable ones.
 
-Parameters with more values than a picture has room for, as in random sweeps, are put into classes of equal width.
+Parameters with too many values for a picture, as in random sweeps, are divided into classes of equal width.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 from subflow_app.vocabulary.language import tr
 
 MOST_LEVELS = 24
-"""Values that maps, boxes and lines tell apart; more are put into classes."""
+"""Maximum number of values in maps, boxes and lines; more are divided into classes."""
 
 _CLASSES = 8
 
 
 def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ...]]:
-    """The sweep with numbers in classes where there are too many of them.
+    """The sweep with numeric parameters in classes if they have too many values.
 
     Args:
         study: the sweep.
-        keys: of the parameters that a picture has axes for.
+        keys: of the parameters on the axes of the picture.
 
     Returns:
-        The sweep, and the keys of parameters that are in classes now.
+        The sweep, and the keys of the classified parameters.
     """
     changed = {
         parameter.key: _classes(parameter)
@@ -53,9 +53,9 @@ def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ..
 
 
 def _classes(parameter: Parameter) -> tuple[Parameter, list[int]]:
-    """The parameter with a level per class that has values, and the class of each level that it had."""
+    """The parameter with a level for each non-empty class, and the class of each original level."""
     numbers = np.array([level.number for level in parameter.levels])
-    # Values over more than two decades were drawn, or listed, by their ratio.
+    # Values over more than two decades suggest a logarithmic distribution.
     is_log = bool(numbers[0] > 0 and numbers[-1] >= 100 * numbers[0])
     scaled = np.log10(numbers) if is_log else numbers
     edges = np.linspace(scaled[0], scaled[-1], _CLASSES + 1)
@@ -84,13 +84,13 @@ VIEWS: Mapping[str, SweepView] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A view with all that it shows.
+    """A view with its contents.
 
     Attributes:
-        choice: with everything chosen.
-        study: the sweep, with parameters in classes where there are too many values.
-        content: what its view makes of the sweep; None while there is nothing to show.
-        note: what has to be known to read it; empty if nothing has.
+        choice: complete.
+        study: the sweep, with classified parameters if they have too many values.
+        content: of the view; None without results.
+        note: information required for reading the view; may be empty.
     """
 
     choice: ViewChoice
@@ -100,15 +100,15 @@ class Shown:
 
 
 def varying(study: SweepStudy) -> list[str]:
-    """Parameters with more than one value; all if none has."""
+    """Parameters with more than one value; all of them if none of them has several."""
     found = [parameter.key for parameter in study.parameters if len(parameter.levels) > 1]
     return found or [parameter.key for parameter in study.parameters]
 
 
 def flow_in_question(study: SweepStudy) -> str:
-    """The flow whose parameters alone are varied, if there are others beside it; empty if there is no such.
+    """The only flow whose parameters vary, if the scenario has further flows; else empty.
 
-    Its own figures are what such a sweep is made for: the total of a link that is full tells nothing.
+    Such a sweep studies the figures of this flow: the total of a saturated link does not change.
     """
     varied = {key.split(".")[1] for key in varying(study) if key.startswith("flows.") and key.count(".") > 1}
     flows = {figure.owner for figure in study.figures if figure.key.startswith("flows.")}
@@ -116,13 +116,13 @@ def flow_in_question(study: SweepStudy) -> str:
 
 
 def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
-    """The choice with everything chosen, and nothing that the sweep does not have."""
+    """The choice completed with defaults, without parameters and figures that the sweep does not have."""
     keys, figures = varying(study), [figure.key for figure in study.figures]
     flow = flow_in_question(study)
     own, of_run = flow_figures(flow, figures) if flow else [], shown_figures(figures)
     rates = [key for key in own if not key.endswith(("rtt_s", "loss_ratio"))]
     usual = (*rates, *of_run) or tuple(figures[:4])
-    # A transfer that is incomplete somewhere has no completion time there, but a rate.
+    # Without completion time at some points, e.g. because a transfer is incomplete there, a rate is shown.
     figure = (
         choice.figure if choice.figure in figures else next(filter(study.is_complete, usual), next(iter(usual), ""))
     )
@@ -135,7 +135,7 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
         series = default if default in keys else ""
     x = choice.x if choice.x in keys else ""
     if not x:
-        # Lines run along numbers, and what tells them apart is not an axis.
+        # Lines run along numbers, and the parameter that distinguishes lines is not an axis.
         free = [key for key in keys if key != series] or keys
         numbers = [key for key in free if study.parameter(key).is_numeric]
         x = next(iter([*numbers, *free]), "")
@@ -150,7 +150,7 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
 
 
 def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
-    """Parameters that a settled choice has no place for, so that they are held or averaged over."""
+    """Parameters without a place in the picture of a settled choice; they are fixed or averaged over."""
     view = VIEWS[choice.view]
     if not view.holds:
         return []
@@ -159,7 +159,7 @@ def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
 
 
 def show(choice: ViewChoice, study: SweepStudy) -> Shown:
-    """Everything that a view shows; for a worker thread, large sweeps take a moment."""
+    """All contents of a view; for a worker thread, because large sweeps take a moment."""
     choice = settled(choice, study)
     if not study.figures or not study.parameters:
         return Shown(choice, study, None)

@@ -1,12 +1,12 @@
 """Views of a sweep: lines, boxes, scatter, map and table, with the range of a colour bar and the numbers along it.
 
 Lines show a figure over a parameter with its 95 % intervals, a line for each value of another parameter. A parameter
-whose values are names has points in place of lines. A map shows a figure over two parameters as cells.
+with names as values has points instead of lines. A map shows a figure over two parameters as cells.
 
 Boxes show a figure by the values of a parameter.
 
 The scatter shows throughput against delay, a mark with its 95 % intervals for each point of a sweep. As in Pantheon's
-reports the delay axis runs from right to left, so that the most desired corner is at the top right.
+reports, the delay axis runs from right to left, so that the best corner is at the top right.
 
 The table has a row per point, with parameters and mean ± 95 % interval of the figures. Its runs are written as CSV.
 """
@@ -47,19 +47,20 @@ _LEAST_SHARE = 0.1
 def line_plot(
     study: SweepStudy, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
 ) -> Picture:
-    """Lines of a figure over a parameter; over names, between which there is nothing, points with their intervals.
+    """Lines of a figure over a parameter; for parameters with names, unconnected points with their intervals.
 
-    The axis of the figure reaches over a tenth of its values and the mean width of the intervals, at least.
+    The range of the figure's axis is at least a tenth of its largest value, and at least the mean width of the
+    intervals.
 
     Args:
         study: the sweep.
         figure: key of the figure.
-        parameter: key of the parameter along the plot; one with names has its places in their order.
-        series: key of the parameter that tells lines apart; empty or the same one: a single line.
-        fixed: level of each further parameter; those that are left out are averaged over.
+        parameter: key of the parameter along the plot; names appear in their order.
+        series: key of the parameter that distinguishes lines; empty or the same key for a single line.
+        fixed: level of each further parameter; the remaining ones are averaged over.
 
     Raises:
-        KeyError: if there is no such figure or parameter.
+        KeyError: if the sweep has no such figure or parameter.
     """
     series = "" if series == parameter else series
     shown, along = study.figure(figure), study.parameter(parameter)
@@ -68,7 +69,7 @@ def line_plot(
     ranks, levels = (sorted({key[place] for key in members}) for place in (0, 1))
     lines, hits = [], []
     for rank in ranks:
-        # Points of the same name stand beside each other.
+        # Points of the same name lie next to each other.
         aside = 0.0 if along.is_numeric else _ASIDE * (rank - (len(ranks) - 1) / 2)
         points = [members.get((rank, level), ()) for level in levels]
         means = [study.mean(each, figure) for each in points]
@@ -91,7 +92,7 @@ def line_plot(
             hits.append(Hit(float(x[place]), float(y[place]), text, tuple(points[place])))
     names = level_names(along)
     positions = np.array([along.position(level) for level in levels]) if along.is_numeric else NOTHING
-    # Where they span a decade and none is zero, each is seen on such an axis.
+    # If positive values span a decade, a logarithmic axis shows them all.
     is_log = along.is_numeric and len(names) > 0 and positions.min() > 0 and positions.max() >= 10 * positions.min()
     panel = Panel(
         "lines" if along.is_numeric else "scatter",
@@ -112,7 +113,7 @@ def line_plot(
 
 
 def _least(lines: Sequence[PanelSeries]) -> float:
-    """What an axis of values reaches over at least: a tenth of the largest, and the mean width of their intervals."""
+    """Minimum range of a value axis: a tenth of the largest value, or the mean width of the intervals."""
     halves = [half for half in chain.from_iterable(line.halves for line in lines) if math.isfinite(half)]
     largest = max((abs(y) for line in lines for y in line.means if math.isfinite(y)), default=0.0)
     return float(max(_LEAST_SHARE * largest, 2 * math.fsum(halves) / len(halves) if halves else 0.0))
@@ -136,11 +137,11 @@ def box_plot(
         study: the sweep.
         figure: key of the figure.
         parameter: key of the parameter along the plot.
-        series: key of the parameter that tells boxes beside each other apart; empty or the same one: none.
-        fixed: level of each further parameter; all levels of those that are left out count.
+        series: key of the parameter that distinguishes adjacent boxes; empty or the same key for single boxes.
+        fixed: level of each further parameter; all levels of the remaining ones count.
 
     Raises:
-        KeyError: if there is no such figure or parameter.
+        KeyError: if the sweep has no such figure or parameter.
     """
     series = "" if series == parameter else series
     shown, along = study.figure(figure), study.parameter(parameter)
@@ -212,17 +213,17 @@ BOXES = SweepView(
 
 
 def scatter(study: SweepStudy, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
-    """Marks of two figures.
+    """Scatter plot of two figures.
 
     Args:
         study: the sweep.
         x: key of the figure along the plot.
         y: key of the figure up the plot.
-        series: key of the parameter that tells marks apart; empty: none.
-        fixed: levels of parameters; points with others are left out.
+        series: key of the parameter that distinguishes marks; empty: no distinction.
+        fixed: levels of parameters; points with other levels are omitted.
 
     Raises:
-        KeyError: if there is no such figure or parameter.
+        KeyError: if the sweep has no such figure or parameter.
     """
     held = {key: level for key, level in (fixed or {}).items() if key != series}
     along, up = study.figure(x), study.figure(y)
@@ -276,32 +277,32 @@ SCATTER = SweepView(
 
 
 def span_of(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Least and greatest value; 0 and 1 if none is a number, and never twice the same."""
+    """Smallest and largest finite value, widened if they are equal; 0 and 1 without finite values."""
     known = values[np.isfinite(values)]
     if len(known) == 0:
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
     margin = abs(low) * 0.05 or 0.5
-    # Sums of the same numbers are rounded by less than this.
+    # Rounding errors of sums of the same numbers are smaller than this.
     are_apart = high - low > 1e-9 * max(abs(low), abs(high))
     return (low, high) if are_apart else (low - margin, high + margin)
 
 
 def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
-    """The map of a figure.
+    """Heat map of a figure.
 
-    The colours reach from the least to the greatest mean, but over no less than an interval is wide on average: means
-    that do not differ have colours that do not differ.
+    The colours range from the smallest to the largest mean, but at least over the mean width of the intervals: means
+    that hardly differ have similar colours.
 
     Args:
         study: the sweep.
         figure: key of the figure.
         x: key of the parameter along the map.
         y: key of the parameter up the map; empty for a single row.
-        fixed: level of each further parameter; those that are left out are averaged over.
+        fixed: level of each further parameter; the remaining ones are averaged over.
 
     Raises:
-        KeyError: if there is no such figure or parameter.
+        KeyError: if the sweep has no such figure or parameter.
     """
     shown, across, up = study.figure(figure), study.parameter(x), study.parameter(y) if y else None
     members = study.by_levels((y, x), fixed)
@@ -366,7 +367,7 @@ HEAT_MAP = SweepView(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableContent:
-    """What the table shows: rows, and the figures that have columns."""
+    """Rows of the table, and the figures in its columns."""
 
     study: SweepStudy
     figures: tuple[StudyFigure, ...]
@@ -375,14 +376,14 @@ class TableContent:
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """A row.
+    """A row of the table.
 
     Attributes:
-        point: its number.
-        levels: of the parameters, as they are written.
+        point: number of the point.
+        levels: of the parameters, in their original notation.
         positions: of the levels, in the order of their parameter.
         figures: in SI units.
-        runs: how many count.
+        runs: number of the runs that count.
     """
 
     point: int
@@ -397,7 +398,7 @@ def study_rows(study: SweepStudy, figures: Sequence[str]) -> list[StudyRow]:
 
     Args:
         study: the sweep.
-        figures: keys of those that have a column.
+        figures: keys of the columns.
     """
     rows = []
     for number, point in enumerate(study.points):
@@ -410,7 +411,7 @@ def study_rows(study: SweepStudy, figures: Sequence[str]) -> list[StudyRow]:
 
 
 def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Column[StudyRow]]:
-    """Parameters as they are written, figures in their units, and how many runs there are; titles are translated."""
+    """Columns of parameters, figures in their units, and the number of runs; titles are translated."""
 
     def parameter(place: int) -> Column[StudyRow]:
         shown = study.parameters[place]
@@ -428,7 +429,7 @@ def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Col
             shown.axis_title,
             lambda row: row.figures[place],
             lambda found: shown.interval_text(found).removesuffix(f" {shown.unit}"),
-            # What is not known comes first.
+            # Unknown values come first.
             sort=lambda row: row.figures[place].mean if math.isfinite(row.figures[place].mean) else -math.inf,
             tip=shown.axis_title,
         )
@@ -441,7 +442,7 @@ def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Col
 
 
 def runs_csv(study: SweepStudy) -> str:
-    """Every run of a sweep with its parameters as they are written and its figures in SI units, a line each."""
+    """Every run of a sweep in a line each: parameters in their original notation, and figures in SI units."""
     keys = [figure.key for figure in study.figures]
     lines: list[list[object]] = []
     for point in study.points:
@@ -456,7 +457,7 @@ def write_runs(study: SweepStudy, path: Path) -> Path:
     """Writes :func:`runs_csv` to a file in one step.
 
     Raises:
-        ExportError: if it cannot be written.
+        ExportError: if the file cannot be written.
     """
     return write_file(path, runs_csv(study))
 

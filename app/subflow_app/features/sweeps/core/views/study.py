@@ -1,6 +1,6 @@
-"""A sweep as its views see it: parameters with levels, figures with units, and the runs of every point.
+"""A sweep for its views: parameters with levels, figures with units, and the runs of every point.
 
-`study_of` makes it of the table of a sweep.
+`study_of` converts the table of a sweep.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from subflow_app.vocabulary.measures import owner_of, run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim.stats import Estimate
 
-# Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
+# Units of parameters by their kind: the largest one that avoids small fractions is shown.
 _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)),
     (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
@@ -27,13 +27,13 @@ _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("pkt", 1.0),),
     (("%", 1e-2),),
 )
-# Of means: beyond these nobody reads.
+# Maximum precision of means; more digits are not useful.
 _MOST_DIGITS, _MOST_DECIMALS = 5, 6
 _SPELLINGS = {"µs": "us", "min": "s"}
 
 
 class Level(NamedTuple):
-    """One value of a parameter: as it is written, and in SI units; NaN for what is not a number."""
+    """One value of a parameter: its original text, and its number in SI units; NaN for other values."""
 
     text: str
     number: float
@@ -41,13 +41,13 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a sweep varies.
+    """A varied key of a sweep.
 
     Attributes:
         key: dotted, as in the scenario file: ``links.wifi.loss``.
-        levels: the values there are; numbers by size, names in the order in which they appear.
-        unit: in which its numbers are shown; empty for plain numbers and names.
-        scale: what SI values are multiplied by to be in that unit.
+        levels: all values; numbers in ascending order, names in order of appearance.
+        unit: of displayed numbers; empty for plain numbers and names.
+        scale: factor from SI values to that unit.
     """
 
     key: str
@@ -57,41 +57,41 @@ class Parameter:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all its values are numbers, so that distances between them mean something."""
+        """True if all its values are numbers, so that distances between them are meaningful."""
         return all(math.isfinite(level.number) for level in self.levels)
 
     @property
     def title(self) -> str:
-        """What axes are called, with the unit."""
+        """Title of axes, with the unit."""
         return f"{self.key} ({self.unit})" if self.unit else self.key
 
     def position(self, level: int) -> float:
-        """Where a level stands on an axis: its number in the unit shown, or its rank if values are names."""
+        """Position of a level on an axis: its number in the displayed unit, or its rank for names."""
         return self.levels[level].number * self.scale if self.is_numeric else float(level)
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFigure(Measure):
-    """What a run has come to.
+    """A figure of runs.
 
     Attributes:
-        owner: the flow, or the direction of a link, that has it; empty: the whole run.
+        owner: the flow, or the direction of a link; empty for the whole run.
     """
 
     owner: str = ""
 
     @property
     def name(self) -> str:
-        """What it is called in the language of the window, with what it is of: ``"mptcp: Goodput"``."""
+        """Title in the language of the window, with the owner: ``"mptcp: Goodput"``."""
         return f"{self.owner}: {tr(self.title)}" if self.owner else tr(self.title)
 
     @property
     def axis_title(self) -> str:
-        """What axes are called, in the language of the window, with the unit."""
+        """Title of axes in the language of the window, with the unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, value: float | None, *, with_unit: bool = True) -> str:
-        """A value in words."""
+        """Text of a value."""
         if value is None or not math.isfinite(value):
             return NOTHING
         shown = value * self.scale
@@ -99,13 +99,13 @@ class StudyFigure(Measure):
         return f"{number} {self.unit}" if self.unit and with_unit else number
 
     def interval_text(self, found: Estimate, *, with_unit: bool = True) -> str:
-        """A mean with its interval in words, e.g. ``"7.81 ± 0.12 Mbit/s"``."""
+        """Text of a mean with its interval, e.g. ``"7.81 ± 0.12 Mbit/s"``."""
         if not math.isfinite(found.ci95):
             return self.text(found.mean, with_unit=with_unit)
         half = found.ci95 * self.scale
         if half > 0:
-            # Two digits of the interval; digits of the mean beyond them mean nothing. And nobody reads more than so
-            # many of the mean, however much alike all runs are.
+            # Two digits of the interval, because further digits of the mean are not significant. The precision is
+            # limited even if all runs are almost equal.
             mean = found.mean * self.scale
             most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
             decimals = min(max(0, 1 - _exponent(half)), most)
@@ -116,16 +116,16 @@ class StudyFigure(Measure):
         return f"{text} {self.unit}" if self.unit and with_unit else text
 
     def mean_text(self, found: Estimate) -> str:
-        """Its name and a mean, of which is said what stands behind the ±."""
+        """Name and mean, with an explanation of the interval behind the ±."""
         value = self.interval_text(found)
         told = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
         return f"{self.name}: {told}"
 
 
 class StudyRun(NamedTuple):
-    """One run of a point: its seed, its number in the store (None: not kept), and its figures in SI units.
+    """One run of a point: its seed, its number in the store (None if not stored), and its figures in SI units.
 
-    Runs of the same signature are the same bit for bit; it is empty where it is not known.
+    Runs with the same signature are the same bit for bit; empty if unknown.
     """
 
     seed: int
@@ -153,18 +153,18 @@ class StudyPoint:
 
     @property
     def distinct_runs(self) -> int:
-        """Number of the runs that count."""
+        """Number of the runs that count: 1 if all seeds gave the same run."""
         return 1 if self.is_one_run else len(self.runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepStudy:
-    """All of it; points that have no run yet may be left out.
+    """A sweep with its results; points without a run may be missing.
 
     Attributes:
         name: of the sweep.
-        parameters: in the order in which they were asked for.
-        figures: that any run has.
+        parameters: in the order of the plan.
+        figures: that at least one run has.
         points: in the order of the sweep.
     """
 
@@ -175,7 +175,7 @@ class SweepStudy:
     _ranks: dict[str, int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Notes where each parameter stands."""
+        """Index the parameters by key."""
         self._ranks.update({parameter.key: rank for rank, parameter in enumerate(self.parameters)})
 
     @property
@@ -187,7 +187,7 @@ class SweepStudy:
         """The parameter of this key.
 
         Raises:
-            KeyError: if there is none.
+            KeyError: if the sweep has no such parameter.
         """
         return self.parameters[self._ranks[key]]
 
@@ -195,7 +195,7 @@ class SweepStudy:
         """The figure of this key.
 
         Raises:
-            KeyError: if no run has it.
+            KeyError: if no run has this figure.
         """
         found = next((figure for figure in self.figures if figure.key == key), None)
         if found is None:
@@ -203,11 +203,11 @@ class SweepStudy:
         return found
 
     def place(self, point: int, key: str) -> int:
-        """Which level of a parameter a point has."""
+        """Index of the level of a parameter at a point."""
         return self.points[point].places[self._ranks[key]]
 
     def chosen(self, fixed: Mapping[str, int]) -> list[int]:
-        """Points with these levels of these parameters; parameters that are not named may have any."""
+        """Points with these levels of these parameters, and any levels of others."""
         return [
             number
             for number, point in enumerate(self.points)
@@ -215,7 +215,7 @@ class SweepStudy:
         ]
 
     def by_levels(self, keys: Sequence[str], fixed: Mapping[str, int] | None) -> dict[tuple[int, ...], list[int]]:
-        """Points by their levels of these parameters, 0 where a key is empty; others are held or may have any level."""
+        """Points by their levels of these parameters, 0 for an empty key; others are fixed or have any level."""
         held = {key: level for key, level in (fixed or {}).items() if key not in keys}
         found: dict[tuple[int, ...], list[int]] = {}
         for point in self.chosen(held):
@@ -223,11 +223,11 @@ class SweepStudy:
         return found
 
     def values(self, points: Iterable[int], figure: str) -> list[float]:
-        """A figure of all runs of these points; runs without it are left out."""
+        """A figure of all runs of these points, without runs that lack it."""
         return [value for _point, _run, value in self.single_runs(points, figure)]
 
     def single_runs(self, points: Iterable[int], figure: str) -> list[tuple[int, StudyRun, float]]:
-        """Point, run and figure of every run that has it."""
+        """Point, run and figure of every run of these points, without runs that lack it."""
         return [
             (point, run, run.figures[figure])
             for point in points
@@ -238,8 +238,8 @@ class SweepStudy:
     def mean(self, points: Sequence[int], figure: str) -> Estimate:
         """Mean of a figure over all runs of these points.
 
-        The interval is that of repetitions with other seeds: over several points, whose runs differ by more than luck,
-        there is none. Where all seeds gave the same run, it counts once, and there is none either.
+        The interval describes repetitions with other seeds. Several points therefore have no interval, because their
+        runs differ systematically. If all seeds gave the same run, it counts once and has no interval either.
         """
         found = Estimate.of(self.values(points, figure))
         if len(points) == 1 and not self.points[points[0]].is_one_run:
@@ -252,7 +252,7 @@ class SweepStudy:
         return [run.run_id for point in points for run in self.points[point].runs if run.run_id is not None]
 
     def words(self, point: int, leave_out: Iterable[str] = ()) -> str:
-        """What a point is, in words: ``"controller lia, loss 1%"``; keys are told by their last part."""
+        """Text of a point: ``"controller lia, loss 1%"``; of each key, only the last part appears."""
         left_out = set(leave_out)
         return ", ".join(
             f"{short_key(parameter.key, self)} {parameter.levels[place].text}"
@@ -261,29 +261,29 @@ class SweepStudy:
         )
 
     def default_series(self) -> str:
-        """The parameter that tells curves apart: a controller, else one with names; empty if there is none."""
+        """The parameter that distinguishes curves: a controller, else one with names; empty without either."""
         named = [parameter.key for parameter in self.parameters if not parameter.is_numeric]
         controllers = [key for key in named if key.endswith("controller")]
         return next(iter([*controllers, *named]), "")
 
     def is_complete(self, figure: str) -> bool:
-        """True if all runs that have any figure have this one."""
+        """True if all runs with any figure have this figure."""
         return all(figure in run.figures for point in self.points for run in point.runs if run.figures)
 
     def default_figure(self, *wanted: str) -> str:
-        """The first of these figures that there is, else any."""
+        """The first of these figures that the sweep has, else any."""
         known = [figure.key for figure in self.figures]
         return next((key for key in wanted if key in known), known[0] if known else "")
 
 
 def short_key(key: str, study: SweepStudy) -> str:
-    """The last part of a parameter's key where that says which one it is, else all of it."""
+    """The last part of a parameter's key if it is unique, else the whole key."""
     last = key.rpartition(".")[2]
     return last if sum(other.key.rpartition(".")[2] == last for other in study.parameters) == 1 else key
 
 
 def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
-    """A parameter with these levels in this order, shown in the unit that suits them."""
+    """A parameter with these levels in this order, in a suitable unit."""
     if all(math.isfinite(level.number) for level in levels):
         unit, scale = _shown_unit(levels)
         return Parameter(key, tuple(levels), unit, scale)
@@ -291,7 +291,7 @@ def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
 
 
 def make_figure(key: str) -> StudyFigure:
-    """The figure of this key, with the unit that the key tells."""
+    """The figure of this key, with its unit."""
     return StudyFigure(**run_measure(key).attributes, owner=owner_of(key))
 
 
@@ -300,7 +300,7 @@ def _exponent(value: float) -> int:
 
 
 def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
-    """The unit of the same kind in which the greatest value is at least 1."""
+    """The unit of the same kind in which the largest value is at least 1."""
     written = {_unit_of(level.text) for level in levels} - {""}
     greatest = max((abs(level.number) for level in levels), default=0.0)
     for units in _SHOWN_UNITS:
@@ -315,7 +315,7 @@ def _unit_of(text: str) -> str:
 
 
 def study_of(table: SweepTable) -> SweepStudy:
-    """What a table tells, run by run; seeds without a finished run are left out."""
+    """The study of a table, run by run; seeds without a finished run are omitted."""
     steps = {key: table.steps(key) for key in table.keys}
     parameters = tuple(parameter_of_levels(key, [_level(value) for value in steps[key]]) for key in table.keys)
     points = []

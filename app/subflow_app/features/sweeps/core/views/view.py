@@ -1,7 +1,7 @@
-"""Descriptions of views of a sweep: their choices and their pictures without a drawing library.
+"""Descriptions of views of a sweep: their choices and their pictures, without a drawing library.
 
-A view declares its choices and the contents that it shows of them: a table, or a picture and what can be pointed at in
-it. All values are in the units of the axes.
+A view declares its choices and computes its contents from them: a table, or a picture with its hits. All values are in
+the units of the axes.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from subflow_app.vocabulary.picture import FloatArray, Hit, Panel, PanelSeries
 NOTHING: FloatArray = np.empty(0)
 
 PARAMETERS = ("x", "y", "series")
-"""Fields that are parameters which have a place in the picture."""
+"""Fields of `ViewChoice` for parameters with a place in the picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewChoice:
-    """What is looked at.
+    """Choices of a view.
 
     Attributes:
         view: key of VIEWS.
-        figure: what colours, boxes and lines tell; of a scatter that up the plot.
-        other: of a scatter, the figure along the plot.
-        figures: with a column in the table.
+        figure: shown by colours, boxes and lines; in a scatter, the figure up the plot.
+        other: in a scatter, the figure along the plot.
+        figures: columns of the table.
         x: parameter along the plot.
-        y: parameter up the map; empty: none.
-        series: parameter that tells lines, boxes and marks apart; empty: none, None: whichever suits.
-        fixed: level of each parameter that is held; those left out are averaged over.
+        y: parameter up the map; empty for no parameter.
+        series: parameter that distinguishes lines, boxes and marks; empty for no parameter, None for a suitable one.
+        fixed: level of each fixed parameter; the remaining ones are averaged over.
     """
 
     view: str = "table"
@@ -50,16 +50,15 @@ class ViewChoice:
 
 @dataclass(frozen=True, slots=True)
 class SweepView:
-    """A view.
+    """A kind of view.
 
     Attributes:
-        key: names it in code.
+        key: identifies the view in code.
         title: of its tab, English.
-        words: what it is to those who do not see it, English.
-        fields: what it can be told, fields of :class:`ViewChoice`, by what they are called in it, English; in the order
-            in which they are asked.
-        content: what it shows of a sweep: a `Picture`, or the content of a table. The choice is settled.
-        is_mean_of_held: whether parameters without a place are averaged over, where they are not held.
+        words: description for people who cannot see the view, English.
+        fields: names of its choices, by field of :class:`ViewChoice`, English; in the order of the form.
+        content: computes the contents of a sweep: a `Picture`, or the content of a table. The choice is settled.
+        is_mean_of_held: whether means are over parameters that are neither in the picture nor fixed.
     """
 
     key: str
@@ -70,22 +69,22 @@ class SweepView:
     is_mean_of_held: bool = True
 
     def places(self, choice: ViewChoice) -> list[str]:
-        """Keys of the parameters that have a place in the picture."""
+        """Keys of the parameters with a place in the picture."""
         return [key for name in PARAMETERS if name in self.fields and (key := getattr(choice, name))]
 
     @property
     def holds(self) -> bool:
-        """Whether parameters without a place can be held."""
+        """True if parameters without a place can be fixed."""
         return any(name in self.fields for name in PARAMETERS)
 
 
 def averaged_over(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> list[str]:
-    """Keys of the parameters that have neither a place nor a level that they are held at."""
+    """Keys of the parameters that are neither in the picture nor fixed."""
     return [p.key for p in study.parameters if p.key not in (*places, *(fixed or {})) and len(p.levels) > 1]
 
 
 def averaged_note(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> str:
-    """That means are over several values of other parameters; empty if they are not."""
+    """Note that means are over several values of other parameters; empty if they are not."""
     averaged = ", ".join(averaged_over(study, places, fixed))
     return tr("Averaged over {keys}, so no interval is shown.", keys=averaged) if averaged else ""
 
@@ -95,8 +94,8 @@ class Picture:
     """A view with two axes.
 
     Attributes:
-        panel: what is drawn.
-        hits: what can be pointed at, in the order of the keys.
+        panel: for drawing.
+        hits: places with tool tips, in the order of the keys.
     """
 
     panel: Panel
@@ -104,27 +103,27 @@ class Picture:
 
     @property
     def note(self) -> str:
-        """Facts that a reader needs; may be empty."""
+        """Information required for reading the picture; may be empty."""
         return self.panel.note
 
 
 def level_names(parameter: Parameter) -> tuple[str, ...]:
-    """The values of a parameter as they are written."""
+    """The values of a parameter in their original notation."""
     return tuple(level.text for level in parameter.levels)
 
 
 def series_of(parameter: Parameter | None, level: int, means: FloatArray, **more: Any) -> PanelSeries:
-    """A series for a level of the parameter by which series differ; None: the only one."""
+    """A series for a level of the distinguishing parameter; None for the only series."""
     name = "" if parameter is None else parameter.levels[level].text
     halves = more.pop("halves", NOTHING)
     return PanelSeries(name, ColourKey(level, 0), level, False, means, halves, **more)
 
 
 def hit_text(parts: Iterable[str], runs: int) -> str:
-    """What is said about something that stands for so many runs, a line for each part; empty parts are left out."""
+    """Tool tip for so many runs, with a line for each non-empty part."""
     return "\n".join([*filter(None, parts), trn("{count} run", "{count} runs", runs)])
 
 
 def level_text(parameter: Parameter | None, level: int) -> str:
-    """A parameter with one of its values; empty for none."""
+    """Text of a parameter with one of its values; empty without a parameter."""
     return "" if parameter is None else f"{parameter.key}: {parameter.levels[level].text}"
