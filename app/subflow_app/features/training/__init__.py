@@ -1,1 +1,1 @@
-"""Trainings, their policies, and agents at work."""
+"""Trainings, their policies, and learning agents in runs."""

@@ -1,1 +1,1 @@
-"""Commands: trainings, their policies, and agents at work."""
+"""Commands for trainings, their policies, and learning agents in runs."""

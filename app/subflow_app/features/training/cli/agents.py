@@ -100,11 +100,11 @@ def promote(
 
 
 def _source(training: str, database: Path | None) -> tuple[Path, str]:
-    """The policy file that is meant, and the name of what it is from.
+    """The policy file of a training, folder or file, and the name of its source.
 
     Raises:
-        InputError: if there is none.
-        RunNotFound: if there is no such training.
+        InputError: if it has no policy.
+        RunNotFound: if the store has no such training.
     """
     from subflow_app.features.training.cli.trainings import training_number
     from subflow_app.features.training.core.training_folder import best_policy
@@ -125,7 +125,7 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
 
 
 DEFAULT_SEEDS = "1000000-1000004"
-"""Five that no training uses."""
+"""Five seeds that no training uses."""
 
 
 def evaluate(

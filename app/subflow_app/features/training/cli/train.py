@@ -1,4 +1,4 @@
-"""``subflow train``: an agent learns in a child process, told live; Ctrl-C stops it with a checkpoint."""
+"""``subflow train``: trains an agent in a child process with live reports; Ctrl-C stops it with a checkpoint."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 TRAIN_WORKER_COMMAND = "train-worker"
 
 LATEST = "last"
-"""What `--resume` means without a folder: that of `--out`, else that of the newest training."""
+"""Value of `--resume` without a folder: the folder of `--out`, else that of the newest training."""
 
 _UPDATE_S = 0.1
 
 
 class TrainCommand(TyperCommand):
-    """The command whose option `--resume` may stand without a value."""
+    """The command whose option `--resume` may have no value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Give `--resume` its value where it has none."""
+        """Insert the default value of `--resume` if it is missing."""
         words = []
         for position, word in enumerate(args):
             words.append(word)
@@ -179,10 +179,10 @@ def _config(
     *,
     tell: bool,
 ) -> TrainingConfig:
-    """What to train: the recipe, and what the options say on top of it.
+    """The configuration from the recipe and the options, which take precedence.
 
     Raises:
-        InputError: if they do not say enough, or contradict each other.
+        InputError: if the options are incomplete or contradict each other.
     """
     from subflow_agents import agent as agent_of_name
     from subflow_app.features.training.core.training_folder import has_checkpoint
@@ -216,7 +216,7 @@ def _config(
         raise InputError(
             f"{out} holds a training already: continue it with `subflow train --resume {out}`, or name another folder"
         )
-    config = prepare(request, out or Path.cwd())  # whatever is wrong is said before a folder is made
+    config = prepare(request, out or Path.cwd())  # finds errors before a folder is created
     return config if out is not None else replace(config, folder=str(new_training_directory(request.agent)))
 
 
@@ -227,10 +227,10 @@ def _seeds(text: str | None) -> tuple[int, ...] | None:
 
 
 def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
-    """The folder to go on in.
+    """The folder of the training to continue.
 
     Raises:
-        InputError: if there is none.
+        InputError: if no such folder exists.
     """
     from subflow_app.features.training.core.training_folder import is_training_folder
 
@@ -248,11 +248,11 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
     return folder
 
 
-# ------------------------------------------------------------------------------------------------------ while it runs
+# ------------------------------------------------------------------------------------------------------- during the run
 
 
 def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored: bool) -> int:
-    """Show the training until it is over or a signal ends that; returns the exit code."""
+    """Show the training until it ends or a signal ends the display; returns the exit code."""
     from subflow_app.features.training.cli.training_display import JsonLines, LiveTable, json_line
     from subflow_app.terminal.progress import stopping_on_signals
 
@@ -268,7 +268,7 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
                 display.show(job.take_reports())
             signal_number = stop.signal_number
     except KeyboardInterrupt:
-        # The second one: it does not end by itself. Its last checkpoint stays.
+        # On the second Ctrl-C, the process is killed. Its last checkpoint stays.
         signal_number = signal.SIGINT
         job.kill()
         job.wait()
@@ -286,14 +286,14 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
 
 
 class _Watched:
-    """What a signal does: a training of this program stops; one that it only looks at is left alone."""
+    """Effect of a signal: a training of this program stops; an attached one continues without the display."""
 
     def __init__(self, job: TrainingJob) -> None:
         self._job = job
         self.is_left = False
 
     def stop(self) -> None:
-        """The signal has come."""
+        """Handle the signal."""
         if self._job.is_attached:
             self.is_left = True
         else:
@@ -331,7 +331,7 @@ def _print_resume_hint(job: TrainingJob) -> None:
 
 
 def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:
-    """The last line of JSON: how it ended, and what there is."""
+    """The last line of JSON: end state and existing files."""
     from subflow_agents import ReportKind
     from subflow_app.features.training.core.training_folder import BEST_POLICY, LATEST_POLICY
 

@@ -1,4 +1,4 @@
-"""A training on the terminal: a table that lives, or a line of JSON for each report."""
+"""A training on the terminal: a live table, or a line of JSON for each report."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ class JsonLines:
     """Each report as one JSON object on a line of stdout, as it comes."""
 
     def show(self, reports: list[Mapping[str, Any]]) -> None:
-        """Print them."""
         for report in reports:
             sys.stdout.write(json_line(report))
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Nothing to close."""
 
 
 def json_line(document: Mapping[str, Any]) -> str:
@@ -43,7 +42,7 @@ def json_line(document: Mapping[str, Any]) -> str:
 
 
 class LiveTable:
-    """A table on stderr that is drawn anew with each report; what happens once stands above it."""
+    """A live table on stderr, redrawn at each report; evaluations and errors are printed above it."""
 
     def __init__(self, job: TrainingJob, title: str) -> None:
         from rich.live import Live
@@ -55,7 +54,7 @@ class LiveTable:
         self._live.start()
 
     def show(self, reports: list[Mapping[str, Any]]) -> None:
-        """Draw the table, and print what is to stay."""
+        """Redraw the table, and print evaluations and errors above it."""
         from rich.text import Text
 
         for report in reports:
@@ -67,7 +66,7 @@ class LiveTable:
         self._live.update(self._table(), refresh=True)
 
     def close(self) -> None:
-        """Take the table away."""
+        """Remove the table."""
         self._live.stop()
 
     def _table(self) -> Table:

@@ -1,7 +1,7 @@
-"""``subflow trainings``, which lists and steers trainings, and the training for ``subflow reproduce --retrain``.
+"""``subflow trainings``, which lists and controls trainings, and the training for ``subflow reproduce --retrain``.
 
-The list holds current and past trainings, and current ones accept commands. ``--retrain`` trains the policies of
-experiments anew before these run.
+The list contains current and past trainings; current ones accept commands. ``--retrain`` retrains the policies of
+experiments before these run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Number = Annotated[str, typer.Argument(metavar="TRAINING", help="Number of a tra
 Numbers = Annotated[list[str], typer.Argument(metavar="TRAINING...", help="Numbers of trainings, or `last`.")]
 
 ANSWER_S = 5.0
-"""How long to wait for a training to obey; it takes a tenth of a second, unless the simulator is in a long step."""
+"""Timeout for the effect of a command, s; it usually takes 0.1 s, but longer during a long step of the simulator."""
 
 trainings_app = typer.Typer(
     invoke_without_command=True, no_args_is_help=False, help="List the trainings, or manage them."
@@ -169,7 +169,7 @@ def delete(
                 raise InputError(f"training {row.id} is running: `subflow trainings stop {row.id}` first")
         store.trainings.delete(row.id for row in rows)
     for row in rows:
-        # Only what is a training's folder: the list may be of another time, and the folder something else by now.
+        # Only folders of trainings: the list may be outdated, and the folder may have other contents by now.
         if files and row.folder and is_training_folder(Path(row.folder)):
             try:
                 shutil.rmtree(row.folder)
@@ -178,11 +178,11 @@ def delete(
 
 
 def training_number(store: Store, text: str) -> int:
-    """The training that the user means.
+    """Number of the training that the user named.
 
     Raises:
-        InputError: if it is neither a number nor ``last``.
-        RunNotFound: if there is no such training.
+        InputError: if the text is neither a number nor ``last``.
+        RunNotFound: if the store has no such training.
     """
     newest = store.trainings.rows(limit=1) if text == "last" else []
     newest_id = newest[0].id if newest else None
@@ -205,7 +205,7 @@ def training_document(row: TrainingRow) -> dict[str, Any]:
 
 
 def _last_number(values: Any) -> float | None:
-    """The last of the values that is known."""
+    """The last known value."""
     import numpy as np
 
     known = np.flatnonzero(~np.isnan(values))
@@ -214,7 +214,7 @@ def _last_number(values: Any) -> float | None:
 
 @contextmanager
 def _synced_store(database: Path | None) -> Iterator[Store]:
-    """The store, brought up to date with what trainings have told since somebody looked last."""
+    """The store, updated with new reports from the folders of trainings."""
     from subflow_app.features.training.core.training_record import sync_all
     from subflow_store.errors import StoreReadOnly
 
@@ -223,12 +223,12 @@ def _synced_store(database: Path | None) -> Iterator[Store]:
             store = stack.enter_context(opened_store(database))
             sync_all(store)
         except StoreReadOnly:
-            store = stack.enter_context(opened_store(database, read_only=True))  # as it was when it was put there
+            store = stack.enter_context(opened_store(database, read_only=True))  # without the update
         yield store
 
 
 def _tell(database: Path | None, training: str, command: str, expected: str) -> None:
-    """Tell a training something, and wait until it obeys."""
+    """Send a command to a training, and wait for its effect."""
     from subflow_agents import Command, ReportKind
     from subflow_app.features.training.core.training import TrainingJob
     from subflow_app.features.training.core.training_folder import living_process
@@ -254,19 +254,19 @@ def _tell(database: Path | None, training: str, command: str, expected: str) -> 
 def retrain(
     recipes: Sequence[Recipe], store: Store, *, is_quick: bool, steps: int | None
 ) -> tuple[Retraining, Sequence[Recipe], int]:
-    """Train what the experiments use, with a progress bar.
+    """Train the policies of the experiments, with a progress bar.
 
     Args:
         recipes: of the experiments.
-        store: gets the trainings.
-        is_quick: whether the experiments take their quick form.
-        steps: budget of each training; None: that of its recipe.
+        store: for the trainings.
+        is_quick: whether the experiments run in their quick form.
+        steps: budget of each training; None: from its recipe.
 
     Returns:
-        The trainings, the experiments with the new policies, and the number of the signal that ended it; 0: none did.
+        The trainings, the experiments with the new policies, and the number of the signal that ended the training or 0.
 
     Raises:
-        TrainingError: if training is not possible here, or does not come to its end.
+        TrainingError: if training is impossible here or does not finish.
     """
     from subflow_app.features.gallery.core.retraining import Retraining
     from subflow_app.features.training.core.training_service import default_limit

@@ -1,1 +1,1 @@
-"""Trainings, policies, and what agents did. Start reading at `training_setup`, then `training`."""
+"""Trainings, policies, and decisions of agents. Start reading at `training_setup`, then `training`."""

@@ -1,10 +1,11 @@
-"""Decisions of the learning agents of a stored run: tables, documents, curves and reasons for people and programs.
+"""Decisions of the learning agents of a stored run: tables, documents, curves and reasons, for people and programs.
 
-A decision is found by agent and time. The curves show what the agents observe and do, for each subflow over time.
+A decision is identified by agent and time. The curves show observations and actions of the agents, for each subflow
+over time.
 
-The reasons of a decision are counterfactuals, one for each number that the agent observes of a subflow: in all records
-the number takes its median over the run, and the policy decides again. This shows which numbers moved the action,
-not how they came about.
+The reasons of a decision are counterfactuals, one for each feature that the agent observes of a subflow. The feature
+takes its median over the run in all records, and the policy decides again. The difference shows which features moved
+the action, but not how their values arose.
 """
 
 from __future__ import annotations
@@ -43,19 +44,19 @@ if TYPE_CHECKING:
     from subflow_store import EventExtent, Store
 
 
-# Figures of `EPOCH_FIGURES` as people write them: factor and unit.
+# Display units of `EPOCH_FIGURES`: factor and unit.
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "pkt": (1.0, "pkt"), "": (1.0, "")}
-# What changes with the action is told as a change.
+# Figures that the action changes are shown with both values.
 _CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_after_bps"}
 
 
 def stored_agent_steps(
     store: Store, run_id: int, agent: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
 ) -> AgentSteps:
-    """The steps of one agent of a run between two times (s), or of all agents at any time; none if it has no agents.
+    """The steps of one agent of a run between two times (s), or of all agents at any time; empty without agents.
 
     Raises:
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the store has no such run or the database cannot be read.
     """
     return agent_steps_of(store.agent_steps(run_id, agent, t_from_s, t_to_s))
 
@@ -63,19 +64,19 @@ def stored_agent_steps(
 def agent_decisions_around(
     store: Store, run_id: int, agent: str | None, at_s: float, *, before: int = 1, after: int = 0
 ) -> tuple[list[AgentDecision], list[AgentDecision]]:
-    """The decisions of an agent at or before a time, `before` of them at most and one at least, and the next ones.
+    """The decisions of an agent at or before a time, from one to `before` of them, and the following ones.
 
     Args:
         store: an open store.
         run_id: the run.
-        agent: which; None: the only one.
-        at_s: the time.
-        before: how many at or before it.
-        after: how many after it.
+        agent: its name; None: the only one.
+        at_s: the time, s.
+        before: maximum number at or before the time.
+        after: maximum number after the time.
 
     Raises:
-        InputError: if the run has no agents, none of that name, several and none was named, or no decision so early;
-            or the time is not of the run.
+        InputError: if the run has no agents or not the named one, if the name is missing although the run has several
+            agents, if the time is outside of the run, or if the first decision is later.
         StoreError: if the database cannot be read.
     """
     extents = store.event_extents(run_id, AGENT.name)
@@ -99,10 +100,11 @@ def agent_decisions_around(
 
 
 def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDecision | None:
-    """The decision of a learning agent that a decision of a subflow's controller carried out; None: it was none.
+    """The decision of a learning agent behind a decision of a subflow's controller; None without such an agent.
 
     Args:
-        read: the steps of the run, asked for as `stored_agent_steps` is behind its run; it may return more.
+        read: returns steps of the run, with the arguments of `stored_agent_steps` after its run; it may return more
+            steps.
         told: the decision of the controller.
 
     Raises:
@@ -112,7 +114,7 @@ def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDec
         return None
     steps = read(None, told.time_s, told.time_s)
     for agent in (each.name for each in steps.agents if len(steps.acting_rows(each.name, told.owner))):
-        own = read(agent)  # the reward of this decision is in the next one
+        own = read(agent)  # the next decision contains the reward of this one
         position = own.at(agent, told.time_s)
         if position is not None:
             return own.explain(agent, position)
@@ -120,7 +122,7 @@ def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDec
 
 
 def agent_lines(told: AgentDecision) -> list[str]:
-    """Who decided and what it earned, as lines below the decision that it led to."""
+    """Agent and reward as lines below a decision of the agent's controller."""
     agent = told.agent
     return [
         f"  agent    {agent.name}, decision {told.number} of {agent.controller}, by {agent.policy}",
@@ -146,7 +148,7 @@ def agent_decision_lines(told: AgentDecision) -> list[str]:
 
 
 def figures_text(subflow: SeenSubflow) -> str:
-    """What happened on a subflow in the epoch that ended: "goodput 3.1 Mbit/s, RTT 110 ms, cwnd 10 -> 12 pkt"."""
+    """Figures of a subflow for the epoch before: "goodput 3.1 Mbit/s, RTT 110 ms, cwnd 10 -> 12 pkt"."""
     from subflow_sim.agent_steps import EPOCH_FIGURES
 
     parts = []
@@ -165,7 +167,7 @@ def figures_text(subflow: SeenSubflow) -> str:
 
 
 def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
-    """A decision of an agent for programs; what is not known or does not apply is null."""
+    """A decision of an agent as a document; unknown or inapplicable values are null."""
     features = [feature.name for feature in told.agent.features]
     return {
         "time_s": told.time_s,
@@ -192,13 +194,13 @@ def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
 
 
 def agents_line(extents: Mapping[str, EventExtent]) -> str:
-    """Which agents decided in a run."""
+    """The agents that decided in a run, in a line."""
     names = list(extents)
     return f"decisions of the learning {'agent' if len(names) == 1 else 'agents'} {listed(names, many='agents')}"
 
 
 def agents_table(steps: AgentSteps) -> TextTable:
-    """The agents of a run as a table for people."""
+    """The agents of a run as a table."""
     columns: tuple[Column[dict[str, Any]], ...] = (
         Column("Agent", lambda agent: agent["name"]),
         Column("Controller", lambda agent: agent["controller"]),
@@ -216,7 +218,7 @@ def _reward(value: float | None) -> str:
 
 
 def agents_document(steps: AgentSteps) -> list[dict[str, Any]]:
-    """The agents of a run for programs: what they see and do, and how many decisions of what time there are."""
+    """The agents of a run as documents: features and actions, and number and times of their decisions."""
     return [_agent_document(steps, agent) for agent in steps.agents]
 
 
@@ -247,13 +249,13 @@ def _number(value: float) -> str:
 
 
 REWARD = "reward"
-"""Column of flows, or of their subflows, that learn: what the agent earned in the latest epoch."""
+"""Column of learning flows, or of their subflows: reward of the agent in the latest epoch."""
 
 Numbers = Literal["observation", "action"]
 
 
 def learning_subflows(traces: Traces) -> list[str]:
-    """The subflows that an agent decides for, in the order of the scenario; known before it has decided."""
+    """The subflows that an agent controls, in the order of the scenario; known before its first decision."""
     rewarded = {key.owner for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope, REWARD)}
     subflows = dict.fromkeys(key.owner for key in select_keys(traces, SUBFLOW))
     return [owner for owner in subflows if owner in rewarded or owner.partition("/")[0] in rewarded]
@@ -269,19 +271,19 @@ def steps_of(traces: Traces) -> AgentSteps:
 
 
 def number_names(agent: RunAgent, numbers: Numbers) -> tuple[str, ...]:
-    """The numbers of one record of an agent's observation, or of its action."""
+    """Names of the features in one record of an agent's observation, or of the numbers of its action."""
     return agent.action_names if numbers == "action" else tuple(each.name for each in agent.features)
 
 
 def number_series(
     steps: AgentSteps, numbers: Numbers, name: str | None = None
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float32]]]:
-    """One number of the decisions for each subflow that was ever decided for: time (s) and value.
+    """One number of the decisions over time, for each subflow that an agent has controlled: time (s) and value.
 
     Args:
         steps: the decisions.
-        numbers: of what was seen (the latest record), or of what was done.
-        name: which; None: the first that the agent has. Subflows whose agent has no such number are left out.
+        numbers: of the observation (the latest record), or of the action.
+        name: of the number; None: the first one of each agent. Subflows whose agent lacks it are omitted.
     """
     series: dict[str, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
     for agent in steps.agents:
@@ -298,21 +300,21 @@ def number_series(
 
 
 MOST_TOLD = 3
-"""Numbers that are told of for each subflow, the strongest first."""
+"""Maximum number of reasons shown for each subflow, the strongest first."""
 
-_SAME = 1e-4  # what an action computed again may differ by, from one machine to another
+_SAME = 1e-4  # tolerance for an action that another machine computes again
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What a number that an agent saw did to its action for a subflow.
+    """Effect of an observed feature on the action for a subflow.
 
     Attributes:
-        feature: its name.
+        feature: name of the feature.
         value: in the latest record.
-        usual: its median over the run.
-        otherwise: the action with the usual value in its place.
-        change: how far that is from what was done, summed over the numbers of the action.
+        usual: median over the run.
+        otherwise: the action with the median in place of the value.
+        change: distance between this and the actual action, summed over the numbers of the action.
     """
 
     feature: str
@@ -323,15 +325,15 @@ class Reason:
 
 
 def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dict[str, list[Reason]]:
-    """The numbers that moved a decision, by subflow, the strongest first; none where no single one did.
+    """The features that moved a decision, by subflow, the strongest first; empty if no single one changes the action.
 
     Args:
         steps: of the agent, of the whole run.
         told: the decision.
-        policy: that made it.
+        policy: that made the decision.
 
     Raises:
-        ValueError: if the policy decides otherwise now: it is not the one that decided then.
+        ValueError: if the policy computes another action, so that it did not make this decision.
     """
     agent = told.agent
     count = len(agent.features)
@@ -364,22 +366,22 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
 
 
 def stored_reasons(store: Store, run_id: int, told: AgentDecision) -> dict[str, list[Reason]] | str:
-    """The reasons of a decision in a stored run, or why they cannot be told."""
+    """The reasons of a decision in a stored run, or the cause why they are unknown."""
     return known_reasons(stored_agent_steps(store, run_id, told.agent.name), told)
 
 
 def decision_with_reasons(store: Store, run_id: int, told: AgentDecision) -> tuple[dict[str, Any], list[str]]:
-    """A decision in a stored run for programs, with its reasons; and the reasons as lines for people.
+    """A decision in a stored run as a document with its reasons, and the reasons as lines of text.
 
     Raises:
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the store has no such run or the database cannot be read.
     """
     found = stored_reasons(store, run_id, told)
     return agent_decision_document(told) | {"reasons": reasons_document(found)}, reason_lines(told, found)
 
 
 def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reason]] | str:
-    """The reasons of a decision by a policy of the library, or why they cannot be told."""
+    """The reasons of a decision by a policy of the library, or the cause why they are unknown."""
     policy = _policy_of(told.agent)
     if isinstance(policy, str):
         return policy
@@ -390,7 +392,7 @@ def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reas
 
 
 def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
-    """Reasons in words, the strongest of each subflow."""
+    """The strongest reasons of each subflow as text."""
     if isinstance(found, str):
         return [tr("not known: {why}", why=found)]
     texts = []
@@ -417,16 +419,16 @@ def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | st
 
 
 def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
-    """Reasons as lines below the decision."""
+    """Reasons as lines of text below the decision."""
     return [f"  why      {text}" for text in reason_texts(told, found)]
 
 
 def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
-    """The window that the agent left, beside those that other runs have on the same subflows at that time, in words.
+    """Windows after a decision, compared with those of other runs on the same subflows at that time, as text.
 
     Args:
         told: the decision.
-        others: runs without a learning agent on those subflows are told of, as those of a classic controller.
+        others: runs to compare with; those with a learning agent on these subflows are skipped.
     """
     texts = []
     for subflow in told.acting:
@@ -462,7 +464,7 @@ def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
 
 
 def reasons_document(found: Mapping[str, Sequence[Reason]] | str) -> dict[str, Any]:
-    """Reasons for programs: by subflow, all that there are; or why there are none."""
+    """All reasons as a document, by subflow, or the cause why they are unknown."""
     if isinstance(found, str):
         return {"not_known": found}
     return {subflow: [asdict(reason) for reason in listed] for subflow, listed in found.items()}

@@ -1,4 +1,4 @@
-"""Stepping through the decisions of a learning agent of a run: which one, and what of it is shown."""
+"""Stepping through the decisions of a learning agent of a run: the current decision and its contents."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Part = Literal["seen", "done", "epoch"]
 
 @dataclass(frozen=True, slots=True)
 class NumberRow:
-    """One number of a decision, of every subflow that was seen.
+    """One number of a decision, for each observed subflow.
 
     Attributes:
-        part: of what was seen (scaled, as the policy is given it), of what was done, or of the epoch that ended (SI).
-        name: "goodput"; of a record of the past "goodput, 1 before".
-        unit: SI; "1" for what is scaled.
-        help: what it is, with its bounds; empty for figures of the epoch.
-        values: one per subflow; NaN: not known, or the subflow was only seen.
-        texts: instead of them, for what is not a number: names of choices.
+        part: observation (scaled, as the input of the policy), action, or figures of the epoch before (SI).
+        name: "goodput"; in an earlier record "goodput, 1 before".
+        unit: SI; "1" for scaled numbers.
+        help: meaning and bounds; empty for figures of the epoch.
+        values: one per subflow; NaN if unknown, or if the agent only observes the subflow.
+        texts: used in place of `values` for names of choices.
     """
 
     part: Part
@@ -48,14 +48,14 @@ class NumberRow:
 
 
 class AgentReplay:
-    """The decisions of the agents of one run, of which one is looked at.
+    """The decisions of the agents of one run, with a current one.
 
     Attributes:
         traces: the run.
-        position: of the agent's decisions the one that is looked at, from 0; set by `go_to`.
+        position: of the current decision among those of the agent, from 0; set by `go_to`.
 
     Args:
-        traces: the run; while it goes on, `refresh` takes over what has come.
+        traces: the run; during the run, `refresh` takes over new decisions.
 
     Raises:
         StoreError: if the traces are stored and cannot be read.
@@ -74,39 +74,39 @@ class AgentReplay:
 
     @property
     def agent(self) -> RunAgent | None:
-        """The agent that is looked at; None: none has decided yet."""
+        """The current agent; None before the first decision."""
         return self._steps.agent_named(self._agent) if self._agent else None
 
     @property
     def count(self) -> int:
-        """How many decisions the agent has made so far."""
+        """Number of decisions of the agent so far."""
         return len(self._steps.decisions(self._agent)) if self._agent else 0
 
     @property
     def has_values(self) -> bool:
-        """Whether the policy says how good it thinks its decisions."""
+        """True if the policy estimates the value of its decisions."""
         return self.count > 0 and math.isfinite(self.at(0).value)
 
     @property
     def is_at_end(self) -> bool:
-        """Whether that is the latest."""
+        """True if the current decision is the latest."""
         return self.position >= self.count - 1
 
     @property
     def decision(self) -> AgentDecision | None:
-        """The decision that is looked at; None: there is none yet."""
+        """The current decision; None before the first."""
         return self.at(self.position) if self.count else None
 
     def at(self, position: int) -> AgentDecision:
         """One of the agent's decisions, from 0.
 
         Raises:
-            IndexError: if there is none.
+            IndexError: if the agent has no such decision.
         """
         return self._steps.explain(self._agent, position)
 
     def why(self, others: Sequence[Traces] = ()) -> list[str]:
-        """What moved the decision that is looked at, and its windows beside those of other runs, in words."""
+        """The reasons of the current decision, and its windows compared with those of other runs, as text."""
         decision = self.decision
         if decision is None:
             return []
@@ -116,14 +116,14 @@ class AgentReplay:
         return [*why, *windows_beside(decision, others)]
 
     def numbers(self, numbers: Numbers) -> tuple[str, ...]:
-        """Names of what the agent sees or does, of which a plot shows one."""
+        """Names of the features or actions of the agent, of which a plot shows one."""
         return number_names(self.agent, numbers) if self.agent is not None else ()
 
     def choose(self, agent: str) -> None:
-        """Look at another agent, at the decision nearest in time.
+        """Change to another agent, at the decision nearest in time.
 
         Raises:
-            KeyError: if there is none of that name.
+            KeyError: if the run has no agent of that name.
         """
         before = self.decision
         self._steps.agent_named(agent)
@@ -133,18 +133,18 @@ class AgentReplay:
             self.go_to_time(before.time_s)
 
     def go_to(self, position: int) -> None:
-        """Look at one of the decisions, or at the first or last if there is none there."""
+        """Go to a decision; positions outside of the range are clipped."""
         self.position = min(max(position, 0), max(self.count - 1, 0))
 
     def go_to_time(self, time_s: float) -> None:
-        """Look at the decision nearest to a time."""
+        """Go to the decision nearest to a time."""
         if self.count:
             nearest = self._steps.nearest(self._agent, time_s)
             assert nearest is not None
             self.position = nearest
 
     def refresh(self) -> bool:
-        """Take over what has come; whoever looks at the latest decision goes on with it. Returns whether any has come.
+        """Take over new decisions, and stay at the latest if it is the current one. Returns True if any are new.
 
         Raises:
             StoreError: if the traces are stored and cannot be read.
@@ -160,7 +160,7 @@ class AgentReplay:
 
 
 def number_rows(decision: AgentDecision) -> list[NumberRow]:
-    """What was done, what was seen, and what happened in the epoch before, with a value per subflow."""
+    """Rows for action, observation and the epoch before, with a value per subflow."""
     from subflow_sim.agent_steps import EPOCH_FIGURES
 
     agent, subflows = decision.agent, decision.subflows
@@ -180,7 +180,7 @@ def number_rows(decision: AgentDecision) -> list[NumberRow]:
             rows.append(NumberRow("seen", name, feature.unit, _help(feature), values))
     for name, (title, unit) in EPOCH_FIGURES.items():
         values = tuple(each.figures[name] for each in subflows)
-        # A rate of 0 on both sides of the action: the subflow is not paced.
+        # A rate of 0 before and after the action means that the subflow is not paced.
         if any(math.isfinite(value) and (value or not name.startswith("rate_")) for value in values):
             rows.append(NumberRow("epoch", tr(title), unit, "", values))
     return rows

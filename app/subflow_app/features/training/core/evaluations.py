@@ -1,6 +1,6 @@
-"""Evaluations of controllers on the same scenario and seeds, with all cores at work, and races of two of them.
+"""Evaluations of controllers on the same scenario and seeds, on all cores, and races between two controllers.
 
-A race is the same scenario twice, with a learned policy and with another controller in the same flows.
+A race runs the same scenario twice: with a learned policy, and with another controller in the same flows.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _Run = tuple["Scenario", Sequence[str], int]
 
 
 class EvaluationJob(Batch[int]):
-    """An evaluation.
+    """An evaluation of several controllers.
 
-    Threads are as good as processes here: the core runs without Python's lock, and nothing has to be sent around.
+    Threads are as fast as processes here, because the core runs without Python's lock and no data has to be sent.
 
     Args:
         contenders: policy files, names of the policy library, agents, controllers; see
@@ -51,18 +51,18 @@ class EvaluationJob(Batch[int]):
         source: the scenario.
         seeds: of the runs.
         baselines: controllers to compare with; None: the classics that suit the scenario.
-        folder: of the files that the scenario names.
-        name: what messages call the scenario.
-        threads: runs at once; None: one for each core that this process may use.
-        cluster: address of a Ray cluster that makes them instead; None: none.
+        folder: for the relative paths of the scenario.
+        name: of the scenario in messages.
+        threads: number of simultaneous runs; None: one for each core that this process may use.
+        cluster: address of a Ray cluster for the runs; None: this machine.
 
     Attributes:
-        result: what came of it; None until then, and if it was stopped.
-        replaced: lines about controllers of the scenario, with options of their own, that contenders replace.
+        result: the evaluation; None until its end, and after a stop.
+        replaced: lines about controllers of the scenario whose options contenders replace.
 
     Raises:
-        ConfigError: if a contender is none, or the scenario has no flow for it.
-        ScenarioError: if the scenario is not usable with it.
+        ConfigError: if a contender does not exist, or the scenario has no flow for it.
+        ScenarioError: if the scenario is not usable with a contender.
     """
 
     def __init__(
@@ -130,16 +130,16 @@ class EvaluationJob(Batch[int]):
         )
 
     def _note(self, scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:
-        """In place of a run: note what it would be."""
+        """Record the run instead of making it."""
         self._runs.append((scenario, names, seed))
         nan = math.nan
         return RunFigures(seed, nan, nan, nan, nan, nan, nan, nan)
 
 
 def _contender_text(text: str, scenario: Scenario) -> str:
-    """A contender as `read_contender` knows it: a policy of the library becomes its file.
+    """A contender for `read_contender`: the name of a policy in the library becomes its file.
 
-    Names of controllers and agents come first: they stand for the policy that ships with them.
+    Names of controllers and agents take precedence: they mean the policy that ships with them.
     """
     from subflow_agents import agent_names
 
@@ -153,12 +153,12 @@ _KINDS = ("mptcp", "tcp")
 
 
 def rivals(controller: str, text: str, folder: Path | None) -> list[AlgorithmChoice]:
-    """The controllers that a learned one can race against: that of the scenario, the classics, then all others.
+    """The possible rivals of a learned controller in a race: that of the scenario, the classics, then all others.
 
     Args:
-        controller: that runs the policy.
-        text: TOML of the scenario, whose scripts are among them; one with problems brings none.
-        folder: where the files are that it names; None: it names none.
+        controller: of the policy.
+        text: TOML of the scenario, whose scripts are included unless it has problems.
+        folder: for the relative paths of the scenario; None without a file.
     """
     own = AlgorithmChoice("", tr("as in the scenario"), tr("The scenario as it is"), is_own=True)
     try:
@@ -176,25 +176,24 @@ def _is_coupled(controller: str) -> bool:
 def race_sources(
     text: str, folder: Path | None, training: Training, rival: AlgorithmChoice, *, title: str
 ) -> tuple[ScenarioSource, ScenarioSource]:
-    """Both entrants of a race, ready to run.
+    """Both scenarios of a race, ready to run.
 
-    The policy is copied first: the file it is in is written anew while the training goes on, and the run that is stored
-    names a file that stays as it was.
+    The policy is copied first, because the training overwrites its file, but a stored run must name a constant file.
 
     Args:
         text: TOML of the scenario.
-        folder: where the files are that it names; None: it names none.
+        folder: for the relative paths of the scenario; None without a file.
         training: whose newest policy races.
-        rival: that it races against.
+        rival: opponent of the policy.
         title: of the scenario.
 
     Raises:
         InputError: if no flow of the scenario can race.
         TrainingError: if the policy cannot be copied.
-        ScenarioError: with what is wrong with the scenario.
+        ScenarioError: with all problems of the scenario.
     """
     policy = _kept_policy(training)
-    # With the content of the files that it names: the entrants have no folder.
+    # With the contents of referenced files, because the two scenarios have no folder.
     whole = source_of(Use.RACE, text, file=title, folder=folder)
     texts = race_texts(
         whole.text,
@@ -225,17 +224,17 @@ def _kept_policy(training: Training) -> Path:
 def race_texts(
     text: str, *, controller: str, policy: str, rival: AlgorithmChoice, title: str, entrant: str
 ) -> tuple[str, str]:
-    """The scenario with the policy and with the rival.
+    """The scenario with the policy, and with the rival.
 
-    Flows that already have the policy's controller are the racers, and keep their options; without such, all that it
-    could serve. The others keep their controllers: the effect of a policy on them is part of the race.
+    The flows with the policy's controller race and keep their options; without such flows, all suitable flows race. The
+    other flows keep their controllers: the effect of a policy on them is part of the race.
 
     Args:
         text: TOML of the scenario.
         controller: congestion controller that runs the policy.
-        policy: its file, as the scenario names it.
-        rival: the controller that it races against.
-        title: of the scenario, from which the two runs get their names.
+        policy: path of its file for the scenario.
+        rival: opponent of the policy.
+        title: of the scenario, for the names of the two runs.
         entrant: name of the run with the policy.
 
     Raises:
@@ -260,7 +259,7 @@ def race_texts(
 
 
 def _racers(flows: Mapping[str, Any], controller: str, *, needs_paths: bool) -> dict[str, TomlValue]:
-    """The flows that race, with the controllers that they have; an empty name where the scenario leaves it out."""
+    """The racing flows with their controllers; an empty name if the scenario omits the controller."""
     kinds = _KINDS[:1] if needs_paths else _KINDS
     able = {
         name: without_defaults(flow.get("controller", ""))

@@ -1,7 +1,7 @@
-"""Trainings that are made once: each has a folder of its own, named after what it is, and is looked for there first.
+"""Trainings that are made only once: each has a folder named after its contents, which is checked first.
 
-One that has come to its end is not made again, one that was cut off goes on from its last checkpoint. The folder is
-the truth; the store gets a row and the curves of each, and has them again where another database asks.
+A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
+the store receives a row and the curves of each training, also if it is a new database.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from subflow_store import Store, TrainingRow
 
 _WAIT_S = 0.1
-_ATTEMPTS = 3  # to go on with what another program was at
-# Of a config: where it is, and whether it goes on, changes nothing of what comes out.
+_ATTEMPTS = 3  # attempts to continue after another program's training
+# Fields of a config that do not influence the result.
 _ELSEWHERE = ("folder", "resume", "checkpoint_minutes", "scenario_folder")
 
 
 @dataclass(frozen=True, slots=True)
 class WantedTraining:
-    """A training that somebody needs.
+    """A training that a caller needs.
 
     Attributes:
-        label: for people, and the beginning of the folder's name.
-        request: what to train.
+        label: for people; also the beginning of the folder's name.
+        request: for the training.
     """
 
     label: str
@@ -58,13 +58,13 @@ class WantedTraining:
 
 @dataclass(frozen=True, slots=True)
 class KeptTraining:
-    """A training, made now or before.
+    """A training, made now or earlier.
 
     Attributes:
-        label: as it was asked for.
-        folder: with everything that it left.
-        problem: why it did not come to its end; empty if it did.
-        was_there: nothing had to be made.
+        label: of the wanted training.
+        folder: with all its files.
+        problem: why it did not finish; empty if it did.
+        was_there: whether it was already finished before.
     """
 
     label: str
@@ -73,7 +73,7 @@ class KeptTraining:
     was_there: bool = False
 
     def evaluation(self) -> Mapping[str, Any] | None:
-        """The evaluation of the best policy; None if it had none.
+        """The evaluation of the best policy; None without evaluations.
 
         Raises:
             TrainingError: if the reports cannot be read.
@@ -87,18 +87,18 @@ class KeptTraining:
 
 
 class KeptTrainings(Job):
-    """Makes what is missing of some trainings; those under way write a checkpoint when it is stopped.
+    """Makes the missing ones of some trainings; after a stop, those in progress write a checkpoint.
 
     Args:
         wanted: the trainings; each needs a budget of steps.
-        store: gets them, too; None: their folders alone do.
-        jobs: how many at once.
-        parent: folder of their folders; None: that of all trainings.
+        store: for their rows and curves; None: only their folders.
+        jobs: number of simultaneous trainings.
+        parent: of their folders; None: the folder of all trainings.
         trainer: module whose `run_training` trains.
 
     Attributes:
-        made: all trainings in the order in which they were asked for, once it has ended; those that failed or were
-            stopped say so.
+        made: all trainings in the order of `wanted`, after the end of the job; failed and stopped ones have a
+            `problem`.
     """
 
     def __init__(
@@ -119,12 +119,12 @@ class KeptTrainings(Job):
         self.made: list[KeptTraining] = []
 
     def _work(self) -> None:
-        """Make what is missing.
+        """Make the missing trainings.
 
         Raises:
-            TrainingError: if something is missing and cannot be trained here, or a folder cannot be used.
-            InputError: if a request is none that can be trained.
-            AgentError: likewise.
+            TrainingError: if one is missing and training is impossible here, or if a folder cannot be used.
+            InputError: if a request is invalid.
+            AgentError: if a request is invalid.
         """
         configs = [self._config(wanted) for wanted in self._wanted]
         there = [is_finished(Path(config.folder)) for config in configs]
@@ -155,7 +155,7 @@ class KeptTrainings(Job):
         return replace(config, folder=str(folder.resolve()), resume=has_checkpoint(folder))
 
     def _list(self, configs: Sequence[TrainingConfig], there: Sequence[bool]) -> None:
-        """Trainings that are over into a store that does not know them; it does without them where it cannot."""
+        """Add finished trainings to a store that lacks them; errors of the store are ignored."""
         if self._store is None or self._store.is_read_only:
             return
         for config, wanted, is_there in zip(configs, self._wanted, there, strict=True):
@@ -172,12 +172,12 @@ class KeptTrainings(Job):
                 config = configs[number]
                 folder = Path(config.folder)
                 if is_training_folder(folder) and (config.resume or living_process(folder) is not None):
-                    # Another program may be at it: then it is waited for.
+                    # Another program may be training there: this job then waits for it.
                     jobs[number] = service.job(service.go_on_in(folder, steps=config.steps))
                 else:
                     jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
             self._watch(configs, jobs)
-            # What another program has begun since is waited for rather than given up.
+            # Trainings that another program has started meanwhile are waited for.
             for _attempt in range(_ATTEMPTS):
                 others = [number for number, job in jobs.items() if _is_taken(job)]
                 if not others or self.is_stopped:
@@ -220,24 +220,24 @@ class KeptTrainings(Job):
 
 
 def training_key(config: TrainingConfig) -> str:
-    """Twelve hex digits that differ where anything differs that the outcome depends on, the version among it."""
+    """Twelve hex digits that depend on everything that influences the result, including the version."""
     document = {name: value for name, value in config.to_json().items() if name not in _ELSEWHERE}
     text = json.dumps([document, simulator_version()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def is_same_training(config: TrainingConfig, row: TrainingRow) -> bool:
-    """Whether a training of the store is that of a config, wherever it was made, and by whichever version."""
+    """True if a stored training has this config, independent of its place and of the version that made it."""
     stored = {**(row.config or {}), "scenario": row.scenario_text}
     wanted = json.loads(json.dumps(config.to_json()))
     return all(stored.get(name) == value for name, value in wanted.items() if name not in _ELSEWHERE)
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a training has come to the end of its budget there.
+    """True if the training in a folder has used up its budget.
 
     Raises:
-        TrainingError: if its reports cannot be read.
+        TrainingError: if the reports cannot be read.
     """
     states = [
         report["values"].get("state")
@@ -248,7 +248,7 @@ def is_finished(folder: Path) -> bool:
 
 
 def _is_taken(job: TrainingJob) -> bool:
-    """Whether a training could not be started because another program is at it, or was until it was cut off."""
+    """True if a training failed to start because another program's training occupies the folder."""
     if job.state is not JobState.FAILED or job.exit_code is not None or is_finished(job.folder):
         return False
     return living_process(job.folder) is not None or has_checkpoint(job.folder)

@@ -1,7 +1,7 @@
 """The picture of a policy: its action over two observation features, drawn from decisions on its scenario.
 
-All other features stay at the median of the values that the policy observed. To find these values, the policy acts on
-its scenario for a moment.
+All other features stay at the median of the observed values. To collect observations, the policy acts on its scenario
+for a moment.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from subflow_sim.vec_env import AgentSpec, VecEnv, with_learner
 FloatArray = NDArray[np.float32]
 
 DEFAULT_RESOLUTION = 41
-# Observations kept to draw from: enough for a steady median, few enough to show each as a dot.
+# Number of stored observations: enough for a steady median, and few enough to show each as a dot.
 MOST_OBSERVATIONS = 500
-# Room around what was seen, as a share of its range, so that the dots do not lie on the edge.
+# Margin around the observed range, as a share of it, so that no dots lie on the edge.
 _MARGIN = 0.15
 
 
 class ActingPolicy(Protocol):
-    """What a surface asks of a policy; `subflow_sim.policy.Policy` has it."""
+    """The methods of a policy that a surface uses; `subflow_sim.policy.Policy` provides them."""
 
     def act_many(
         self, rows: FloatArray, acting: NDArray[np.bool_], mask: NDArray[np.bool_]
     ) -> tuple[FloatArray, FloatArray]:
-        """Actions [B, S, A] and values [B] for observations [B, S, F] of subflows: those that act, those there are."""
+        """Actions [B, S, A] and values [B] for observations [B, S, F]; `acting` and `mask` [B, S] mark subflows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A number that the policy sees.
+    """A feature of the policy's observation.
 
     Attributes:
-        name: as the controller calls it.
-        unit: of the scaled value as the policy sees it; usually none.
-        help: what it means.
-        minimum: least value that it is clipped to.
-        maximum: greatest value.
+        name: in the controller.
+        unit: of the scaled value; usually empty.
+        help: meaning.
+        minimum: lower clipping limit.
+        maximum: upper clipping limit.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """Decisions that a policy was asked for lately.
+    """Recent decisions of a policy.
 
     Attributes:
-        rows: float32 [n, S, F]: per decision the observation rows of the subflows, features in the order of the
+        rows: float32 [n, S, F]: for each decision the observations of the subflows, features in the order of the
             controller, latest record of the history first.
-        mask: bool [n, S]: which rows are there.
-        acting: bool [n, S]: which of them act.
+        mask: bool [n, S]: whether the row belongs to a subflow.
+        acting: bool [n, S]: whether the subflow acts.
     """
 
     rows: FloatArray
@@ -82,7 +82,7 @@ class Observations:
 
 @dataclass(frozen=True, slots=True)
 class PolicyOutput:
-    """An action as a picture shows it: its name, unit and bounds; `choices` where it is one of several."""
+    """An action of a policy for a picture: name, unit and bounds, and `choices` for a discrete action."""
 
     name: str
     unit: str
@@ -93,13 +93,13 @@ class PolicyOutput:
 
 @dataclass(frozen=True, slots=True)
 class SeenPolicy:
-    """A policy with what it sees: enough for a picture of it.
+    """A policy with its observations, sufficient for its picture.
 
     Attributes:
-        policy: that acts.
+        policy: the policy.
         features: of one record of a subflow.
-        outputs: what it may do.
-        seen: observations that it had lately.
+        outputs: its actions.
+        seen: its recent observations.
     """
 
     policy: ActingPolicy
@@ -115,9 +115,9 @@ class Surface:
     Attributes:
         x: float32 [n]: values of the feature along the picture.
         y: float32 [m]: values of the feature up the picture.
-        action: float32 [m, n]: what the policy does there.
-        points: float32 [k, 2]: where it was lately, as (x, y).
-        point_actions: float32 [k]: what it does there with all features as they were.
+        action: float32 [m, n]: action of the policy at each point of the grid.
+        points: float32 [k, 2]: recent observations as (x, y).
+        point_actions: float32 [k]: action at these observations, with all features as observed.
     """
 
     x: FloatArray
@@ -127,7 +127,7 @@ class Surface:
     point_actions: FloatArray
 
     def panel(self, x_text: str, y_text: str, scale: ColourScale) -> Panel:
-        """The picture: a cell for each place of the grid, a dot wherever the policy was lately."""
+        """The picture: a cell for each point of the grid, and a dot for each recent observation."""
         dots = PanelSeries(
             "",
             ColourKey(TOTAL, 0),
@@ -143,7 +143,7 @@ class Surface:
 
 
 def _edges(values: FloatArray) -> tuple[float, float]:
-    """Cells are centred on the values that they stand for."""
+    """Outer edges of cells that are centred on the values."""
     half = (float(values[-1]) - float(values[0])) / (len(values) - 1) / 2
     return float(values[0]) - half, float(values[-1]) + half
 
@@ -158,22 +158,22 @@ def policy_surface(
     output: int = 0,
     resolution: int = DEFAULT_RESOLUTION,
 ) -> Surface:
-    """Ask a policy over a grid of two features of the subflow that acts.
+    """Evaluate a policy over a grid of two features of the acting subflow.
 
-    The other features, and the rows of the other subflows, stand at the median of what was seen. A history takes the
-    value of the picture in all its records: a state that lasts.
+    The other features, and the rows of the other subflows, stay at the median of the observations. All records of a
+    history get the same values, as in a constant state.
 
     Args:
-        policy: what is asked.
+        policy: to be evaluated.
         features: of one record, in the order of the controller.
-        seen: lately; at least one decision.
-        x: number of the feature along the picture.
-        y: number of the feature up the picture.
-        output: number of the action, for agents with several.
-        resolution: values of each feature.
+        seen: recent observations, at least one.
+        x: index of the feature along the picture.
+        y: index of the feature up the picture.
+        output: index of the action, for agents with several.
+        resolution: number of values of each feature.
 
     Raises:
-        InputError: if nothing was seen yet.
+        InputError: without observations.
         ValueError: if a feature does not exist.
     """
     if len(seen) == 0:
@@ -186,7 +186,8 @@ def policy_surface(
     rows = np.broadcast_to(base, (resolution * resolution, *base.shape)).copy()  # [B, S, F]
     slot = int(np.flatnonzero(acting)[0])
     grid_x, grid_y = np.meshgrid(at_x, at_y)  # [m, n] each
-    # All records of the history alike; x wins where both are the same feature, and the picture is then one of stripes.
+    # The same values in all records of the history. If x and y are the same feature, x wins, and the picture shows
+    # stripes.
     rows[:, slot, y::count] = grid_y.reshape(-1, 1)
     rows[:, slot, x::count] = grid_x.reshape(-1, 1)
     alike = rows.shape[:2]
@@ -199,7 +200,7 @@ def policy_surface(
 
 
 def _grid(feature: Feature, seen: Observations, number: int, count: int, resolution: int) -> FloatArray:
-    """Values of one feature: what was seen, with some room, within what it is clipped to; all of that if it stood."""
+    """Grid values of a feature: observed range with margins, clipped; the clipping limits for a constant feature."""
     values = seen.rows[seen.mask][:, number::count]
     low, high = float(values.min()), float(values.max())
     room = _MARGIN * (high - low)
@@ -210,10 +211,10 @@ def _grid(feature: Feature, seen: Observations, number: int, count: int, resolut
 
 
 def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """The decision that the picture is drawn around: median rows [S, F], who acts [S], who is there [S].
+    """The decision for the picture: median rows [S, F], acting subflows [S], existing subflows [S].
 
-    Only decisions about as many subflows as the latest one count: what is beyond them is padding, and its median would
-    be a subflow that never was.
+    Only decisions with the same subflows as the latest one count: further rows are padding, and their median would not
+    describe a subflow.
     """
     latest = seen.mask[-1]
     alike = (seen.mask == latest).all(axis=1)
@@ -224,26 +225,26 @@ def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray
     return base, acting, latest
 
 
-# Apart from the seeds of trainings and evaluations, so that neither gains nor loses by being looked at.
+# Different from the seeds of trainings and evaluations, so that the pictures influence neither.
 _SEED = 7_777_777
-# Before that, queues and estimates are still those of an empty network.
+# Number of steps after which queues and estimates no longer resemble an empty network.
 _SETTLING = 20
 _LONGEST_S = 1.0
 
 
 def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -> SeenPolicy:
-    """Run a policy until it has decided some hundred times, or for a second at most.
+    """Run a policy for some hundred decisions, or for a second at most.
 
     Args:
         path: of the policy file.
-        scenario_text: TOML of the scenario or distribution that it learns on.
-        folder: where the files are that it names; None: it names none.
+        scenario_text: TOML of its training scenario or distribution.
+        folder: for the relative paths of the scenario; None without a file.
 
     Raises:
-        InputError: if it makes no decision there.
-        PolicyError: if the file is none.
-        ScenarioError: with what is wrong with the scenario.
-        SimulationError: if the scenario has no flow for it.
+        InputError: if the policy makes no decision there.
+        PolicyError: if the file is not a policy.
+        ScenarioError: with all problems of the scenario.
+        SimulationError: if the scenario has no flow for the policy.
     """
     policy = Policy.load(path)
     distribution = Distribution.from_scenario(read_scenario(Use.TRAIN, scenario_text, folder=folder))
@@ -268,7 +269,7 @@ def _watch(env: VecEnv, policy: Policy) -> Observations:
     deadline = time.monotonic() + _LONGEST_S
     steps = 0
     while len(rows) < MOST_OBSERVATIONS and time.monotonic() < deadline:
-        # All that one agent sees is one observation; several agents may decide at the same instant.
+        # The rows of one agent form one observation; several agents may decide at the same instant.
         for agent in np.unique(env.agent[0][env.acting[0]]).tolist():
             own = env.agent[0] == agent
             row, mask, acting = env.obs[0][own][None], env.mask[0][own][None], env.acting[0][own][None]
@@ -286,7 +287,7 @@ def _watch(env: VecEnv, policy: Policy) -> Observations:
 def _together(
     rows: list[FloatArray], masks: list[NDArray[np.bool_]], actings: list[NDArray[np.bool_]], width: int
 ) -> Observations:
-    """Agents may see different numbers of subflows: padded to the most."""
+    """Stack observations of different numbers of subflows, padded to the largest number."""
     slots = max((len(row) for row in rows), default=0)
     seen = Observations(
         np.zeros((len(rows), slots, width), np.float32),

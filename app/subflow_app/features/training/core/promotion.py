@@ -1,4 +1,4 @@
-"""Puts a policy into the user's library, where every scenario can name it."""
+"""Copies a policy into the user's library, where every scenario can name it."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
 
 _DOCUMENT = "subflow_policy"
 _METADATA = "__metadata__"
-_ALIGNMENT = 8  # of the tensors behind the header, as safetensors has it
+_ALIGNMENT = 8  # of the tensors after the header, as in safetensors
 
 
 def policy_names() -> tuple[str, ...]:
-    """Names of the policies there are: those that ship, and the user's."""
+    """Names of all policies: the shipped ones and the user's."""
     return tuple(policy_library().paths())
 
 
 def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
-    """The best of the policies that trainings with different seeds have come to, and what its card is to say of all.
+    """The best policy of trainings with different seeds, and the entry about all of them for its card.
 
     Args:
-        policies: their files, each with the score of its training's evaluation on its card; one alone may lack it.
+        policies: their files, each with the evaluation score on its card; a single one may lack it.
 
     Raises:
-        InputError: if they are of trainings that differ in more than their seeds, or one was never evaluated.
+        InputError: if the trainings differ in more than their seeds, or if a score is missing.
         PolicyError: if a file is not a policy.
     """
     cards = {path: Policy.load(path).card for path in policies}
@@ -66,15 +66,15 @@ def _score(card: Mapping[str, Any]) -> float:
 
 
 def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
-    """Put a policy into the user's library under a name.
+    """Copy a policy into the user's library under a name.
 
     Args:
         source: a policy file.
-        name: what scenarios call it.
-        card: what its card says besides what it says already: a note, where it is from.
+        name: for scenarios.
+        card: additional entries, such as note and origin.
 
     Returns:
-        Its file there.
+        The new file.
 
     Raises:
         InputError: if the name is impossible or taken.
@@ -94,8 +94,8 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
 
 
 def _renamed(content: bytes, name: str, card: Mapping[str, Any]) -> bytes:
-    """The same policy with another name and a longer card. The tensors stay as they are, byte for byte."""
-    Policy.from_bytes(content)  # refuses what is none, so that the rest may take it apart
+    """The same policy with another name and a longer card. The tensors do not change."""
+    Policy.from_bytes(content)  # refuses other files, so that the following code may rely on the format
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])
     document = json.loads(header[_METADATA][_DOCUMENT])

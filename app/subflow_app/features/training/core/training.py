@@ -1,4 +1,4 @@
-"""One training, as whoever started it or looks at it sees it: a child process that reports and is told what to do.
+"""One training as a child process that sends reports and receives commands.
 
     job = TrainingJob(config)
     job.start()
@@ -6,8 +6,8 @@
     job.tell(Command.PAUSE)
     job.wait(until=lambda: job.state is JobState.PAUSED)
 
-`TrainingJob.attach(folder)` gives the same for a training that another program has started: reports are then read in
-its folder, and commands are left there.
+`TrainingJob.attach(folder)` does the same for a training of another program. It then reads reports from its folder, and
+leaves commands there.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ WORKER_COMMAND = "train-worker"
 
 _log = logging.getLogger(__name__)
 
-_TAIL_S = 0.05  # how often an attached job looks for reports
-_KEPT_REPORTS = 200_000  # for whoever calls `take_reports` late
+_TAIL_S = 0.05  # interval between reads of an attached job, s
+_KEPT_REPORTS = 200_000  # limit between two calls of `take_reports`
 
 
 class TrainingJob:
-    """A training in a process of its own. All methods may be called from any thread.
+    """A training in a child process. All methods may be called from any thread.
 
     Attributes:
-        config: what is trained.
-        folder: where it writes.
+        config: of the training.
+        folder: for its output.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class TrainingJob:
         detached: bool = False,
         trainer: str = TRAINER,
     ) -> None:
-        """A training that has not started.
+        """Prepares a training without starting it.
 
         Args:
-            config: what to train, and where.
-            detached: it goes on when this program ends, whatever becomes of it.
+            config: of the training, with its folder.
+            detached: whether it continues after this program has ended for any reason.
             trainer: module whose `run_training` trains.
         """
         self.config = config
@@ -88,35 +88,35 @@ class TrainingJob:
 
     @classmethod
     def attach(cls, folder: str | Path) -> TrainingJob:
-        """The training of a folder, whoever started it: running, or over.
+        """The training in a folder, running or ended, independent of the program that started it.
 
         Raises:
-            TrainingError: if there is none.
+            TrainingError: if the folder does not contain a training.
         """
         job = cls(read_config(Path(folder)), detached=True)
         job._begin_tail()
         return job
 
-    # What is known
+    # State
 
     @property
     def pid(self) -> int:
-        """Its process; 0 before it has started and after it has ended."""
+        """Process id; 0 before the start and after the end."""
         return 0 if self.state.is_over else self._pid
 
     @property
     def exit_code(self) -> int | None:
-        """Of its process; None while that lives, and of one that another program has started."""
+        """Exit code of the process; None while it runs, and for the process of another program."""
         return None if self._process is None else self._process.returncode
 
     @property
     def is_attached(self) -> bool:
-        """Whether another program has started it."""
+        """True if another program has started the training."""
         return self._process is None and self.state is not JobState.WAITING
 
     @property
     def metrics(self) -> Mapping[str, Any]:
-        """The latest value of each metric that was reported."""
+        """The latest value of each reported metric."""
         with self._changed:
             return dict(self._latest)
 
@@ -126,21 +126,21 @@ class TrainingJob:
             return self._last_of_kind.get(kind.value)
 
     def take_reports(self) -> list[Mapping[str, Any]]:
-        """The reports since the last call, as they came: {"kind": ..., "values": {...}}."""
+        """The reports since the last call: {"kind": ..., "values": {...}}."""
         with self._changed:
             taken, self._reports = self._reports, []
             return taken
 
     def resume_hint(self) -> str:
-        """What to type to go on."""
+        """The command that resumes the training."""
         return f"subflow train --resume {self.folder}"
 
     def wait(self, timeout_s: float | None = None, *, until: Callable[[], bool] | None = None) -> bool:
-        """Wait until the training is over, or something is the case; whether it is.
+        """Wait until the training has ended, or until a condition holds; returns the condition.
 
         Args:
-            timeout_s: how long at most; None: for ever.
-            until: asked after each report; left out: whether it is over.
+            timeout_s: maximum time, s; None: unlimited.
+            until: condition, evaluated after each report; default: the training has ended.
         """
         if until is None:
             until = lambda: self.state.is_over  # noqa: E731 - a name of its own would say no more
@@ -149,13 +149,14 @@ class TrainingJob:
             self._changed.wait_for(lambda: until() or self.state.is_over, timeout_s)
             return until()
 
-    # What it can be told
+    # Commands
 
     def start(self) -> None:
-        """Start the process; returns at once, long before anything is learned.
+        """Start the process; returns at once, before the training begins.
 
         Raises:
-            TrainingError: if it was started before, if somebody else trains in the folder, or if it cannot be written.
+            TrainingError: if it was already started, if another process trains in the folder, or if the folder is not
+                writable.
         """
         with self._changed:
             if self.state is not JobState.WAITING:
@@ -183,10 +184,10 @@ class TrainingJob:
         self._reader.start()
 
     def tell(self, command: Command) -> None:
-        """Have it pause or go on after a pause, write a checkpoint, or evaluate its policy; reports say when.
+        """Pause, resume, write a checkpoint, or evaluate the policy; reports confirm the effect.
 
         Raises:
-            TrainingError: if it has not started.
+            TrainingError: if the training has not started.
         """
         if command is Command.STOP:
             self.stop()
@@ -199,7 +200,7 @@ class TrainingJob:
         self._send(command.value)
 
     def stop(self) -> None:
-        """End with a checkpoint; its state says when. Before it has started, it ends at once."""
+        """End with a checkpoint, which the state confirms. Before its start, the training ends at once."""
         with self._changed:
             if self.state is JobState.WAITING:
                 self._end(JobState.STOPPED, "")
@@ -211,24 +212,24 @@ class TrainingJob:
         self._send(Command.STOP.value)
 
     def detach(self) -> None:
-        """Let it go on after this program has ended. Reports go on coming."""
+        """Let the training continue after the end of this program. Reports still arrive until then."""
         self._detached = True
         if self._process is not None:
             self._send(DETACH)
 
     def fail(self, message: str) -> None:
-        """It cannot be started: that is its end."""
+        """End a training that cannot be started."""
         self._end(JobState.FAILED, message)
 
     def kill(self) -> None:
-        """End its process at once; what came after the last checkpoint is lost. For one that does not obey."""
+        """Kill an unresponsive process; progress since the last checkpoint is lost."""
         if self._process is not None:
             self._process.kill()
         elif (process := living_process(self.folder)) is not None:
             with contextlib.suppress(OSError):
                 os.kill(process.pid, signal.SIGKILL)
 
-    # Inside
+    # Internals
 
     def _send(self, command: str) -> None:
         if self._process is not None:
@@ -240,7 +241,8 @@ class TrainingJob:
         process = self._process
         assert process is not None
         assert process.stdin is not None
-        with self._send_lock, contextlib.suppress(OSError, ValueError):  # it has ended: the reader notices
+        # after the end of the process; the reader detects it
+        with self._send_lock, contextlib.suppress(OSError, ValueError):
             process.stdin.write(line.encode() + b"\n")
             process.stdin.flush()
 
@@ -259,8 +261,9 @@ class TrainingJob:
         self._ended(code)
 
     def _begin_tail(self) -> None:
-        """Take what the folder has by now, and go on reading while its process lives."""
-        # Asked first: a process that ends while its reports are read is then seen as living, and read once more.
+        """Read the existing reports of the folder, and follow new ones while its process runs."""
+        # Checked first: a process that ends during this read still counts as running, so that its last reports are read
+        # later.
         process = living_process(self.folder)
         self.state = JobState.STARTING
         if process is not None:
@@ -307,7 +310,7 @@ class TrainingJob:
     def _take_state(self, values: Mapping[str, Any]) -> None:
         with contextlib.suppress(ValueError):
             state = JobState(TrainingState(str(values.get("state"))).value)
-            # Over it is when the process has let go of the folder; and a failure stays one, whatever follows.
+            # The training counts as ended only after its process has released the folder. A failure remains a failure.
             if state.is_over:
                 self._final = self._final or (state, str(values.get("why") or ""))
             else:
@@ -317,7 +320,7 @@ class TrainingJob:
                     self.state = state
 
     def _ended(self, code: int | None) -> None:
-        """The process is gone: see whether it has said why."""
+        """Set the final state after the end of the process, from its reports or its exit code."""
         if self._final is not None:
             self._end(*self._final)
         elif code is not None and code > 0:
@@ -335,13 +338,13 @@ class TrainingJob:
 
 
 def worker_words() -> list[str]:
-    """The command that starts a process that trains: this very program, frozen or not."""
+    """Command line of the worker process, with this program, frozen or not."""
     return own_command(WORKER_COMMAND)
 
 
 def _start_worker(log: IO[bytes]) -> subprocess.Popen[bytes]:
-    # A session of its own: Ctrl-C in the terminal reaches this program alone, which then stops the training in its
-    # own way, and a terminal that closes does not take the training with it.
+    # A new session: Ctrl-C in the terminal only reaches this program, which then stops the training with a checkpoint.
+    # Closing the terminal does not end the training either.
     return subprocess.Popen(
         worker_words(),
         stdin=subprocess.PIPE,

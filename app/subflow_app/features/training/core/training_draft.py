@@ -1,4 +1,4 @@
-"""What a person fills in before a training starts: the fields, what they say while empty, and the order they make."""
+"""The form for a new training: its fields, their defaults, and the resulting order."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
 
 DOCUMENT = "current"
-"""The scenario choice that stands for the one in the window."""
+"""The scenario choice for the scenario in the window."""
 
 FROM_FILE = "file"
-"""The scenario choice that asks for a file."""
+"""The scenario choice that opens a file dialog."""
 
 NO_RECIPE = "none"
-"""The recipe choice that starts from the agent's own defaults."""
+"""The recipe choice for the agent's own defaults."""
 
 _DEFAULT_MINUTES = 5.0
-_MOST_SEEDS = 1_000_000  # from here on seeds are those of evaluations
+_MOST_SEEDS = 1_000_000  # seeds from here on are reserved for evaluations
 _PREFIX = "options."
-_OWN = "training."  # in front of the keys of the form's other fields, so that they say whose they are
+_OWN = "training."  # prefix of the keys of the form's other fields, which makes them unambiguous
 
 _AGENT = Param("agent", Dimension.CHOICE, "The agent to train.", required=True)
 _RECIPE = Param(
@@ -88,11 +88,11 @@ _LABELS = {
 }
 
 PARAMS = (_AGENT, _RECIPE, _SCENARIO, *_BUDGET, *_RUN)
-"""What every training has; agents have options of their own."""
+"""Parameters of every training; agents add their own options."""
 
 
 def training_label(key: str) -> str:
-    """What the form calls the parameter with this key, in English."""
+    """Label in the form of the parameter with this key, in English."""
     return _LABELS.get(key, key.replace("_", " ").capitalize())
 
 
@@ -105,9 +105,9 @@ class AgentChoice:
         title: for people.
         summary: a line.
         source: paper.
-        controller: that runs what it learns.
-        default_recipe: recipe that suits it; empty for none.
-        options: what can be set.
+        controller: that runs its policies.
+        default_recipe: suitable recipe; empty for none.
+        options: of the agent.
     """
 
     name: str
@@ -121,15 +121,15 @@ class AgentChoice:
 
 @dataclass(frozen=True, slots=True)
 class RecipeChoice:
-    """A training that is known to work.
+    """A recipe in the form.
 
     Attributes:
         name: of its file.
         agent: name in the registry.
         summary: a line.
-        scenario: name of the shipped scenario that it learns on.
+        scenario: name of its shipped scenario.
         values: of the fields it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on, SI.
-        families: families of the arena that some episodes take their networks from; "all" stands for every one.
+        families: arena families of the networks of some episodes; "all" means every family.
         families_share: share of these episodes, 0 to 1.
     """
 
@@ -143,10 +143,10 @@ class RecipeChoice:
 
 
 def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
-    """The networks that the episodes of a training are on.
+    """Text about the networks of the episodes of a training.
 
     Args:
-        recipe: that applies; None: there is none.
+        recipe: in use; None without a recipe.
         draws: whether the chosen scenario is a distribution.
     """
     if recipe is None or not recipe.families or not recipe.families_share > 0:
@@ -170,11 +170,11 @@ def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TrainingChoices:
-    """What can be trained.
+    """All choices of the form.
 
     Attributes:
         agents: at least one.
-        recipes: trainings that are known to work.
+        recipes: tested trainings.
         scenarios: names of the shipped scenarios and distributions.
     """
 
@@ -188,9 +188,9 @@ class DocumentText:
     """The scenario in the window.
 
     Attributes:
-        title: what it is called.
+        title: of the scenario.
         text: TOML.
-        folder: where the files are that it names; None for one that was never saved.
+        folder: for the relative paths of the scenario; None before the first save.
     """
 
     title: str
@@ -204,15 +204,15 @@ class TrainingOrder:
 
     Attributes:
         agent: name in the registry.
-        recipe: name of the recipe that fills in what is not said here; empty for none.
+        recipe: name of the recipe that supplies the remaining settings; empty for none.
         scenario: `DOCUMENT`, or the name or path of a scenario file; empty: the recipe's.
         minutes: budget of time; None: no limit.
         steps: budget of decisions; None: no limit.
-        seed: from which all luck is derived.
-        num_envs: simulations side by side.
+        seed: of all random numbers.
+        num_envs: number of parallel simulations.
         evaluation_every: decisions between two evaluations; 0 for none.
-        deterministic: nothing depends on the clock.
-        options: of the agent, only those that were chosen, SI.
+        deterministic: whether the result is independent of timing.
+        options: of the agent, SI; only the chosen ones.
     """
 
     agent: str
@@ -228,12 +228,12 @@ class TrainingOrder:
 
 
 class TrainingDraft:
-    """The start form's content. Only what was typed is kept; what applies else depends on agent and recipe.
+    """Content of the form. It only stores typed values; all other values follow from agent and recipe.
 
     Args:
-        agents: that can be chosen, at least one.
-        recipes: that can be chosen.
-        scenarios: names of the shipped ones.
+        agents: all choices, at least one.
+        recipes: all choices.
+        scenarios: names of the shipped scenarios.
     """
 
     def __init__(
@@ -247,25 +247,25 @@ class TrainingDraft:
 
     @property
     def agent(self) -> AgentChoice:
-        """The one that is chosen."""
+        """The chosen agent."""
         return self._agents[str(self._values["agent"])]
 
     @property
     def recipe(self) -> RecipeChoice | None:
-        """The one that is chosen."""
+        """The chosen recipe; None without one."""
         return self._recipes.get(str(self._values["recipe"]))
 
     @property
     def scenario(self) -> str:
-        """What to learn on: `DOCUMENT`, or the name or path of a file."""
+        """The chosen scenario: `DOCUMENT`, or the name or path of a file."""
         return str(self._values["scenario"])
 
     def value(self, key: str) -> TomlValue | None:
-        """What was typed for a field; None for nothing."""
+        """The typed value of a field; None for the default."""
         return self._values.get(key.removeprefix(_OWN))
 
     def set_value(self, key: str, value: TomlValue | None) -> None:
-        """Take what was typed or chosen, by the key of its field; None goes back to what applies without it."""
+        """Store a typed or chosen value by the key of its field; None restores the default."""
         key = key.removeprefix(_OWN)
         if key == "agent" and value not in self._agents:
             return
@@ -281,11 +281,11 @@ class TrainingDraft:
             self._values["scenario"] = (self.recipe.scenario if self.recipe else "") or DOCUMENT
 
     def preview(self, _key: str, _value: TomlValue) -> tuple[Problem, ...]:
-        """Nothing beyond the field itself limits a value."""
+        """Always empty: no value is limited by other fields."""
         return ()
 
     def form(self, document: str = "", *, draws: bool = False) -> Form:
-        """The fields as they are now.
+        """The present fields.
 
         Args:
             document: title of the scenario in the window.
@@ -320,14 +320,14 @@ class TrainingDraft:
         return Form("training", "", tr("New training"), "", tuple(groups))
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with what was typed."""
+        """Problems of the typed values."""
         return tuple(problem for form_field in self.form().fields() for problem in form_field.problems)
 
     def order(self) -> TrainingOrder:
         """The training that the fields describe.
 
         Raises:
-            InputError: if a value is not possible; the text names the first.
+            InputError: if a value is invalid; the text names the first one.
         """
         problems = self.problems()
         if problems:
@@ -358,7 +358,7 @@ class TrainingDraft:
             options={**self._recipe_values(_PREFIX), **options},
         )
 
-    # --- what applies ---
+    # --- defaults ---
 
     def _take_recipe_of_agent(self) -> None:
         known = self._recipes.get(self.agent.default_recipe)
@@ -374,12 +374,12 @@ class TrainingDraft:
         return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
     def _default(self, param: Param, key: str) -> Any:
-        """What applies to a field that nobody filled in."""
+        """The default of a field."""
         given = self._recipe_values()
         if key == "time":
             minutes = given.get("minutes")
             if minutes is None and self._values.get("steps") is None and "steps" not in given:
-                minutes = _DEFAULT_MINUTES  # something has to end the training
+                minutes = _DEFAULT_MINUTES  # a training needs a limit
             return None if minutes is None else minutes * 60
         return given.get(key, param.default)
 
@@ -400,7 +400,7 @@ class TrainingDraft:
         elif isinstance(default, float) and not math.isfinite(default):
             placeholder = str(default)
         elif param.key == "time":
-            placeholder = f"{default / 60:g}min"  # people plan a training in minutes
+            placeholder = f"{default / 60:g}min"  # minutes are the usual unit for a training
         else:
             placeholder = param.format(default)
         problems: tuple[Problem, ...] = ()
@@ -411,7 +411,7 @@ class TrainingDraft:
                 problems = (Problem("", None, shown_key, text_of(value), error.message, error.allowed),)
         label = tr(training_label(param.key))
         options = tuple(FieldOption(each, each) for each in param.choices)
-        # People plan a training in minutes, also where nothing says so.
+        # Minutes are the usual unit for a training, also without a default that shows it.
         applies = "1min" if param.key == "time" and default is None else ""
         is_set = value is not None
         return FormField(shown_key, label, param, text_of(value), is_set, placeholder, options, problems, applies)

@@ -1,8 +1,8 @@
-"""The folder of a training: what its process leaves there for others, who may come later.
+"""The folder of a training: files through which its process communicates with other programs.
 
-    process.json     which process trains, while one does
-    commands.jsonl   what others than its parent tell it
-    log.txt          what it and its libraries print, for the case that it ends without a word
+    process.json     the process that trains, while it runs
+    commands.jsonl   commands from other programs than its parent
+    log.txt          output of the process and its libraries, for failures without a report
 
 `subflow_agents` adds config.json, metrics.jsonl (every report, one JSON object a line), checkpoints and policies.
 """
@@ -42,7 +42,7 @@ class ReportRead:
 
     Attributes:
         reports: in order.
-        end: bytes of the file up to here; where to read on.
+        end: position in the file after these reports; beginning of the next read.
     """
 
     reports: list[dict[str, Any]]
@@ -50,11 +50,11 @@ class ReportRead:
 
 
 def read_config(folder: Path) -> TrainingConfig:
-    """What is trained in the folder.
+    """The configuration of the training in the folder.
 
     Raises:
         TrainingError: if it is not a folder of a training, or its config cannot be read.
-        ConfigError: if the config is of a version that knows other settings.
+        ConfigError: if the config is of a version with other settings.
     """
     try:
         document = json_tree(read_file(folder / CONFIG, MOST_CONFIG_BYTES), is_strict=False)
@@ -68,21 +68,21 @@ def read_config(folder: Path) -> TrainingConfig:
 
 
 def write_config(folder: Path, config: TrainingConfig) -> None:
-    """Note what is trained in the folder.
+    """Write the configuration of the training to its folder.
 
     Raises:
-        TrainingError: if it cannot be written.
+        TrainingError: if the file cannot be written.
     """
     _write(folder / CONFIG, json.dumps(config.to_json(), indent=1) + "\n")
 
 
 def is_training_folder(folder: Path) -> bool:
-    """Whether a training has begun there."""
+    """True if a training has begun in the folder."""
     return is_file(folder / CONFIG)
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is something to go on from, or that another training would destroy."""
+    """True if the folder has a checkpoint, from which a training can resume and which another one would destroy."""
     return any(folder.glob("checkpoint-*"))
 
 
@@ -93,13 +93,13 @@ def latest_policy(folder: Path) -> Path | None:
 
 
 def best_policy(folder: Path) -> Path | None:
-    """The policy that evaluated best; the newest one where none was evaluated."""
+    """The policy with the best evaluation; without evaluations, the newest one."""
     path = folder / BEST_POLICY
     return path if is_file(path) else latest_policy(folder)
 
 
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:
-    """The whole reports from a place in the file on; a line that is still being written, or is damaged, is left out.
+    """The complete reports from a position in the file on, without damaged lines or a line in progress.
 
     Raises:
         TrainingError: if the file cannot be read.
@@ -115,7 +115,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
     whole = content[: content.rfind(b"\n") + 1]
     reports = []
     for line in whole.splitlines():
-        # A crash of the machine may have left anything in the last line of its time.
+        # The last line before a crash of the machine may contain anything.
         with contextlib.suppress(ValueError):
             report = json_tree(line, is_strict=False)
             if isinstance(report, dict) and isinstance(report.get("values"), dict):
@@ -124,7 +124,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
 
 
 def mend_reports(folder: Path) -> None:
-    """End the line within which the last process was killed, so that the next report begins one of its own."""
+    """Complete the last line of a killed process, so that the next report begins a new line."""
     with contextlib.suppress(OSError), (folder / REPORTS).open("rb+") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
@@ -133,13 +133,13 @@ def mend_reports(folder: Path) -> None:
 
 
 def add_report(folder: Path, report: Mapping[str, Any]) -> None:
-    """Add what the training could not say itself; nothing happens if the disk does not take it."""
+    """Append a report on behalf of the training; write errors are ignored."""
     with contextlib.suppress(OSError), (folder / REPORTS).open("ab") as file:
         file.write(json.dumps(report).encode() + b"\n")
 
 
 def log_tail(folder: Path, lines: int = 3) -> str:
-    """The last lines that the process has printed; empty if there are none."""
+    """The last lines printed by the process; may be empty."""
     try:
         with (folder / LOG).open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_TAIL_BYTES))
@@ -149,14 +149,14 @@ def log_tail(folder: Path, lines: int = 3) -> str:
     return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
 
 
-# The process
+# Process
 
 
 def claim(folder: Path, process: ProcessIdentity) -> None:
-    """Note that this process trains here.
+    """Register this process as the one that trains in the folder.
 
     Raises:
-        TrainingError: if another one does.
+        TrainingError: if another process is training there.
     """
     other = living_process(folder)
     if other is not None and other != process:
@@ -167,13 +167,13 @@ def claim(folder: Path, process: ProcessIdentity) -> None:
 
 
 def renew(folder: Path) -> None:
-    """Show that this process is still there, to those who cannot ask this machine."""
+    """Renew the heartbeat of this process, for other machines."""
     with contextlib.suppress(OSError):
         os.utime(folder / PROCESS)
 
 
 def release(folder: Path) -> None:
-    """Note that nobody trains here any more."""
+    """Unregister the process of the folder."""
     with contextlib.suppress(OSError):
         (folder / PROCESS).unlink(missing_ok=True)
 
@@ -188,14 +188,14 @@ def living_process(folder: Path) -> ProcessIdentity | None:
     return None if process.is_gone(age_s) else process
 
 
-# Commands of others than the parent
+# Commands from other processes than the parent
 
 
 def send_command(folder: Path, command: str) -> None:
-    """Tell the process that trains in a folder something, from wherever.
+    """Send a command to the process that trains in a folder, from any process.
 
     Raises:
-        TrainingError: if nobody trains there, or the folder cannot be written.
+        TrainingError: if no process trains there, or if the folder cannot be written.
     """
     if living_process(folder) is None:
         raise TrainingError(f"no process is training in {folder}")
@@ -208,7 +208,7 @@ def send_command(folder: Path, command: str) -> None:
 
 
 class CommandFile:
-    """The process's end of `send_command`: hands out each command once, from now on."""
+    """Receiving end of `send_command`: yields each new command once."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / COMMANDS
@@ -217,7 +217,7 @@ class CommandFile:
         self._read = 0
 
     def take(self) -> Iterator[str]:
-        """The commands that have come since."""
+        """The commands since the last call."""
         try:
             if self._path.stat().st_size <= self._read:
                 return
@@ -233,7 +233,7 @@ class CommandFile:
 
 
 def command_of(line: bytes | str) -> str:
-    """The command in a line of JSON; empty if there is none."""
+    """The command in a line of JSON; empty without one."""
     try:
         document: object = json_tree(line)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Metrics of a training: columns that grow with its reports, and their plots, with units and warnings.
+"""Metrics of a training: columns that grow with its reports, and their plots with units and warnings.
 
-A curve that grows for hours always costs the same to draw.
+The drawing cost of a curve is independent of the length of the training.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _GROUP = 4
 
 
 class GrowingCurve:
-    """Points that come in the order of x, given back as so few that a screen still shows the same.
+    """A curve that grows in x, and that can be reduced to few points with the same outline on the screen.
 
-    Of every four points the least and the greatest go on to a coarser curve, of which the same is true: so each has
-    half the points of the finer one and its outline, as the pyramids of stored runs have. To thin the points out once
-    would take less, but who zooms in wants to see them all.
+    The minimum and maximum of every four points are added to a coarser curve, recursively. Each level has half the
+    points of the finer one and the same outline, like the pyramids of stored runs. All points remain available for
+    zooming in.
     """
 
     def __init__(self) -> None:
         self._points: FloatArray = np.empty((2, _FIRST_CAPACITY))
         self._count = 0
-        self._passed_on = 0  # points that the coarser curve stands for
+        self._passed_on = 0  # points included in the coarser curve
         self._coarser: GrowingCurve | None = None
 
     def __len__(self) -> int:
@@ -54,33 +54,33 @@ class GrowingCurve:
             self._coarser.extend(*_outline(self._points[:, begin : self._passed_on]))
 
     def between(self, low: float, high: float, most: int) -> tuple[FloatArray, FloatArray]:
-        """Points from one x to another with their neighbours on both sides, float64 [k] each: x and y.
+        """Points between two values of x, with one neighbour on each side, float64 [k] each: x and y.
 
         Args:
-            low: first x that is of interest.
+            low: first x.
             high: last x.
-            most: points; with more than these it is the outline of them. Some of the newest may come on top.
+            most: maximum number of points; larger ranges return their outline. Some of the newest points may be added.
         """
         x = self._points[0, : self._count]
         first = max(0, int(np.searchsorted(x, low)) - 1)
         last = min(self._count, int(np.searchsorted(x, high, "right")) + 1)
         if last - first <= most or self._coarser is None:
             return x[first:last], self._points[1, first:last]
-        # What makes no whole group yet stands in no coarser curve, and the last point need be no extreme of its group.
+        # Coarser curves lack the points of an incomplete group, and may lack the last point of a complete one.
         newest = self._points[:, max(first, min(self._passed_on, last - 1)) : last]
         outline = np.concatenate([self._coarser.between(low, high, most), newest], axis=1)
         return outline[0], outline[1]
 
 
 def _outline(points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The least and the greatest point of each group, in the order in which they came."""
+    """The minimum and the maximum of each group, in the order of x."""
     groups = points.reshape(2, -1, _GROUP)  # [x and y, groups, points]
     chosen = np.sort([groups[1].argmin(axis=1), groups[1].argmax(axis=1)], axis=0).T
     x, y = np.take_along_axis(groups, chosen[np.newaxis], axis=2).reshape(2, -1)
     return x, y
 
 
-# An actor with this share of its actions at their bounds sits where its tanh is flat, and learns no more.
+# With this share of its actions at their bounds, an actor is in the flat part of its tanh and stops learning.
 SATURATION_WARNING = 0.5
 
 
@@ -89,11 +89,11 @@ class TrainingPlot:
     """A plot of one metric over the course of trainings.
 
     Attributes:
-        metric: what it shows; its key is the column that trainings report.
-        floor: least value there can be, as reported; None where values may be negative.
-        ceiling: greatest value there can be; with it the axis always shows all of the range.
-        warn_above: reported values above this are worth a warning.
-        compares: evaluations against classic controllers are drawn too.
+        metric: of the plot; its key is the reported column.
+        floor: minimum possible value, as reported; None if values may be negative.
+        ceiling: maximum possible value; the axis then always shows the full range.
+        warn_above: reported values above this cause a warning.
+        compares: whether evaluations against classic controllers are drawn, too.
     """
 
     metric: Measure
@@ -119,9 +119,9 @@ DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation",
 
 
 class MetricLog:
-    """All metrics of one training so far, a column each; a value that a report leaves out is NaN there.
+    """All metrics of one training so far, a column each; missing values of a report are NaN.
 
-    Columns grow in place, so that adding a report costs the same after an hour as at the start.
+    Columns grow in place, so that the cost of adding a report stays constant.
     """
 
     def __init__(self) -> None:
@@ -129,18 +129,18 @@ class MetricLog:
         self.revision = 0  # counts the changes: as long as it stays, everything else does
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
-        self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the reports that are in there
+        self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the number of included reports
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Metrics that any report has had."""
+        """All metrics reported so far."""
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, object]) -> None:
-        """Append a report; what is not a number (text, null) counts as left out."""
+        """Append a report; other values than numbers (text, null) count as missing."""
         self.revision += 1
         self._make_room(self._count + 1)
         for name, value in values.items():
@@ -156,10 +156,10 @@ class MetricLog:
             self.add(values)
 
     def extend_columns(self, columns: Mapping[str, Sequence[float] | FloatArray]) -> None:
-        """Append many reports at once, as a store gives them.
+        """Append many reports at once, in the form of the store.
 
         Args:
-            columns: float64 [n] each, NaN for values that are not there.
+            columns: float64 [n] each, NaN for missing values.
 
         Raises:
             ValueError: if the columns differ in length.
@@ -178,7 +178,7 @@ class MetricLog:
         self._count += added
 
     def forget_from(self, name: str, value: float) -> None:
-        """Drop every report from the first one on in which a metric that only rises has reached a value."""
+        """Drop the first report in which a rising metric has reached a value, and all later ones."""
         reached = np.flatnonzero(self.values(name) >= value)
         if len(reached) == 0:
             return
@@ -198,15 +198,15 @@ class MetricLog:
         return np.full(self._count, math.nan) if column is None else column[: self._count]
 
     def latest(self, name: str) -> float:
-        """The newest value that is known; NaN before the first."""
+        """The newest known value; NaN before the first."""
         return self._latest.get(name, math.nan)
 
     def has(self, name: str) -> bool:
-        """Whether any report had a finite value of this metric."""
+        """True if any report had a finite value of this metric."""
         return name in self._latest
 
     def curve(self, name: str, x: str, begin: int = 0) -> tuple[FloatArray, FloatArray]:
-        """Points where both metrics are known, float64 [k] each: `x` first. Those of the reports from `begin` on."""
+        """Points at which both metrics are known, float64 [k] each, `x` first, from the reports from `begin` on."""
         at, values = self.values(x)[begin:], self.values(name)[begin:]
         known = np.isfinite(at) & np.isfinite(values)
         return at[known], values[known]
@@ -214,15 +214,15 @@ class MetricLog:
     def outline(
         self, name: str, x: str, most: int, low: float = -math.inf, high: float = math.inf
     ) -> tuple[FloatArray, FloatArray]:
-        """The part of a curve from one `x` to another, float64 [k] each: all its points, or those of its outline.
+        """The part of a curve between two values of `x`, float64 [k] each: all points, or those of its outline.
 
-        It costs as much after an hour as at the start.
+        The cost is independent of the length of the training.
 
         Args:
             name: of the metric.
-            x: a metric that only rises.
-            most: points.
-            low: first x that is of interest.
+            x: a rising metric.
+            most: maximum number of points.
+            low: first x.
             high: last x.
         """
         known, read = self._outlines.get((name, x)) or (GrowingCurve(), 0)
@@ -231,10 +231,10 @@ class MetricLog:
             self._outlines[name, x] = known, self._count
         return known.between(low, high, most)
 
-    # --- inside ---
+    # --- internals ---
 
     def _column(self, name: str, count: int) -> FloatArray:
-        """The column of a metric, with room for so many reports."""
+        """The column of a metric, with space for so many reports."""
         column = self._columns.get(name)
         if column is None:
             capacity = max(_FIRST_CAPACITY, *(len(each) for each in self._columns.values()), count)

@@ -1,7 +1,7 @@
-"""A training as the window shows it: how far it is, how it compares with classic controllers, what can be done with it.
+"""A training in the window: progress, comparison with classic controllers, and possible actions.
 
-Plain values without Qt and without the child process behind them, so that one table and one set of curves serve
-trainings that run, that ran, and that a test makes up.
+Plain values without Qt or a child process, so that the same table and curves serve running, ended and simulated
+trainings.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Comparison:
     """One evaluation on held-out seeds.
 
     Attributes:
-        step: transitions learned from when it was made.
-        elapsed_s: training time then, s.
-        goodput_bps: of a flow that the agent steers, bit/s.
-        classics: the same of each classic controller on the same seeds, by name.
+        step: number of transitions before the evaluation.
+        elapsed_s: training time before the evaluation, s.
+        goodput_bps: of a flow controlled by the agent, bit/s.
+        classics: goodput of each classic controller on the same seeds, by name.
         jain: fairness between the agent's flows; NaN if unknown.
     """
 
@@ -66,21 +66,21 @@ class Training:
     """One training.
 
     Attributes:
-        id: unique among all that are listed.
-        name: what the person sees.
+        id: unique within the list.
+        name: for people.
         agent: name in the registry of agents.
-        controller: congestion controller that runs what it learns.
+        controller: congestion controller that runs its policy.
         scenario: title of the scenario or distribution.
-        scenario_text: its TOML text, which a race starts from.
-        seed: from which all its luck is derived.
-        budget: in words, "20 min" or "50 000 decisions".
-        folder: where checkpoints and policies are written; None before it has one.
-        state: where it stands.
-        fraction: share of the budget that is used, 0 to 1; NaN while unknown.
-        message: what went wrong, or what it is doing; empty if there is nothing to say.
+        scenario_text: its TOML text, the basis of races.
+        seed: of all its random numbers.
+        budget: as text, "20 min" or "50 000 decisions".
+        folder: for checkpoints and policies; None before it exists.
+        state: of its process.
+        fraction: used share of the budget, 0 to 1; NaN while unknown.
+        message: problem or present activity; may be empty.
         log: its metrics.
         comparisons: its evaluations, oldest first.
-        policy_version: counts policy files that were written.
+        policy_version: number of policy files written so far.
     """
 
     id: str
@@ -101,38 +101,38 @@ class Training:
 
     @property
     def policy_path(self) -> Path | None:
-        """The file with the newest policy; None before the first was written."""
+        """The file of the newest policy; None before the first."""
         return None if self.folder is None else latest_policy(self.folder)
 
     @property
     def best_policy_path(self) -> Path | None:
-        """The policy that evaluated best; the newest one where none was evaluated."""
+        """The policy with the best evaluation; without evaluations, the newest one."""
         return None if self.folder is None else best_policy(self.folder)
 
     @property
     def comparison(self) -> Comparison | None:
-        """The newest evaluation."""
+        """The newest evaluation; None before the first."""
         return self.comparisons[-1] if self.comparisons else None
 
 
-# What can be done, by the last part of the id of its action.
+# Possible actions: the last part of their ids.
 TRAINING_ACTIONS = ("toggle", "stop", "checkpoint", "evaluate", "race", "promote")
 TOGGLE, STOP, CHECKPOINT, EVALUATE, RACE, PROMOTE = TRAINING_ACTIONS
 
 
 def possible(trainings: Sequence[Training]) -> frozenset[str]:
-    """What can be done with all of these trainings together; nothing with none."""
+    """The possible actions on all of these trainings together; empty without trainings."""
     if not trainings:
         return frozenset()
     return frozenset.intersection(*(_possible_with(training, alone=len(trainings) == 1) for training in trainings))
 
 
-# What pausing or resuming is called in a menu.
+# Names of pausing or resuming in a menu.
 TOGGLE_WORDS = (translatable("&Pause"), translatable("&Resume"), translatable("&Continue"))
 
 
 def toggle_word(trainings: Sequence[Training]) -> str:
-    """What pausing or resuming these trainings means now, one of `TOGGLE_WORDS`."""
+    """Name of pausing or resuming for these trainings, one of `TOGGLE_WORDS`."""
     states = {training.state for training in trainings}
     if states and all(state.can_be_resumed for state in states):
         return "&Continue"
@@ -148,7 +148,7 @@ def _possible_with(training: Training, *, alone: bool) -> frozenset[str]:
         can.add(STOP)
     if state in (JobState.RUNNING, JobState.PAUSED):
         can |= {CHECKPOINT, EVALUATE}
-    # A race shows two runs and a promotion makes one name: of one training each.
+    # A race shows two runs and a promotion needs one name, so that both require a single training.
     if alone and training.policy_path is not None:
         can |= {RACE, PROMOTE}
     return frozenset(can)

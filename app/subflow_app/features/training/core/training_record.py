@@ -1,4 +1,4 @@
-"""From the folder of a training into the store: whoever looks brings it up to date, also what others have started."""
+"""Updates the store from the folders of trainings, including those that other programs started."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 EVALUATED = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
-"""The figures of a controller in an evaluation that the store keeps."""
+"""The figures of a controller in an evaluation that the store records."""
 
-# What the store calls the state that a training reports.
+# Names in the store of the states that a training reports.
 _STATES = {state.value: state.value for state in TrainingState} | {TrainingState.STARTING.value: "running"}
 
 
 class TrainingRecorder:
-    """Brings the store's record of one training up to date with its folder."""
+    """Updates the store's record of one training from its folder."""
 
     def __init__(self, store: Store, training_id: int, folder: Path) -> None:
         self._trainings = store.trainings
@@ -37,11 +37,11 @@ class TrainingRecorder:
         self._read = store.trainings.get(training_id).reports_read
 
     def sync(self) -> None:
-        """Read the reports that have come since, and store them together with how far that is.
+        """Read new reports, and store them together with the position in the file.
 
         Raises:
-            StoreError: if they cannot be stored; they are read again the next time.
-            TrainingError: if they cannot be read.
+            StoreError: if the reports cannot be stored; the next call reads them again.
+            TrainingError: if the reports cannot be read.
         """
         read = read_reports(self._folder, self._read)
         if read.end == self._read:
@@ -73,7 +73,7 @@ class TrainingRecorder:
         )
 
     def _moment(self, reports: Sequence[Mapping[str, Any]]) -> TrainingMoment | None:
-        """Where the training stands after these reports; None if they do not say."""
+        """State of the training after these reports; None if they do not include it."""
         for report in reversed(reports):
             values = report["values"]
             if report.get("kind") == ReportKind.FAILED:
@@ -88,10 +88,10 @@ class TrainingRecorder:
 
 
 def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_on: bool = False) -> int:
-    """List a training in the store, or find the one of its folder if it goes on there; returns its number.
+    """Add a training to the store, or find that of its folder if it continues; returns its number.
 
     Raises:
-        StoreError: if it cannot be written.
+        StoreError: if the training cannot be written.
     """
     known = store.trainings.of_folder(config.folder) if goes_on else None
     if known is not None:
@@ -112,13 +112,13 @@ def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_
 
 
 def sync_all(store: Store) -> None:
-    """Bring the trainings that are not over up to date with their folders; one that cannot be read stays as it is.
+    """Update all unfinished trainings from their folders; an unreadable one keeps its record.
 
     Raises:
-        StoreError: if something cannot be stored.
+        StoreError: if a record cannot be stored.
     """
     for row in store.trainings.rows():
-        # Interrupted ones may have said more after the last look.
+        # Interrupted ones may have reported more since the last update.
         if row.folder and row.state in ("waiting", "running", "paused", "interrupted"):
             with contextlib.suppress(TrainingError):
                 TrainingRecorder(store, row.id, Path(row.folder)).sync()
@@ -148,7 +148,7 @@ def file_hash(path: Path) -> str:
 
 
 def _contender(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was evaluated: the first that is not a baseline."""
+    """The evaluated controller: the first that is not a baseline."""
     return next((each for each in values.get("controllers") or [] if not each.get("is_baseline")), {})
 
 
@@ -158,6 +158,6 @@ def _mean(controller: Mapping[str, Any], metric: str) -> float | None:
 
 
 def _metrics(values: Mapping[str, Any]) -> dict[str, float | None]:
-    """The numbers of a report; empty if it has no step or time."""
+    """The numbers of a report; empty if step or time is missing."""
     numbers = {name: number(value) for name, value in values.items() if math.isfinite(number(value))}
     return dict(numbers) if STEP in numbers and ELAPSED in numbers else {}

@@ -1,11 +1,11 @@
-"""Several trainings: so many at once, the others wait; all of them in the store, with their curves.
+"""Several trainings: a limited number runs at once, the others wait; all are recorded in the store with their curves.
 
     with TrainingService(store) as service:
         number = service.submit(config)
         service.job(number).tell(Command.PAUSE)
 
-A thread of the service starts what waits and brings the store up to date. A store that fails stops no training: the
-folder of each has everything, and the store catches up the next time somebody looks.
+A thread of the service starts waiting trainings and updates the store. A failing store stops no training: each folder
+contains all data, and the store is updated at the next opportunity.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ SYNC_S = 1.0
 
 
 def default_limit() -> int:
-    """How many trainings run at once: each keeps one core learning and another one simulating."""
+    """Default number of simultaneous trainings: each keeps one core learning and another one simulating."""
     return max(1, (os.cpu_count() or 2) // 2)
 
 
 @dataclass(slots=True)
 class ServedTraining:
-    """A training that the service looks after.
+    """A training of the service.
 
     Attributes:
-        number: its id in the store; without a store, a number of the service's own.
+        number: its id in the store; without a store, a number of the service.
         name: for people.
         job: its process.
-        store_error: why the store is behind; None if it is not.
-        recorder: brings the store up to date; None if there is none, or nothing more to come.
+        store_error: why the store is not up to date; None if it is.
+        recorder: updates the store; None without a store, or after the last update.
     """
 
     number: int
@@ -62,7 +62,7 @@ class ServedTraining:
 
 
 class TrainingService:
-    """Starts trainings and keeps them. All methods may be called from any thread."""
+    """Starts trainings and manages them. All methods may be called from any thread."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class TrainingService:
         limit: int | None = None,
         trainer: str = TRAINER,
     ) -> None:
-        """A service without trainings.
+        """Starts without trainings.
 
         Args:
-            store: keeps them; None: only their folders do.
-            limit: how many run at once; None: `default_limit`.
+            store: for their records; None: only their folders.
+            limit: number of simultaneous trainings; None: `default_limit`.
             trainer: module whose `run_training` trains.
         """
         self.limit = default_limit() if limit is None else limit
@@ -91,7 +91,7 @@ class TrainingService:
     # Trainings
 
     def served(self) -> list[ServedTraining]:
-        """All it looks after, in the order in which they came."""
+        """All its trainings, in the order of submission."""
         with self._lock:
             return list(self._served.values())
 
@@ -99,7 +99,7 @@ class TrainingService:
         """The process of a training.
 
         Raises:
-            TrainingError: if the service has none of that number.
+            TrainingError: if the service has no training of that number.
         """
         with self._lock:
             if number not in self._served:
@@ -107,27 +107,27 @@ class TrainingService:
             return self._served[number].job
 
     def submit(self, config: TrainingConfig, *, name: str = "") -> int:
-        """Have a training started as soon as there is room; returns its number.
+        """Queue a training, which starts as soon as the limit permits; returns its number.
 
         Raises:
-            StoreError: if the store cannot list it; nothing is started then.
-            TrainingError: if the service is closed, or looks after a training in that folder already.
+            StoreError: if the store cannot list the training, which is then not started.
+            TrainingError: if the service is closed, or already has a training in that folder.
         """
         return self._submit(config, name, goes_on=config.resume)
 
     def go_on_in(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:
-        """Go on with the training of a folder, or attach to it if a process trains there; returns its number.
+        """Resume the training of a folder, or attach to it if a process trains there; returns its number.
 
-        One that was killed before its first checkpoint begins again.
+        A training that was killed before its first checkpoint starts over.
 
         Args:
             folder: of the training.
-            steps: another budget of transitions, counted from the beginning.
-            minutes: another budget of time, counted likewise.
+            steps: new budget of transitions, counted from the beginning.
+            minutes: new budget of time, counted from the beginning.
 
         Raises:
-            TrainingError: if there is none, or the service looks after it already.
-            StoreError: as `submit`.
+            TrainingError: if the folder has no training, or the service already manages it.
+            StoreError: as for `submit`.
         """
         config = replace(read_config(Path(folder)), resume=has_checkpoint(Path(folder)))
         if steps is not None or minutes is not None:
@@ -141,14 +141,15 @@ class TrainingService:
             return number
 
     def close(self, *, keep: bool = False, timeout_s: float = 30.0) -> list[ServedTraining]:
-        """End the service. What other programs have started goes on.
+        """End the service. Trainings of other programs continue.
 
         Args:
-            keep: trainings go on by themselves; otherwise they stop with a checkpoint. Those that wait do neither.
-            timeout_s: how long they may take to stop; what has not by then is killed.
+            keep: whether running trainings continue by themselves instead of stopping with a checkpoint; waiting ones
+                end.
+            timeout_s: maximum time for stopping, s; afterwards they are killed.
 
         Returns:
-            Those that had to be killed.
+            The killed trainings.
         """
         self._closing.set()
         self._thread.join()
@@ -171,22 +172,22 @@ class TrainingService:
         return killed
 
     def __enter__(self) -> TrainingService:
-        """This service."""
+        """Return this service."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop everything with a checkpoint."""
+        """Stop all trainings with a checkpoint."""
         self.close()
 
-    # Inside
+    # Internals
 
     def _submit(self, config: TrainingConfig, name: str, *, goes_on: bool) -> int:
         with self._lock:
             self._check_folder(config.folder)
             number = self._number(config, name, goes_on=goes_on)
-            self._served.pop(number, None)  # it goes on under its old number
+            self._served.pop(number, None)  # it resumes under its old number
             job = TrainingJob(config, trainer=self._trainer)
             self._add(number, name, job)
             return number
@@ -229,16 +230,16 @@ class TrainingService:
                     training.job.fail(str(error))
 
     def _sync(self, training: ServedTraining) -> None:
-        """Bring the store up to date with a training; nothing more is to be done for one that is over and stored."""
+        """Update the store with a training; a last time after its end."""
         recorder, job = training.recorder, training.job
         if recorder is None or self._store is None:
             return
-        is_over = job.state.is_over  # asked first: what is over has said everything
+        is_over = job.state.is_over  # read first: an ended training has sent all its reports
         try:
             recorder.sync()
             row = self._store.trainings.get(training.number)
             if is_over and (row.state, row.message) != (job.state.value, job.message):
-                # What its process could not say itself: it was killed, or never came to be.
+                # The process could not report its end, because it was killed or never started.
                 self._store.trainings.set_state(training.number, job.state.value, message=job.message)
             training.store_error = None
             if is_over:

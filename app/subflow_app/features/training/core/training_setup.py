@@ -91,7 +91,7 @@ _EVALUATION = (
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")
-# Keys of a recipe that are fields of a training's config, and what they are called there.
+# Keys of a recipe by the fields of a training's config.
 _SETTINGS = {
     **{key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic", "families", "families_share")},
     "episode": "episode_s",
@@ -100,20 +100,20 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A recipe, read and checked by itself; whether agent and scenario go together is for `training_setup` to say.
+    """A recipe, checked without its agent and scenario; `prepare` checks the combination.
 
     Attributes:
-        name: of the file, without its ending.
+        name: of the file, without its suffix.
         path: of the file.
-        agent: what learns.
-        title: what is learned; may be empty.
+        agent: to be trained.
+        title: subject of the training; may be empty.
         scenario: path of the scenario file.
-        training: block that takes the place of the scenario's own; None: that stays.
+        training: block that replaces that of the scenario; None: no replacement.
         overrides: "KEY=VALUE" for the scenario.
         options: of the agent.
-        evaluation_scenario: path of the scenario to evaluate on; None: the one trained on.
-        settings: fields of `subflow_agents.TrainingConfig` that the recipe gives.
-        expected_s: what it takes on two cores; None if it does not say.
+        evaluation_scenario: path of the scenario of evaluations; None: that of the training.
+        settings: fields of `subflow_agents.TrainingConfig` in the recipe.
+        expected_s: expected time on two cores, s; None if unknown.
     """
 
     name: str
@@ -130,7 +130,7 @@ class Recipe:
 
 
 def recipe_names() -> tuple[str, ...]:
-    """Names of the shipped recipes, sorted; the folder is the list."""
+    """Names of the shipped recipes, sorted."""
     return tuple(sorted(path.stem for path in resource_path("agents/recipes").glob(f"*{RECIPE_SUFFIX}")))
 
 
@@ -138,7 +138,7 @@ def load_recipe(name_or_path: str) -> Recipe:
     """Read a recipe file, or a shipped recipe by name.
 
     Raises:
-        InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
+        InputError: if the file or name does not exist; `RecipeError` with all problems of the recipe.
     """
     path = _find(name_or_path)
     text = read_text(path, RecipeError, "a recipe")
@@ -146,10 +146,10 @@ def load_recipe(name_or_path: str) -> Recipe:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Seeds as people write them: "1000000-1000004", "3", "1,4,7-9".
+    """Seeds in any notation: "1000000-1000004", "3", "1,4,7-9".
 
     Raises:
-        InputError: if the text is none of that, names no seed or too many.
+        InputError: if the text is not in such a notation, or names no seed or too many.
     """
     allowed = f'allowed: up to {_MAX_SEEDS} of them, e.g. "1-5" or "1,4,7-9"'
     seeds: list[int] = []
@@ -223,7 +223,7 @@ def _is_plain(report: Report, key: str, value: object) -> bool:
 
 
 def with_training(text: str, training: Mapping[str, Any] | None) -> str:
-    """A scenario's text with another `[training]` block in place of its own; None leaves it as it is."""
+    """A scenario's text with another `[training]` block; None changes nothing."""
     if training is None:
         return text
     import tomlkit
@@ -235,22 +235,22 @@ def with_training(text: str, training: Mapping[str, Any] | None) -> str:
 
 
 OPTION_PREFIX = "options."
-"""How `--set` names options of the agent: options.gamma=0.9."""
+"""Prefix of options of the agent in `--set`: options.gamma=0.9."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRequest:
-    """What to train, before it is checked.
+    """A training to prepare, before any check.
 
     Attributes:
-        agent: what learns.
-        scenario: path or name of the scenario file; empty where `scenario_text` is given.
-        scenario_text: TOML of a scenario that is in no file, as the window has it.
-        scenario_name: what messages call that.
+        agent: to be trained.
+        scenario: path or name of the scenario file; empty if `scenario_text` is given.
+        scenario_text: TOML of a scenario without a file, e.g. from the window.
+        scenario_name: its name in messages.
         overrides: "KEY=VALUE" for the scenario.
-        training: block in place of the scenario's `[training]`; None: that stays.
+        training: block that replaces the scenario's `[training]`; None: no replacement.
         options: of the agent.
-        evaluation_scenario: path or name of what to evaluate on; empty: the scenario.
+        evaluation_scenario: path or name of the scenario of evaluations; empty: that of the training.
         settings: further fields of `TrainingConfig`.
     """
 
@@ -266,7 +266,7 @@ class TrainingRequest:
 
 
 def request_of(recipe: Recipe) -> TrainingRequest:
-    """What a recipe asks for."""
+    """The request of a recipe."""
     return TrainingRequest(
         agent=recipe.agent,
         scenario=str(recipe.scenario),
@@ -279,12 +279,12 @@ def request_of(recipe: Recipe) -> TrainingRequest:
 
 
 def with_changes(request: TrainingRequest, changes: Sequence[str], **settings: Any) -> TrainingRequest:
-    """The request with what the command line says on top.
+    """The request with the changes of the command line.
 
     Args:
-        request: the recipe's, or what the other options say.
+        request: from the recipe or the other options.
         changes: "KEY=VALUE" of `--set`: options of the agent with the prefix "options.", else values of the scenario.
-        settings: fields of `TrainingConfig`; None stands for "not given".
+        settings: fields of `TrainingConfig`; None means "not given".
 
     Raises:
         InputError: if an option of the agent has no value.
@@ -300,21 +300,21 @@ def with_changes(request: TrainingRequest, changes: Sequence[str], **settings: A
             raise InputError(f'--set "{change}": not of the form KEY=VALUE, e.g. "options.gamma=0.9"')
     given = {key: value for key, value in settings.items() if value is not None}
     if "steps" in given or "minutes" in given:
-        # A budget on the command line takes the place of the recipe's, also where that is of the other kind.
+        # A budget on the command line replaces that of the recipe, even one of the other kind.
         given = {"steps": None, "minutes": None} | given
     return replace(request, overrides=tuple(overrides), options=options, settings={**request.settings, **given})
 
 
 def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
-    """The config of the training, once everything that can be known beforehand is known to be right.
+    """The config of the training, checked as far as possible in advance.
 
     Args:
-        request: what to train.
-        folder: where the training writes.
+        request: for the training.
+        folder: for the output of the training.
 
     Raises:
-        InputError: if there is no such scenario.
-        ConfigError: if there is no such agent, an option or a setting is not acceptable, or the scenario lacks the
+        InputError: if the scenario does not exist.
+        ConfigError: if the agent does not exist, if an option or a setting is invalid, or if the scenario lacks the
             flows or paths that the agent needs.
         ScenarioError: with all problems of the scenario.
     """
@@ -342,12 +342,12 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
 
 
 def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
-    """(name for messages, text with everything that was changed, folder of the files it names)."""
+    """Name for messages, text with all changes, and folder for relative paths."""
     if request.scenario_text:
         name, text, files = request.scenario_name or "<scenario>", request.scenario_text, None
     else:
         path = find_scenario(request.scenario)
-        scenario_at(Use.TRAIN, path, request.overrides)  # its problems with their lines in the file
+        scenario_at(Use.TRAIN, path, request.overrides)  # for messages about its problems with lines of the file
         name, text, files = str(path), read_scenario_text(path), path.parent
     text = with_training(text, request.training)
     if request.overrides:
@@ -357,10 +357,10 @@ def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
 
 
 def check_torch() -> None:
-    """See that PyTorch is installed, without the seconds that importing it takes.
+    """Check that PyTorch is installed, without the slow import.
 
     Raises:
-        TrainingError: if it is not; the text says how to get it.
+        TrainingError: if it is missing; the text explains the installation.
     """
     missing = [name for name in ("torch", "safetensors") if importlib.util.find_spec(name) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""Trainings and evaluations as tables and lines of text, for the terminal and the window alike."""
+"""Trainings and evaluations as tables and lines of text, for terminal and window."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subflow_sim.stats import Estimate
 if TYPE_CHECKING:
     from subflow_store import EvaluationFigure, TrainingRow
 
-# What a training reports, in the order in which people read it.
+# Reported metrics in the order of display.
 _SHOWN = (
     *("return_mean", "goodput_bps", "flow_goodput_bps", "rtt_inflation", "loss_ratio", "jain", "td_error", "q_mean"),
     *("actor_saturation", "kl", "entropy", "updates_per_s", "steps_per_s", "sim_s_per_s"),
@@ -32,17 +32,17 @@ _SHOWN = (
 
 
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """(heading, value, unit) of each metric that is known."""
+    """(heading, value, unit) of each known metric."""
     shown = [REPORT_MEASURES[key] for key in _SHOWN if key in metrics]
     return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
 
 
 def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
-    """How far a training is: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
+    """Progress of a training: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
 
     Args:
-        metrics: the latest of each.
-        is_spent: whether its budget is used up, and only its evaluation remains.
+        metrics: latest value of each.
+        is_spent: whether the budget is used up, so that only the evaluation remains.
     """
     parts = [f"step {count_text(metrics.get('step', 0))}"]
     if "updates" in metrics:
@@ -56,7 +56,7 @@ def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
 
 
 def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: float | None) -> float:
-    """Share of the budget that is used, 0 to 1."""
+    """Used share of the budget, 0 to 1."""
     shares = [0.0]
     if steps:
         shares.append(metrics.get("step", 0) / steps)
@@ -66,13 +66,13 @@ def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: floa
 
 
 def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
-    """Controllers of an evaluation beside each other: mean and 95 % confidence interval over its seeds.
+    """Table of the controllers of an evaluation: mean and 95 % confidence interval over its seeds.
 
-    Goodput is that of a flow under evaluation while it was active; a star marks the best classic.
+    Goodput is the active goodput of a flow under evaluation; a star marks the best classic.
 
     Args:
         values: `subflow_agents.evaluation.Evaluation.to_json()`.
-        title: above the table; left out: the scenario and how many seeds.
+        title: of the table; default: the scenario and the number of seeds.
     """
     best = values.get("best_baseline")
     columns: list[Column[Mapping[str, Any]]] = [
@@ -88,7 +88,7 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     ]
     contenders = values.get("controllers") or ()
     others = _interval_column("other_goodput_bps")
-    if any(others.text(each) != NOTHING for each in contenders):  # not every flow has the controller under evaluation
+    if any(others.text(each) != NOTHING for each in contenders):  # some flows have another controller
         columns.append(others)
     seeds = values.get("seeds") or ()
     told = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
@@ -101,7 +101,7 @@ def _interval_column(key: str) -> Column[Mapping[str, Any]]:
 
 
 def contender_label(label: str) -> str:
-    """How a contender is called in a table: of a policy file its folder and name, so that the table fits."""
+    """Short name of a contender in a table: for a policy file, only folder and name."""
     return "/".join(Path(label).parts[-2:]) if label.endswith(".safetensors") else label
 
 
@@ -120,7 +120,7 @@ def evaluation_line(values: Mapping[str, Any]) -> str:
 
 
 def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | None:
-    """The last evaluation in the store as a table; None if there was none."""
+    """The last evaluation in the store as a table; None without evaluations."""
     if not figures:
         return None
     last: dict[str, dict[str, Any]] = {}
@@ -147,11 +147,11 @@ TRAINING_COLUMNS: tuple[Column[TrainingRow], ...] = (
     NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
     Column("Started", lambda row: short_time_text(row.started_at)),
 )
-"""The list of trainings."""
+"""Columns of the list of trainings."""
 
 
 def _interval(key: str, figure: object) -> str:
-    """``6.120 ± 0.030``, or the mean alone where one seed allows no interval."""
+    """``6.120 ± 0.030``, or only the mean for a single seed."""
     if not isinstance(figure, Mapping):
         return NOTHING
     return EVALUATION_MEASURES[key].interval_text(Estimate(number(figure.get("mean")), number(figure.get("ci95"))))

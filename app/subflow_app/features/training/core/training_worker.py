@@ -1,10 +1,10 @@
-"""The process in which a training runs: it reads one job, then commands, and writes reports, all as lines of JSON.
+"""The worker process of a training: reads one job, then commands, and writes reports, all as lines of JSON.
 
-It is started as `subflow train-worker`. Nothing but JSON crosses its pipes, in neither direction, so that neither
-side ever runs what the other one sent. Each report is also in the folder of the training: whoever comes later reads on
-there, and the training outlives the program that started it if that has asked for it.
+It is started as `subflow train-worker`. Only JSON crosses its pipes in both directions, so that neither side executes
+data of the other. Each report is also written to the folder of the training. Other programs can read it there, and a
+detached training outlives the program that started it.
 
-When the pipe of commands closes without that, the program was killed, and the training stops with a checkpoint.
+If the command pipe of an attached training closes, the parent has died, and the training stops with a checkpoint.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from subflow_sim.errors import SimError
 from subflow_store.liveness import HEARTBEAT_S, this_process
 
 DETACH = "detach"
-"""The one command that is for this process and not for the training: go on without your parent."""
+"""The only command for the process itself: continue without the parent."""
 
 TRAINER = "subflow_agents.training"
 """The module whose `run_training(config, control, report)` trains."""
 
-_FILE_CHECK_S = 0.02  # a stat takes a microsecond, and commands are to be obeyed within 100 ms
-_MOST_WAITING = 10_000  # reports that may wait for a parent that does not read
+_FILE_CHECK_S = 0.02  # a stat takes a microsecond, and commands should act within 100 ms
+_MOST_WAITING = 10_000  # maximum number of queued reports for a parent that does not read
 _PARENT_PATIENCE_S = 5.0
 
 
 def main() -> int:
-    """Carry out the job on stdin; returns the exit code.
+    """Run the job from stdin; returns the exit code.
 
     A job is ``{"config": {...}, "trainer": module, "detached": flag}``.
     """
@@ -68,7 +68,8 @@ def main() -> int:
         claim(folder, this_process())
         mend_reports(folder)
         if not config.resume:
-            write_config(folder, config)  # at once: killed before its first checkpoint, it can be begun again
+            # at once, so that a training killed before its first checkpoint can start over
+            write_config(folder, config)
     except (AgentError, AppError, OSError) as error:
         outbox.send(_failure(error))
         outbox.close()
@@ -86,8 +87,7 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
         try:
             import_module(trainer).run_training(config, control, outbox.send)
         except Exception as error:
-            # Whatever it is, the parent and the folder have to know; what is not a kind of our own is a bug, and the
-            # log has its traceback.
+            # Parent and folder have to learn of any error; unexpected types are bugs, whose traceback goes to the log.
             if not isinstance(error, AgentError | SimError | OSError):
                 traceback.print_exc()
                 report_error(error, "training")
@@ -103,7 +103,7 @@ def _failure(error: Exception) -> Report:
 
 
 def stdin_lines() -> Iterator[bytes]:
-    """The lines of stdin as they come. Not through `sys.stdin`: Python could not end while a thread waits there."""
+    """The lines of stdin. Not through `sys.stdin`, as Python could not exit while a thread waits in it."""
     rest = b""
     while content := os.read(0, 1 << 16):
         *whole, rest = (rest + content).split(b"\n")
@@ -111,10 +111,10 @@ def stdin_lines() -> Iterator[bytes]:
 
 
 class Outbox:
-    """Sends reports to the parent. One that hangs does not hold the training up.
+    """Sends reports to the parent. A parent that hangs does not delay the training.
 
     Attributes:
-        has_failed: whether a report said that the training failed.
+        has_failed: whether a report of a failure was sent.
     """
 
     def __init__(self, pipe: BinaryIO) -> None:
@@ -125,14 +125,14 @@ class Outbox:
         self._thread.start()
 
     def send(self, report: Report) -> None:
-        """Hand over a report; returns at once."""
+        """Queue a report; returns at once."""
         self.has_failed |= report.kind is ReportKind.FAILED
         line = json.dumps(plain(report.to_json()), allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:
             self._waiting.put(line)
 
     def close(self) -> None:
-        """Wait until the parent has read everything, but not for ever."""
+        """Wait until the parent has read everything, up to a timeout."""
         self._waiting.put(None)
         self._thread.join(_PARENT_PATIENCE_S)
 
@@ -142,19 +142,19 @@ class Outbox:
                 self._pipe.write(line)
                 self._pipe.flush()
             except OSError:
-                return  # nobody reads any more; the folder has everything
+                return  # the parent stopped reading; the folder contains all reports
 
 
 class PipeControl:
     """Commands from the parent's pipe, from the folder, and from signals; a `subflow_agents.Control`."""
 
     def __init__(self, folder: Path, lines: Iterator[bytes], *, detached: bool = False) -> None:
-        """Begin to listen.
+        """Start listening.
 
         Args:
             folder: of the training.
-            lines: from the parent, as they come.
-            detached: go on when the parent is gone.
+            lines: of the parent's pipe.
+            detached: whether to continue after the end of the parent.
         """
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._folder = folder
@@ -164,7 +164,7 @@ class PipeControl:
         threading.Thread(target=self._listen, args=(lines,), name="subflow-commands", daemon=True).start()
 
     def poll(self) -> Command:
-        """The next command not yet obeyed, or NONE."""
+        """The next command, or NONE."""
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + _FILE_CHECK_S
@@ -180,7 +180,7 @@ class PipeControl:
 
     @contextlib.contextmanager
     def stopping_on_signals(self) -> Any:
-        """SIGTERM and SIGINT stop the training with a checkpoint; a second one ends the process as usual."""
+        """SIGTERM and SIGINT stop the training with a checkpoint; a second signal ends the process by default."""
         before: Mapping[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
         def on_signal(number: int, _frame: FrameType | None) -> None:
@@ -206,5 +206,5 @@ class PipeControl:
         if text == DETACH:
             self._detached = True
             return
-        with contextlib.suppress(ValueError):  # a word that a newer parent knows
+        with contextlib.suppress(ValueError):  # a command of a newer parent
             self._commands.put(Command(text))

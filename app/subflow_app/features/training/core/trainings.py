@@ -1,4 +1,4 @@
-"""The trainings of this program and of sessions before it, as the Train page shows them."""
+"""The trainings of this and earlier sessions, for the Train page."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MOST_LISTED = 200
-# Reports taken in at once: those of a long training that is attached to come by the ten thousand, and the window
-# shall not stand still for them.
+# Maximum number of reports per poll: attaching to a long training yields tens of thousands, which must not block the
+# window.
 _MOST_REPORTS = 2000
 _KINDS = {"number": Dimension.NUMBER, "integer": Dimension.COUNT, "flag": Dimension.FLAG, "choice": Dimension.CHOICE}
 
 
 class Trainings(TrainingService):
-    """What the Train page asks: which trainings there are, and what becomes of them.
+    """The trainings of the Train page, with the actions on them.
 
-    Every method but `observe` and `choices` returns at once.
+    Every method except `observe` and `choices` returns at once.
 
     Args:
-        store: keeps trainings; None: only their folders do.
-        limit: how many run at once; None: as many as the computer has room for.
+        store: for the trainings; None: only their folders.
+        limit: number of simultaneous trainings; None: from the number of cores.
         trainer: module whose `run_training` trains.
 
     Raises:
@@ -82,16 +82,16 @@ class Trainings(TrainingService):
         self._needs_torch = trainer == TRAINER
         self._trainings: list[Training] = []
         self._configs: dict[str, TrainingConfig] = {}
-        self._waiting: dict[str, deque[Mapping[str, Any]]] = {}  # reports not taken in yet
+        self._waiting: dict[str, deque[Mapping[str, Any]]] = {}  # reports not processed yet
         self._loaded: set[str] = set()
         self._is_left = False
         if store is not None:
             self._list_stored(store)
 
-    # --- what there is ---
+    # --- contents ---
 
     def choices(self) -> TrainingChoices:
-        """What can be trained; reads files."""
+        """Agents, recipes and scenarios for the form; reads files."""
         known = agents()
         names = {info.name for info in known}
         recipes = []
@@ -118,7 +118,7 @@ class Trainings(TrainingService):
         return TrainingChoices(listed, tuple(recipes), scenario_names())
 
     def draws(self, scenario: DocumentText | str) -> bool:
-        """Whether a scenario, or the one of that name or path, is a distribution; False if it cannot be read."""
+        """True if a scenario, given as document, name or path, is a distribution; False if it cannot be read."""
         if isinstance(scenario, DocumentText):
             return is_distribution(scenario.text)
         try:
@@ -127,23 +127,23 @@ class Trainings(TrainingService):
             return False
 
     def trainings(self) -> Sequence[Training]:
-        """All trainings, newest first; each stays the same object while it is listed."""
+        """All trainings, newest first; each remains the same object while listed."""
         return self._trainings
 
     @property
     def is_busy(self) -> bool:
-        """Whether any process works or waits."""
+        """True if a training is running or waiting."""
         return any(not training.state.is_over for training in self._trainings)
 
     def poll(self) -> bool:
-        """Take in what the trainings have told; whether anything changed."""
+        """Process new reports of the trainings; True if anything changed."""
         changed = False
         for training in self._trainings:
             job = self._job(training)
             if job is None:
                 continue
             waiting = self._waiting.setdefault(training.id, deque())
-            # Asked first: what is over has told everything by then.
+            # Read first: an ended training has sent all its reports.
             state, message = job.state, job.message
             waiting.extend(job.take_reports())
             for _ in range(min(len(waiting), _MOST_REPORTS)):
@@ -154,10 +154,10 @@ class Trainings(TrainingService):
         return changed
 
     def load_log(self, training: Training) -> None:
-        """Read the metrics and evaluations of a training of an earlier session.
+        """Read the metrics and evaluations of a training from an earlier session.
 
         Raises:
-            StoreError: if they cannot be read.
+            StoreError: if the records cannot be read.
         """
         if training.id in self._loaded or self._store is None or not training.id.isdigit():
             return
@@ -171,14 +171,14 @@ class Trainings(TrainingService):
         training.comparisons[:] = _comparisons(stored.evaluations(number), config, training)
         self._loaded.add(training.id)
 
-    # --- what becomes of them ---
+    # --- actions ---
 
     def start(self, order: TrainingOrder, document: DocumentText) -> Training:
-        """Begin a training, or line it up.
+        """Start a training, or queue it.
 
         Raises:
-            AppError: if it cannot be: PyTorch is missing, the scenario lacks the paths that the agent needs.
-            SimError: with what is wrong with the scenario.
+            AppError: if it is impossible, e.g. because PyTorch or required paths of the scenario are missing.
+            SimError: with the problems of the scenario.
             StoreError: if the store cannot list it.
         """
         if self._needs_torch:
@@ -188,7 +188,7 @@ class Trainings(TrainingService):
             config = prepare(request, trainings_directory())
         except AgentError as error:
             raise InputError(str(error)) from error
-        # Made only now: a training that cannot be leaves no folder behind.
+        # Created only now, so that an impossible training leaves no folder behind.
         config = replace(config, folder=str(new_training_directory(order.agent)))
         name = f"{order.agent} on {config.scenario_name}, seed {config.seed}"
         number = self.submit(config, name=name)
@@ -198,10 +198,10 @@ class Trainings(TrainingService):
         return training
 
     def tell(self, training: Training, command: Command) -> None:
-        """Have it pause or go on after a pause, write a checkpoint, evaluate its policy, or end with a checkpoint.
+        """Pause, resume, write a checkpoint, evaluate the policy, or end with a checkpoint.
 
         Raises:
-            TrainingError: if it has ended.
+            TrainingError: if the training has ended.
         """
         job = self._job(training)
         if job is None or job.state.is_over:
@@ -209,13 +209,13 @@ class Trainings(TrainingService):
         job.tell(command)
 
     def go_on(self, training: Training) -> bool:
-        """Begin again from the last checkpoint of a training that ended early.
+        """Resume from the last checkpoint of a training that ended early.
 
         Returns:
-            Whether it has no checkpoint, and therefore starts over at its first step.
+            True if the training starts over at its first step, because it has no checkpoint.
 
         Raises:
-            AppError: if it has no folder.
+            AppError: if the training has no folder.
         """
         if training.folder is None:
             raise TrainingError(f"{training.name} has no folder to continue in")
@@ -231,10 +231,10 @@ class Trainings(TrainingService):
         return starts_over
 
     def observe(self, training: Training) -> SeenPolicy:
-        """Let the newest policy act for a while and keep what it saw; takes a moment.
+        """Run the newest policy for a moment and record its observations.
 
         Raises:
-            AppError: if there is no policy yet.
+            AppError: without a policy.
             SimError: if the file cannot be used.
         """
         path = training.policy_path
@@ -244,10 +244,10 @@ class Trainings(TrainingService):
         return observe_policy(path, training.scenario_text, Path(folder) if folder else None)
 
     def promote(self, training: Training, name: str, note: str) -> Path:
-        """Copy the best policy into the user's library, where scenarios find it by its name.
+        """Copy the best policy into the user's library, where scenarios find it by name.
 
         Raises:
-            AppError: if the name is not possible or taken, or the file cannot be written.
+            AppError: if the name is invalid or taken, or if the file cannot be written.
             SimError: if the file is not a policy.
         """
         path = training.best_policy_path
@@ -256,32 +256,32 @@ class Trainings(TrainingService):
         return promote(path, name, {"note": note, "training": training.name})
 
     def policy_names(self) -> Sequence[str]:
-        """Names in the library that are taken."""
+        """Names of all policies in the library."""
         return policy_names()
 
     def leave_running(self) -> None:
-        """Let the processes go on without the window; they are listed again when one opens."""
+        """Let the processes continue without the window; the next window lists them again."""
         self._is_left = True
         for served in self.served():
             if not served.job.state.is_over and served.job.state is not JobState.WAITING:
                 served.job.detach()
 
     def stop_all(self) -> None:
-        """End every training with a checkpoint."""
+        """Stop every training with a checkpoint."""
         for served in self.served():
             served.job.stop()
 
     def close(self, *, keep: bool = True, timeout_s: float = 30.0) -> list[ServedTraining]:
-        """Let go of everything: what was not to be left running has been told to end, and nobody waits for it."""
+        """Close without waiting; trainings stop, unless `leave_running` was called."""
         if not self._is_left:
             self.stop_all()
         return super().close(keep=keep, timeout_s=timeout_s)
 
-    # --- inside ---
+    # --- internals ---
 
     def _list_stored(self, store: Store) -> None:
         if not store.is_read_only:
-            # What went on after the last session has told its folder, not the store.
+            # Trainings that continued after the last session have reported to their folders, but not to the store.
             sync_all(store)
         for row in store.trainings.rows(limit=_MOST_LISTED):
             whole = store.trainings.get(row.id)
@@ -296,7 +296,7 @@ class Trainings(TrainingService):
             training.policy_version = row.steps
             self._trainings.append(training)
             if row.process_pid and training.folder is not None:
-                # It went on without a window, or another program trains: its reports come from its folder.
+                # It continued without a window, or belongs to another program: its reports come from its folder.
                 try:
                     self.go_on_in(training.folder)
                     self._loaded.add(training.id)
@@ -325,12 +325,12 @@ class Trainings(TrainingService):
         return None if served is None else served.job
 
     def _take(self, training: Training, report: Mapping[str, Any]) -> bool:
-        """Take in one report; whether it changes anything that is shown."""
+        """Process one report; True if it changes the display."""
         kind, values = report.get("kind"), report.get("values") or {}
         if kind == ReportKind.METRICS:
             step = number(values.get("step"))
             if step <= training.log.latest("step"):
-                # It went on from a checkpoint before the end: what was learned after that never was.
+                # A resumed training repeats the steps after its last checkpoint, so that their old reports are invalid.
                 training.log.forget_from("step", step)
                 training.comparisons[:] = [each for each in training.comparisons if each.step < step]
             training.log.add(values)
@@ -349,7 +349,7 @@ class Trainings(TrainingService):
 
 
 def is_distribution(text: str) -> bool:
-    """Whether a scenario draws another one for every episode; text that is not TOML does not."""
+    """True if a scenario draws another one for every episode; False for text that is not TOML."""
     try:
         return isinstance(tomllib.loads(text).get("training"), dict)
     except tomllib.TOMLDecodeError:
@@ -364,7 +364,7 @@ def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
         if order.scenario != _scenario_name(recipe.scenario):
             request = replace(request, scenario="", overrides=(), training=None, evaluation_scenario="")
     if order.scenario == DOCUMENT:
-        # With the content of the files that it names: a scenario that was never saved has no folder to find them in.
+        # With the contents of referenced files, because an unsaved scenario has no folder for relative paths.
         text = source_of(Use.TRAIN, document.text, file=document.title, folder=document.folder).text
         request = replace(request, scenario="", scenario_text=text, scenario_name=document.title)
     elif not request.scenario:
@@ -401,7 +401,7 @@ def _recipe_choice(recipe: Any) -> RecipeChoice:
 
 
 def _scenario_name(path: Path) -> str:
-    """What the form calls a scenario file: its name where it ships, else its path."""
+    """Name of a scenario file in the form: its short name if it is shipped, else its path."""
     try:
         return path.stem if find_scenario(path.stem).resolve() == path.resolve() else str(path)
     except InputError:
@@ -433,7 +433,7 @@ def _budget(config: TrainingConfig) -> str:
 
 
 def _fraction(config: TrainingConfig, step: float, elapsed_s: float) -> float:
-    """Share of the budget that is used; NaN before the first report."""
+    """Used share of the budget; NaN before the first report."""
     shares = []
     if config.steps is not None:
         shares.append(step / config.steps)
@@ -448,7 +448,7 @@ def _config(row: TrainingRow) -> TrainingConfig:
 
 def _state(row: TrainingRow) -> JobState:
     state = JobState(row.state)
-    # Nobody waits with it any more: the program that had lined it up is gone.
+    # The program that had queued it has ended.
     return JobState.INTERRUPTED if state is JobState.WAITING else state
 
 
@@ -457,7 +457,7 @@ def _estimate(figure: Mapping[str, Any]) -> Estimate:
 
 
 def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | None:
-    """What the report of an evaluation says; None if nothing that can be shown."""
+    """Comparison from the report of an evaluation; None without displayable figures."""
     step = number(values.get("step"))
     controllers = [each for each in values.get("controllers") or [] if isinstance(each.get("goodput_bps"), Mapping)]
     own = next((each for each in controllers if not each.get("is_baseline")), None)
@@ -490,6 +490,6 @@ def _comparisons(figures: Sequence[EvaluationFigure], config: TrainingConfig, tr
 
 
 def _elapsed_at(training: Training, step: float) -> float:
-    """Training time at a step, s, between the reports around it; NaN before the first."""
+    """Training time at a step, s, interpolated between reports; NaN before the first."""
     steps, elapsed_s = training.log.curve("elapsed_s", "step")
     return float(np.interp(step, steps, elapsed_s)) if len(steps) else math.nan

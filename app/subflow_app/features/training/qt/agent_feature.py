@@ -1,4 +1,4 @@
-"""The panel of learning agents in the window: it goes with the plots, which follow it."""
+"""The panel of learning agents in the window, connected with plots and playhead."""
 
 from __future__ import annotations
 
@@ -31,19 +31,18 @@ class AgentPorts(FeatureHolder, Protocol):
 
 
 class AgentFeature(PanelFeature["AgentPanel"]):
-    """Shows the agents of the runs that the plots show."""
+    """Shows the agents of the runs in the plots."""
 
     panel_name = "agent"
     title = translatable("Agent")
     room = (298, 140)  # px
 
     def __init__(self, ports: AgentPorts) -> None:
-        """An empty panel."""
         super().__init__()
         self.ports = ports
 
     def make(self) -> AgentPanel:
-        """The decisions of the agents, with the actions that go through them."""
+        """Makes the panel, with the actions for stepping through decisions."""
         from subflow_app.features.training.qt.agent_panel import AgentPanel
 
         ports = self.ports
@@ -55,7 +54,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         return content
 
     def connect_parts(self) -> None:
-        """Follows the runs that the plots show, the one that goes on, and the playhead."""
+        """Connects the panel with the runs in the plots, the current run, and the playhead."""
         ports = self.ports
         ports.plots.runs_changed.connect(self._on_runs_changed)
         ports.plots.time_clicked.connect(self.go_to_time)
@@ -64,18 +63,18 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         ports.features[PlayheadFeature].playhead.moved.connect(self.show_time)
 
     def possible(self) -> frozenset[str]:
-        """Going to decisions before and after the one that is shown."""
+        """Names of the possible actions for going to other decisions."""
         earlier = {"agent.first", "agent.previous"} if self.shown is not None and self.shown.can_go_back else set()
         later = {"agent.next", "agent.last"} if self.shown is not None and self.shown.can_go_on else set()
         return frozenset(earlier | later)
 
     def go_to_time(self, time_s: float) -> None:
-        """Goes to the decision nearest to a time, if the runs have any."""
+        """Goes to the decision nearest to a time, if the runs have decisions."""
         if self.shown is not None:
             self.shown.go_to_time(time_s)
 
     def show_time(self, time_s: float) -> None:
-        """Shows the decision nearest to a time, as the playhead moves there."""
+        """Shows the decision nearest to the time of the playhead."""
         if self.shown is not None:
             self.shown.show_time(time_s)
 
@@ -85,7 +84,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
     def _on_runs_changed(self) -> None:
         runs = self.ports.plots.runs
-        # Runs that learn need it even while nobody looks: the plots' clicks and the actions go to their decisions.
+        # Runs with agents need the hidden panel, too: clicks in plots and actions go to its decisions.
         if self.shown is not None or any(map(learning_subflows, runs)):
             self.content.show_runs(runs)
 
@@ -99,7 +98,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The part of the Run menu that walks through the decisions of a learning agent."""
+    """The part of the Run menu for stepping through the decisions of a learning agent."""
     yield ActionSpec(
         "agent.first",
         "&First decision",

@@ -41,7 +41,7 @@ _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
 
 
 def number_text(value: float, unit: str) -> str:
-    """A number of a decision in its unit; what is scaled has none."""
+    """Text of a number of a decision in its unit; scaled numbers are plain."""
     return _FORMATS[unit](value) if unit in _FORMATS else fmt.number(value, 4)
 
 
@@ -78,53 +78,51 @@ DECISION_COLUMNS: tuple[Column[AgentDecision], ...] = (
 
 
 class DecisionList(TableModel[AgentDecision]):
-    """Rows are the decisions of one agent, in order of time; each is put together when it comes into view."""
+    """Table model of the decisions of one agent in order of time; each row is made when it becomes visible."""
 
-    VALUE = 3  # its column
+    VALUE = 3  # index of its column
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty list."""
         super().__init__(DECISION_COLUMNS, parent)
 
     def set_replay(self, replay: AgentReplay | None) -> None:
-        """Shows the decisions of the agent that is looked at."""
+        """Shows the decisions of the current agent."""
         self.show_rows(LazyRows(replay.count, replay.at) if replay is not None else ())
 
     def grow(self, replay: AgentReplay) -> None:
-        """Shows the decisions that have come."""
+        """Adds the new decisions."""
         rows = LazyRows(replay.count, replay.at)
         if len(rows) > len(self.rows):
             self.add_rows(rows)
         elif len(rows) < len(self.rows):
-            self.show_rows(rows)  # of a very long run in memory the oldest were dropped
+            self.show_rows(rows)  # a very long run in memory drops its oldest decisions
         else:
-            self.rows = rows  # what the latest one has earned is known now
+            self.rows = rows  # the reward of the latest decision has become known
 
     def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
-        """What was done in full."""
+        """The full text of an action, as tool tip."""
         is_action = role == Qt.ItemDataRole.ToolTipRole and column == 2
         return row.action_text.replace("; ", "\n") if is_action else None
 
 
 class DecisionNumbers(TableModel[NumberRow | str]):
-    """Rows are the numbers of one decision, columns the subflows that were seen: those it acted on first, in bold.
+    """Table model of one decision: a row per number, a column per observed subflow, the controlled ones first and bold.
 
-    A text is the title of the numbers that follow.
+    A text row is the title of the following numbers.
     """
 
     translates = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table."""
         super().__init__((_column("", None),), parent)
         self._acting = 0
 
     def set_decision(self, decision: AgentDecision | None, labels: Mapping[str, str]) -> bool:
-        """Shows a decision. Returns whether it has other rows or columns than the one before.
+        """Shows a decision. Returns True if the numbers of rows or columns have changed.
 
         Args:
             decision: None empties the table.
-            labels: text for people by subflow.
+            labels: display text by subflow.
         """
         rows: list[NumberRow | str] = []
         for row in number_rows(decision) if decision is not None else []:
@@ -141,24 +139,24 @@ class DecisionNumbers(TableModel[NumberRow | str]):
         if len(columns) != len(self.columns) or len(rows) != len(self.rows):
             self.show_rows(rows, columns)
             return True
-        # So that scroll position and widths stay while a person steps.
+        # This keeps scroll position and widths while a person steps through decisions.
         self.rows, self.columns = rows, columns
         self.say_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
         return False
 
     def title_rows(self) -> list[int]:
-        """The rows that are titles of parts, to be drawn over all columns."""
+        """Indexes of title rows, which span all columns."""
         return [row for row, each in enumerate(self.rows) if isinstance(each, str)]
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Subflows that it acted on are bold."""
+        """Controlled subflows are bold."""
         if role == Qt.ItemDataRole.FontRole:
             return bold() if 1 <= section <= self._acting else None
         return super().headerData(section, orientation, role)
 
     def other_data(self, row: NumberRow | str, column: int, role: int) -> object | None:
-        """What a number is; titles are muted and bold."""
+        """Help of a number as tool tip; titles are muted and bold."""
         if isinstance(row, NumberRow):
             return row.help or None if role == Qt.ItemDataRole.ToolTipRole else None
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -167,7 +165,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
 
 
 def _column(title: str, subflow: int | None, tip: str = "") -> Column[NumberRow | str]:
-    """A column of a subflow; None: of the names of the numbers."""
+    """A column for a subflow, or, for None, for the names of the numbers."""
 
     def text(row: NumberRow | str) -> str:
         if subflow is None:
@@ -194,22 +192,22 @@ _EMPTY_TEXT = translatable(
 
 
 class AgentPanel(QWidget):
-    """Shows one agent of one of the runs that the plots show."""
+    """Shows one agent of one of the runs in the plots."""
 
-    decision_chosen = Signal(int, float)  # position of the run among those shown, time of the decision, s
+    decision_chosen = Signal(int, float)  # index of the run in the plots, time of the decision in s
     number_chosen = Signal(str, str)  # "observation" or "action", and the name of one of its numbers
-    changed = Signal()  # whether there are decisions before or after this one
+    changed = Signal()  # `can_go_back` or `can_go_on` may have changed
     failed = Signal(object)  # StoreError
 
     def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """A panel without an agent; ``steps`` are the actions that go from decision to decision."""
+        """Starts without an agent; ``steps`` are actions that step through decisions."""
         super().__init__(parent)
         self.setObjectName("agent")
         self._runs: list[Traces] = []
-        self._replays: list[tuple[int, AgentReplay]] = []  # with their positions among the runs shown
+        self._replays: list[tuple[int, AgentReplay]] = []  # with the index of the run in the plots
         self._current = 0
-        self._waiting: list[tuple[int, Traces]] = []  # runs that learn, but have not decided yet
-        self._is_showing = False  # a row is selected by us, not by the person
+        self._waiting: list[tuple[int, Traces]] = []  # runs with agents that have not decided yet
+        self._is_showing = False  # the panel selects a row, not the person
         self.agents = Choice("agent_choice", text=tr("Agent"), letters=8)
         self.agents.activated.connect(self._on_agent_chosen)
         self.plotted = {kind: Choice(f"agent_{kind}", text=tr(text), letters=8) for kind, text in _NUMBERS.items()}
@@ -242,7 +240,7 @@ class AgentPanel(QWidget):
         v_box(content, first, second, self._about, self.why, (parts, 1), margins=6, spacing=6)
         return content
 
-    # ---- what the window uses ----
+    # ---- used by the window ----
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Lists the agents of these runs."""
@@ -253,7 +251,7 @@ class AgentPanel(QWidget):
         self._show_agents()
 
     def refresh(self) -> None:
-        """Takes over what has come since the last call; nothing to do while the panel is hidden."""
+        """Takes over new data since the last call; no effect while hidden."""
         if not self.isVisible():
             return
         if self._take_waiting():
@@ -274,21 +272,21 @@ class AgentPanel(QWidget):
 
     @property
     def replay(self) -> AgentReplay | None:
-        """What is looked at."""
+        """The current replay; None without an agent."""
         return self._replays[self._current][1] if self._replays else None
 
     @property
     def can_go_back(self) -> bool:
-        """Whether there is a decision before this one."""
+        """True if the agent has an earlier decision."""
         return self.replay is not None and self.replay.position > 0
 
     @property
     def can_go_on(self) -> bool:
-        """Whether there is a decision after this one."""
+        """True if the agent has a later decision."""
         return self.replay is not None and not self.replay.is_at_end
 
     def step(self, by: int) -> None:
-        """Goes on by so many decisions, or back."""
+        """Goes forward by so many decisions; back if negative."""
         if self.replay is not None:
             self._go_to(self.replay.position + by)
 
@@ -308,20 +306,20 @@ class AgentPanel(QWidget):
             self._go_to(self.replay.position)
 
     def show_time(self, time_s: float) -> None:
-        """Shows the decision nearest to a time, as the playhead moves there; tells nobody to go to that decision."""
+        """Shows the decision nearest to the time of the playhead, without emitting `decision_chosen`."""
         if self.replay is not None and self.replay.count and self.isVisible():
             self.replay.go_to_time(time_s)
             self._show_decision()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Takes over what came while the panel was hidden."""
+        """Takes over data that arrived while the panel was hidden."""
         super().showEvent(event)
         self.refresh()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _take_waiting(self) -> bool:
-        """Makes replays of runs whose agents have decided by now; whether there are any."""
+        """Makes replays of runs whose agents have decided meanwhile; True if it made any."""
         taken = []
         for run, traces in self._waiting:
             try:

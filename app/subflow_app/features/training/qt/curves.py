@@ -1,7 +1,6 @@
 """Curves of the selected trainings with their choices, and the policy of a training as a picture.
 
-The picture is drawn again while the policy learns. Both widgets exist without pyqtgraph, which is loaded late: by the
-first curve or picture.
+The picture is redrawn while the policy learns. Both widgets load pyqtgraph late, with the first curve or picture.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ _X_TEXTS = {"step": translatable("Over decisions"), "elapsed_s": translatable("O
 
 
 class TrainingCurves(QWidget):
-    """Plots of every metric that is switched on and that a selected training has."""
+    """Plots of all selected metrics that a selected training has reported."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing is selected."""
         super().__init__(parent)
         self.setObjectName("training_curves")
         self._shown: tuple[tuple[Training, int], ...] = ()
@@ -60,7 +58,7 @@ class TrainingCurves(QWidget):
 
     @property
     def specs(self) -> tuple[TrainingPlot, ...]:
-        """What is plotted: what is wanted, as far as a selected training has it, and return and goodput anyway."""
+        """The plots: return and goodput always, others if a selected training has the metric, unless switched off."""
         always = DEFAULT_TRAINING_PLOTS[:2]
         return tuple(
             spec
@@ -70,7 +68,7 @@ class TrainingCurves(QWidget):
         )
 
     def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
-        """Shows these trainings, each with the number of its colour."""
+        """Shows these trainings, each with the index of its colour."""
         self._shown = tuple(trainings)
         self._pages.setCurrentIndex(0)
         if not trainings:
@@ -81,13 +79,13 @@ class TrainingCurves(QWidget):
         self._pages.setCurrentIndex(1)
 
     def refresh(self) -> None:
-        """Draws the reports that came since the last call; nothing to do while hidden."""
+        """Draws new reports since the last call; no effect while hidden."""
         if self.plots is not None and self._shown and self.isVisible():
             self.plots.set_specs(self.specs)
             self.plots.refresh()
 
     def set_x(self, x: str) -> None:
-        """Draws over "step" or "elapsed_s"."""
+        """Sets the horizontal axis, "step" or "elapsed_s"."""
         self._x = x
         self.x_button.setText(f"{tr(_X_TEXTS[x])} ▾")
         if self.plots is not None:
@@ -102,7 +100,7 @@ class TrainingCurves(QWidget):
         if self.plots is not None:
             self.plots.set_specs(self.specs)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _load(self) -> TrainingPlots:
         if self.plots is None:
@@ -152,19 +150,19 @@ _ABBREVIATIONS = ("rtt", "mptcp")
 
 
 class PolicyView(QWidget):
-    """Asks the policy in a worker thread; at most one question at a time, the latest wish wins."""
+    """Picture of a policy. A worker thread computes one picture at a time, and the latest request wins."""
 
     def __init__(
         self, workers: Workers, observe: Callable[[Training], SeenPolicy], parent: QWidget | None = None
     ) -> None:
-        """Nothing to show yet; ``observe`` lets a policy act, which takes a moment."""
+        """Starts empty; ``observe`` runs a policy for a moment."""
         super().__init__(parent)
         self.setObjectName("policy_view")
         self._observe = observe
         self._training: Training | None = None
         self._seen: SeenPolicy | None = None
         self._seen_key: tuple[str, int] | None = None
-        self._asking: tuple[str, int] | None = None  # what the question under way is about
+        self._asking: tuple[str, int] | None = None  # key of the request in progress
         self._reader = LatestReader(workers, self, "policy view")
         self._reader.read.connect(lambda found: self._on_made(*found))
         self._reader.failed.connect(self._on_failed)
@@ -183,7 +181,7 @@ class PolicyView(QWidget):
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
 
     def show_training(self, training: Training | None) -> None:
-        """Shows the policy of this training; None for no one."""
+        """Shows the policy of this training; None shows an empty page."""
         if training is not self._training:
             self._training = training
             self._seen = self._seen_key = self._asking = None
@@ -192,17 +190,17 @@ class PolicyView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Draws the policy again if another one was written since; nothing to do while hidden."""
+        """Redraws the policy if a newer one was written; no effect while hidden."""
         training = self._training
         if training is None or not self.isVisible() or training.policy_path is None:
             return
         if (training.id, training.policy_version) not in (self._seen_key, self._asking):
             self._ask()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _ask(self) -> None:
-        """Has the picture made; while one is being made, one more after it."""
+        """Requests a picture; a request during another one runs afterwards."""
         training = self._training
         if training is None:
             return
@@ -210,7 +208,7 @@ class PolicyView(QWidget):
         wanted = (self.across.currentText(), self.up.currentText(), self.output.currentText())
 
         def work(_is_given_up: Callable[[], bool]) -> tuple[tuple[str, int], _Made]:
-            # What is known by the time that it is drawn: while it was waited for, the policy may have been seen.
+            # Evaluated in the worker, because an earlier request may have provided the observations meanwhile.
             seen = self._seen if key == self._seen_key else None
             return key, _draw(seen or self._observe(training), wanted)
 
@@ -221,7 +219,7 @@ class PolicyView(QWidget):
         self._show(made)
 
     def _on_failed(self, error: Exception) -> None:
-        # The file is replaced while it learns: the next one is a new try, this one is not.
+        # A training replaces its policy file: only a newer file is worth another try.
         if not self._reader.is_busy:
             self._seen_key = self._asking
         if self._seen is None:
@@ -232,7 +230,7 @@ class PolicyView(QWidget):
         self._fill_choosers(made)
         across, up, output = seen.features[made.x], seen.features[made.y], seen.outputs[made.output]
         low, high = (0.0, len(output.choices) - 1.0) if output.choices else (output.minimum, output.maximum)
-        # All actions there can be, so that colours keep their meaning while the policy learns.
+        # The full range of actions, so that colours keep their meaning while the policy learns.
         scale = ColourScale(
             _title(output.name, output.unit),
             low,
@@ -266,7 +264,7 @@ class PolicyView(QWidget):
             (self.output, outputs, made.output),
         ):
             if [chooser.itemText(number) for number in range(chooser.count())] == [text for text, _tip in entries]:
-                # The person may have chosen another one since: that wish stands, and is being asked for.
+                # Keeps a newer choice of the person, which has its own request.
                 continue
             chooser.blockSignals(True)
             chooser.clear()
@@ -293,7 +291,7 @@ class PolicyView(QWidget):
 
 
 class _Made(NamedTuple):
-    """A picture, with what it is a picture of."""
+    """A picture with its policy and choices."""
 
     seen: SeenPolicy
     x: int

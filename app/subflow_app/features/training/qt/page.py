@@ -61,16 +61,16 @@ if TYPE_CHECKING:
 
 
 class StartForm(QWidget):
-    """Fills in a draft; what it comes to is the draft's own business."""
+    """Form for a draft of a training."""
 
-    changed = Signal()  # a value was typed or chosen
-    file_wanted = Signal()  # a scenario file shall be asked for
+    changed = Signal()  # a person typed or chose a value
+    file_wanted = Signal()  # request to ask for a scenario file
 
     def __init__(self, draft: TrainingDraft, start: QAction, parent: QWidget | None = None) -> None:
-        """Shows ``draft``; ``start`` is what the button does."""
+        """Shows ``draft``; ``start`` is the action of the button."""
         super().__init__(parent)
         named(self, "start_form", tr("New training"))
-        self.draft = draft  # what is filled in
+        self.draft = draft  # edited by the form
         self._document = ""
         self._draws = False
         self.form = named(ParamForm(self), "training_form")
@@ -87,29 +87,29 @@ class StartForm(QWidget):
         self.show_draft()
 
     def set_document(self, title: str) -> None:
-        """Says what the scenario in the window is called."""
+        """Sets the title of the scenario in the window."""
         if title != self._document:
             self._document = title
             self.show_draft()
 
     def set_draws(self, draws: bool) -> None:
-        """Says whether the chosen scenario is a distribution."""
+        """Sets whether the chosen scenario is a distribution."""
         if draws != self._draws:
             self._draws = draws
             self.show_draft()
 
     def set_scenario(self, path: str) -> None:
-        """Takes a scenario file that was asked for."""
+        """Takes over the chosen scenario file."""
         self.draft.set_value("scenario", path)
         self.show_draft()
         self.changed.emit()
 
     def commit_pending(self) -> None:
-        """Makes everything count that is typed but not entered yet."""
+        """Enters pending text of the fields."""
         self.form.commit_pending()
 
     def show_problem(self) -> bool:
-        """Goes to the first field with a problem, which says there what it is; returns whether there is one."""
+        """Moves the focus to the first field with a problem; returns True if the form has problems."""
         problems = self.draft.problems()
         row = self.form.row(problems[0].key) if problems else None
         if row is not None:
@@ -117,12 +117,12 @@ class StartForm(QWidget):
         return bool(problems)
 
     def show_draft(self) -> None:
-        """Shows the draft as it is now."""
+        """Shows the present state of the draft."""
         self.form.show_form(self.draft, self.draft.form(self._document, draws=self._draws))
 
     def _on_committed(self, key: str, value: object, _session: int) -> None:
         if key.endswith(".scenario") and value == FROM_FILE:
-            # Back to what was chosen until a file is.
+            # Restores the previous choice until the person has chosen a file.
             self.show_draft()
             self.file_wanted.emit()
             return
@@ -198,22 +198,21 @@ STATE_COLUMN = 1
 
 
 class TrainingTable(FollowedTable[Training]):
-    """Rows are trainings, newest first."""
+    """Table model of trainings, newest first."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table."""
         super().__init__(COLUMNS, lambda training: training.id, parent, tip=_tip)
         self._hues: dict[str, int] = {}
 
     def hue(self, training_id: str) -> int:
-        """Number of the colour of a training; it keeps it as long as it is listed."""
+        """Index of the colour of a training, which is constant while the training is listed."""
         if training_id not in self._hues:
             taken = set(self._hues.values())
             self._hues[training_id] = next(hue for hue in range(len(taken) + 1) if hue not in taken)
         return self._hues[training_id]
 
     def update_rows(self, rows: Sequence[Training]) -> None:
-        """Gives new trainings a colour, oldest first, so that none takes the colour of one that is there."""
+        """Assigns colours to new trainings, oldest first; listed ones keep theirs."""
         listed = {training.id for training in rows}
         self._hues = {key: hue for key, hue in self._hues.items() if key in listed}
         for training in reversed(rows):
@@ -221,7 +220,7 @@ class TrainingTable(FollowedTable[Training]):
         super().update_rows(rows)
 
     def other_data(self, row: Training, column: int, role: int) -> QIcon | None:
-        """The colour of its curves, and the sign of where it stands."""
+        """Colour swatch of the curves, and icon of the state."""
         if role != Qt.ItemDataRole.DecorationRole:
             return None
         if column == NAME_COLUMN:
@@ -256,35 +255,35 @@ def _tip(training: Training) -> str:
 
 
 def _swatch(colour: str) -> QIcon:
-    picture = QPixmap(4 * _SWATCH, 4 * _SWATCH)  # enough for any scaling of the screen
+    picture = QPixmap(4 * _SWATCH, 4 * _SWATCH)  # sufficient for any scaling of the screen
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    # A light rim, which shows only on the dark ground of a selected row.
+    # A light rim, which is visible only on the dark background of a selected row.
     painter.setPen(QPen(QColor(current_tokens().highlighted_text), 3))
     painter.setBrush(QColor(colour))
     painter.drawRoundedRect(QRectF(picture.rect()).adjusted(4, 4, -4, -4), 8, 8)
     painter.end()
     swatch = QIcon(picture)
-    # The same in selected rows: left to itself, Qt would tint it.
+    # The same pixmap for selected rows, which Qt would otherwise tint.
     swatch.addPixmap(picture, QIcon.Mode.Selected)
     return swatch
 
 
-# Ten pictures a second: reports come slower than that, and a curve of minutes needs no more.
+# Ten updates a second, because reports arrive less often and curves last minutes.
 _POLL_INTERVAL_MS = 100
 _FORM_WIDTH = 370
 _TABLE_ROWS = 4.5
-_MOST_CURVES = 7  # as many as there are hues
+_MOST_CURVES = 7  # number of hues
 
 
 class TrainPage(QWidget):
-    """What is in the panel; made when that is first shown. Polls the trainings at display rate."""
+    """Content of the panel, made when first shown. Polls the trainings at display rate."""
 
     selection_changed = Signal()
-    failed = Signal(str)  # something asked for did not work
+    failed = Signal(str)  # a request failed
     told = Signal(str)
-    ended = Signal(object)  # Training, which is over in whatever way
+    ended = Signal(object)  # Training that has ended for any reason
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(
@@ -294,11 +293,11 @@ class TrainPage(QWidget):
         actions: Mapping[str, QAction],
         parent: QWidget | None = None,
     ) -> None:
-        """A page without trainings: `open` brings them.
+        """Starts without trainings; `open` provides them.
 
         Args:
-            workers: for what takes a moment.
-            dialogs: asks the person.
+            workers: for background jobs.
+            dialogs: for questions to the person.
             actions: "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote".
             parent: Qt parent.
         """
@@ -328,7 +327,7 @@ class TrainPage(QWidget):
         self._place_parts()
         self._set_up_table()
 
-    # ---- what the window uses ----
+    # ---- used by the window ----
 
     @property
     def trainings(self) -> Sequence[Training]:
@@ -345,7 +344,7 @@ class TrainPage(QWidget):
         self.selection_changed.emit()
 
     def let_go(self) -> None:
-        """Lets go of the trainings; what is to become of their processes has been said."""
+        """Closes the trainings; `may_close` has already decided about their processes."""
         self._timer.stop()
         if self.desk is not None:
             self.desk.close()
@@ -357,20 +356,20 @@ class TrainPage(QWidget):
         return [index.data(ROW_ROLE) for index in indexes]
 
     def select(self, training_ids: Sequence[str]) -> None:
-        """Selects these trainings, as far as they are listed."""
+        """Selects these trainings if listed."""
         select_rows(self.table, lambda index: index.data(ROW_ROLE).id in training_ids)
 
     def possible(self) -> frozenset[str]:
-        """What can be done with the selected trainings."""
+        """The possible actions on the selected trainings."""
         return possible(self.selected())
 
     @property
     def toggle_word(self) -> str:
-        """What pausing or resuming means for the selected trainings."""
+        """Name of the toggle action for the selected trainings."""
         return toggle_word(self.selected())
 
     def set_document(self, document: DocumentText) -> None:
-        """Says what the scenario in the window is."""
+        """Sets the scenario in the window."""
         self._document = document
         if self.form is not None:
             self.form.set_document(document.title)
@@ -378,7 +377,7 @@ class TrainPage(QWidget):
         self._offer_rivals()
 
     def load_choices(self) -> None:
-        """Reads what can be trained, in the background."""
+        """Reads the choices of the form in the background."""
         desk = self.desk
         if desk is None or self.form is not None:
             return
@@ -386,7 +385,7 @@ class TrainPage(QWidget):
         self._workers.start("list agents", desk.choices, succeeded=self._on_choices, failed=self._on_choices_failed)
 
     def start(self) -> None:
-        """Begins the training that the form describes, with whatever is typed but not entered yet."""
+        """Starts the training of the form, including pending text in its fields."""
         if self.form is None:
             return
         self.form.commit_pending()
@@ -398,7 +397,7 @@ class TrainPage(QWidget):
         self.select([training.id for training in started])
 
     def toggle(self) -> None:
-        """Pauses or continues the selected trainings, or begins them again, as `toggle_word` says."""
+        """Pauses, resumes or restarts the selected trainings, according to `toggle_word`."""
         if self.toggle_word != "&Continue":
             self.command("pause" if self.toggle_word == "&Pause" else "resume")
         elif self.desk is not None:
@@ -411,13 +410,13 @@ class TrainPage(QWidget):
                 )
 
     def command(self, word: str) -> None:
-        """Tells the selected trainings something, a `Command`."""
+        """Sends a `Command` to the selected trainings."""
         desk = self.desk
         if desk is not None:
             self._each(lambda training: desk.tell(training, Command(word)))
 
     def promote(self) -> Path | None:
-        """Asks for a name and puts the best policy of the selected training into the library under it."""
+        """Asks for a name, and copies the best policy of the selected training into the library."""
         desk, selected = self.desk, self.selected()
         if desk is None or len(selected) != 1:
             return None
@@ -426,15 +425,15 @@ class TrainPage(QWidget):
         answer = self.dialogs.ask(partial(PromoteDialog, selected[0], desk.policy_names()))
         return desk.promote(selected[0], answer.name, answer.note) if answer is not None else None
 
-    # ---- facts ----
+    # ---- updates ----
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draws what came meanwhile."""
+        """Draws changes that came while the page was hidden."""
         super().showEvent(event)
         self._on_changed()
 
     def _each(self, act: Callable[[Training], object]) -> None:
-        """Does something with each selected training; the first that fails is told, the others are done."""
+        """Applies a function to each selected training, and reports failures."""
         for training in self.selected():
             self._do(partial(act, training))
 
@@ -464,7 +463,7 @@ class TrainPage(QWidget):
 
     def _on_changed(self) -> None:
         if not self.isVisible():
-            # Trainings go on unseen; showing the page catches up.
+            # A hidden page is updated when it is shown again.
             return
         before = [training.id for training in self.selected()]
         self._model.update_rows(self.trainings)
@@ -474,7 +473,7 @@ class TrainPage(QWidget):
         self.curves.refresh()
         self.policy.refresh()
         if self.possible() != self._possible:
-            # The first policy file was written, say: no state has changed, but a race has become possible.
+            # For example, the first policy file makes a race possible without a change of state.
             self._possible = self.possible()
             self.selection_changed.emit()
 
@@ -491,7 +490,7 @@ class TrainPage(QWidget):
         self.selection_changed.emit()
 
     def _offer_rivals(self) -> None:
-        """Offers the rivals of the selected training in the scenario of the window; the chosen one stays chosen."""
+        """Offers the rivals of the selected training in the scenario of the window; keeps the chosen one."""
         selected = self.selected()
         if len(selected) != 1 or not self.isVisible():
             return
@@ -536,7 +535,7 @@ class TrainPage(QWidget):
         self.form.set_draws(desk.draws(self._document if chosen == DOCUMENT else chosen))
 
     def _observe(self, training: Training) -> SeenPolicy:
-        """In a worker thread."""
+        """Called in a worker thread."""
         desk = self.desk
         if desk is None:
             raise AppError(tr("the trainings are closed"))
@@ -573,7 +572,7 @@ class TrainPage(QWidget):
         race = self._tool("race"), Label(tr("against"), self), self.rival
         words = tr("Controller to race against")
         named(self.rival, "race_rival", words, words)
-        # The names change with the training that is selected.
+        # The names depend on the selected training.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         return h_box(None, *tools, 10, *race, None, margins=(6, 4, 6, 4), spacing=2)
@@ -585,7 +584,7 @@ class TrainPage(QWidget):
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
         button.setToolButtonStyle(style)
         if name == "toggle":
-            # "Pause" and "Continue" differ in length; the buttons beside must not jump.
+            # The buttons next to it must not move, although "Pause" and "Continue" differ in length.
             metrics = button.fontMetrics()
             words = (tr(word).replace("&", "") for word in TOGGLE_WORDS)
             button.setMinimumWidth(max(map(metrics.horizontalAdvance, words)) + 44)

@@ -1,4 +1,4 @@
-"""Asks what a policy is to be called in the library, and for a note on it."""
+"""Dialog for the name of a policy in the library, with a note."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name
 
 
 class Promotion(NamedTuple):
-    """What was answered."""
+    """Answer of `PromoteDialog`."""
 
     name: str
     note: str
 
 
 class PromoteDialog(QDialog):
-    """Name and note of one policy; a name that is taken or impossible is said at once."""
+    """Asks for name and note of one policy; reports an impossible name at once."""
 
     def __init__(self, training: Training, taken: Collection[str], parent: QWidget | None = None) -> None:
-        """Asks about the policy of ``training``; names in ``taken`` are not free."""
+        """Asks about the policy of ``training``; ``taken`` are the existing names."""
         super().__init__(parent)
         self.setObjectName("promote_dialog")
         self.setWindowTitle(tr("Promote to library"))
@@ -63,7 +63,7 @@ class PromoteDialog(QDialog):
         self.note.setMinimumHeight(4 * self.fontMetrics().height())
         self.problem = named(Label(self, wordWrap=True), "promote_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
-        # Keeps its room, so that the dialog does not jump while one types.
+        # Reserves space, so that the dialog does not change its height during typing.
         self.problem.setMinimumHeight(self.fontMetrics().height())
         form = QFormLayout()
         form.addRow(tr("&Name:"), self.name)
@@ -78,7 +78,7 @@ class PromoteDialog(QDialog):
 
     @property
     def answer(self) -> Promotion:
-        """What is filled in."""
+        """The entered name and note."""
         return Promotion(self.name.text().strip(), self.note.toPlainText().strip())
 
     def _check(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""From "Start training" to a policy in the library: joins page, trainings, scenario and runs."""
+"""The trainings of one window, from start to promotion: connects page, trainings, scenario and runs."""
 
 from __future__ import annotations
 
@@ -59,33 +59,32 @@ class TrainingPorts(StudyPorts, Protocol):
 
 
 class TrainingSession(PanelFeature["TrainPage"]):
-    """What happens around the trainings of one window, and the panel that shows them."""
+    """The trainings of one window, with the panel that shows them."""
 
     panel_name = "train"
     title = translatable("Training")
     panel_object = "train_page"
-    room = (420, 200)  # form and curves side by side are wider than the panel may be beside others on a small screen
+    room = (420, 200)  # px; form and curves side by side need more than the minimum width of a panel on a small screen
 
-    ended = Signal(object)  # Training, which is over in whatever way
+    ended = Signal(object)  # Training that has ended for any reason
 
     def __init__(self, ports: TrainingPorts) -> None:
-        """An empty panel."""
         super().__init__()
         self.ports = ports
         self._documents = ports.documents
         self._database = ports.database
         self._notices = ports.notices
         self._is_wanted = False
-        self._is_left = False  # trainings may go on without the window
+        self._is_left = False  # trainings may continue without the window
         self._closes_when_ended = False
         ports.database.opened.connect(self._on_database_settled)
         ports.database.failed.connect(self._on_database_settled)
         ports.documents.edited.connect(self._on_document_edited)
 
-    # ---- what the window and its actions use ----
+    # ---- used by the window and its actions ----
 
     def make(self) -> TrainPage:
-        """The page."""
+        """Makes the page."""
         from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS
         from subflow_app.features.training.qt.page import TrainPage
 
@@ -100,7 +99,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         return page
 
     def fill(self) -> None:
-        """Builds the page, and opens the trainings for it."""
+        """Builds the page and opens its trainings."""
         super().fill()
         self._is_wanted = True
         if not self._database.is_opening:
@@ -108,25 +107,25 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     @property
     def desk(self) -> Trainings | None:
-        """The trainings, once they have been asked for."""
+        """The trainings; None before they are opened."""
         return None if self.shown is None else self.shown.desk
 
     @property
     def is_busy(self) -> bool:
-        """Whether any training goes on or waits for its turn."""
+        """True if any training is running or waiting."""
         return self.desk is not None and self.desk.is_busy
 
     def possible(self) -> frozenset[str]:
-        """What can be done with the form, with the selected trainings, and that some can be waited for."""
+        """Names of the possible actions; "train.wait" if a training is running."""
         if self.shown is None:
             return frozenset()
         found = {*self.shown.possible(), *(["start"] if self.shown.form is not None else ())}
         return frozenset(f"train.{what}" for what in (*found, *(["wait"] if self.is_busy else ())))
 
     def start(self) -> None:
-        """Begins what the form says."""
+        """Starts the training of the form."""
         self._notices.training_began()
-        # The title and text of this very moment: what is typed in the inspector but not entered counts too.
+        # First enter pending text of the inspector, so that it is part of the scenario.
         self._documents.settling.emit()
         self._on_document_edited()
         self.content.start()
@@ -147,14 +146,14 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self.ports.session.run_together(sources)
 
     def promote(self) -> None:
-        """Puts the best policy of the selected training into the library."""
+        """Copies the best policy of the selected training into the library."""
         selected = self.content.selected()
         path = self.content.promote()
         if path is not None:
             self._notices.promoted(path.stem, selected[0].controller)
 
     def may_close(self) -> bool:
-        """Asks what is to become of trainings that go on; False if the window is to stay, for now or for good."""
+        """Asks whether to stop running trainings or to leave them running; False to keep the window open for now."""
         desk = self.desk
         if desk is None or not desk.is_busy or self._is_left:
             return True
@@ -170,11 +169,11 @@ class TrainingSession(PanelFeature["TrainPage"]):
         return answer == "background"
 
     def close(self) -> None:
-        """Lets go of the trainings; what is to become of their processes has been said."""
+        """Closes the trainings; `may_close` has already decided about their processes."""
         if self.shown is not None:
             self.shown.let_go()
 
-    # ---- facts ----
+    # ---- updates ----
 
     def _on_database_settled(self, _store_or_error: object) -> None:
         if self._is_wanted:
@@ -182,7 +181,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def _open(self) -> None:
         store = self._database.writable
-        # In the background: it reads what has gone on since the last session.
+        # In the background, because it reads all reports since the last session.
         self.ports.workers.start(
             "open trainings",
             lambda: self.ports.desk_maker(store),
@@ -192,7 +191,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def _on_opened(self, store: Store | None, desk: Trainings) -> None:
         if store is not (self._database.writable):
-            # Another database was opened meanwhile, and another desk is on its way.
+            # Another database was opened meanwhile, whose desk is being opened, too.
             desk.close()
             return
         self.content.open(desk)
@@ -226,12 +225,12 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self.ended.emit(training)
         if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
-            # Not from inside the signal: others have not heard yet that it is over.
+            # Not from inside the signal: other slots have not yet learned of the end.
             QTimer.singleShot(0, self, self.ports.close)
 
 
 def open_desk(store: Store | None) -> Trainings:
-    """Brings the trainings of a database; what training needs is imported by the thread that asks for it."""
+    """Opens the trainings of a database; called in a worker thread, because it imports the training packages."""
     from subflow_app.features.training.core.trainings import Trainings
 
     return Trainings(store)

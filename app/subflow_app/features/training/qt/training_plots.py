@@ -33,41 +33,41 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate
 
-# What plots may go over: metric -> (title of the axis, factor to its unit).
+# Possible horizontal axes: metric -> (title of the axis, factor to its unit).
 X_AXES: Mapping[str, tuple[str, float]] = {
     "step": (translatable("Decisions (thousands)"), 1e-3),
     "elapsed_s": (translatable("Training time (min)"), 1.0 / 60.0),
 }
 _MOST_COLUMNS = 3
-_ASPECT = 1.7  # of a plot that reads well: width over height
+_ASPECT = 1.7  # width over height of a readable plot
 _BAND_ALPHA = 46
 _FLOOR_MARGIN = 1e-9
 _RIGHT_MARGIN = 14
 _MARGIN = 4
 _SPACING = 4
 _DOT = 7
-# Of a curve at once: some for each column of pixels of the widest plot.
+# Maximum number of points per curve: several for each pixel column of the widest plot.
 _MOST_POINTS = 4000
 
 
 class TrainingPlots(ScrolledPlots):
-    """The plots of the trainings that are selected, each in its colour; the first one's classics are the bands."""
+    """Plots of the selected trainings, each in its colour, with bands for the classics of the first training."""
 
     def __init__(self, specs: Sequence[TrainingPlot], parent: QWidget | None = None) -> None:
-        """Makes empty plots of ``specs``."""
+        """Starts with empty plots of ``specs``."""
         super().__init__(parent)
         named(self, "training_plots", tr("Curves of the selected trainings"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._font = QFont(self.font())
-        self.x = "step"  # what the plots go over, a key of :data:`X_AXES`
+        self.x = "step"  # horizontal axis, a key of :data:`X_AXES`
         self._is_zoomed = False
         self._specs = tuple(specs)
         self._shown: tuple[tuple[Training, int], ...] = ()
         self._legend: LegendStrip | None = None
         self._legend_key: object = None
         self._columns = 2
-        self._axis_rows: set[int] = set()  # of plots, in which some have numbers along the bottom
+        self._axis_rows: set[int] = set()  # rows of plots with numbers along the bottom
         self.plots: list[MetricPlot] = []
         self.ci.layout.setSpacing(_SPACING)
         self.ci.layout.setContentsMargins(_MARGIN, _MARGIN, _RIGHT_MARGIN, _MARGIN)
@@ -75,10 +75,10 @@ class TrainingPlots(ScrolledPlots):
         follow_theme(self._recolour)
 
     def set_x(self, x: str) -> None:
-        """Draws over decisions or over training time.
+        """Sets the horizontal axis: decisions or training time.
 
         Raises:
-            KeyError: if ``x`` is neither.
+            KeyError: for another axis.
         """
         title, _scale = X_AXES[x]
         self.x = x
@@ -87,7 +87,7 @@ class TrainingPlots(ScrolledPlots):
         self.fit()
 
     def set_specs(self, specs: Sequence[TrainingPlot]) -> None:
-        """Shows these plots."""
+        """Replaces the plots."""
         if tuple(specs) != self._specs:
             self._specs = tuple(specs)
             self._lay_out()
@@ -95,28 +95,28 @@ class TrainingPlots(ScrolledPlots):
             self.refresh()
 
     def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
-        """Shows these trainings, each with the number of its colour."""
+        """Shows these trainings, each with the index of its colour."""
         self._shown = tuple(trainings)
         for plot in self.plots:
             plot.clear()
         self.fit()
 
     def refresh(self) -> None:
-        """Draws the reports that came since the last call; costs next to nothing if none came."""
+        """Draws new reports since the last call; cheap without any."""
         low, high = self.plots[0].view.viewRange()[0] if self._is_zoomed else (-math.inf, math.inf)
         for plot in self.plots:
             plot.feed(self._shown, self.x, low, high)
         self._show_legend()
 
     def fit(self) -> None:
-        """Shows all of the curves."""
+        """Shows the curves over their full range."""
         self._is_zoomed = False
         for plot in self.plots:
             plot.fit()
         self.refresh()
 
     def legend_texts(self) -> list[str]:
-        """What the legend says."""
+        """Texts of the legend."""
         return [entry.text for entry in self._entries()]
 
     def _recolour(self, tokens: Tokens) -> None:
@@ -129,14 +129,14 @@ class TrainingPlots(ScrolledPlots):
     def resizeEvent(self, event: Any) -> None:
         """Lays the legend out for the new width."""
         super().resizeEvent(event)
-        # The base class calls this while it is being made, and while it closes, when the layout is gone.
+        # The base class calls this during construction, and during closing, after the layout is gone.
         if self.closed or getattr(self, "_legend_key", None) is None:
             return
         if self._best_columns() != self._columns:
             self._place()
         self._show_legend()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _lay_out(self) -> None:
         self.plots = [MetricPlot(spec, self._font) for spec in self._specs]
@@ -155,9 +155,9 @@ class TrainingPlots(ScrolledPlots):
         self.refresh()
 
     def _best_columns(self) -> int:
-        """As many columns as make the plots largest at a shape that reads well."""
+        """Number of columns for which plots of a readable shape are largest."""
         count = max(1, len(self.plots))
-        # What there is to see them in: their own height follows from the columns where they are scrolled.
+        # The visible height: the own height depends on the columns if the plots scroll.
         around = self.parentWidget()
         seen = float(around.height() if around is not None else self.height())
 
@@ -168,11 +168,11 @@ class TrainingPlots(ScrolledPlots):
         return max(range(1, min(count, _MOST_COLUMNS) + 1), key=size)
 
     def _place(self) -> None:
-        """Puts legend and plots into their cells; time has numbers below the lowest plot of each column only."""
+        """Places legend and plots; only the lowest plot of each column has numbers along the bottom."""
         self.clear()
         self._legend, self._legend_key = None, None
         layout = self.ci.layout
-        # Rows and columns of the arrangement before keep what they were told.
+        # Otherwise columns would keep stretch factors of the previous layout.
         for column in range(layout.columnCount()):
             layout.setColumnStretchFactor(column, 0)
         columns = self._columns = self._best_columns()
@@ -186,9 +186,9 @@ class TrainingPlots(ScrolledPlots):
             plot.show_x_axis(number in lowest, keeps_room=row in self._axis_rows)
 
     def _share_height(self) -> None:
-        """Makes all curves equally high: the layout alone would go by what was there before.
+        """Gives all curves the same height; otherwise the layout would keep sizes from its previous state.
 
-        A row with numbers along the bottom is as much higher as these need.
+        A row with numbers along the bottom gets the additional height for them.
         """
         if not self.plots:
             return
@@ -230,10 +230,9 @@ class TrainingPlots(ScrolledPlots):
 
 
 class MetricPlot:
-    """One plot: its title with the newest values, its curves, and for goodput the bands of the classic controllers."""
+    """One plot: title with the newest values, curves, and for goodput the bands of the classic controllers."""
 
     def __init__(self, spec: TrainingPlot, font: QFont) -> None:
-        """Makes an empty plot."""
         self.spec = spec
         self.view = TimeViewBox()
         self.view.enableAutoRange(x=True, y=True)
@@ -252,21 +251,21 @@ class MetricPlot:
         self._set_up()
 
     def set_x_title(self, title: str) -> None:
-        """Says what the plot goes over."""
+        """Sets the title of the horizontal axis."""
         self._drawn = None
         self._x_title = title
         if self._has_x_axis:
             show_bottom_axis(self.item, title, self._font)
 
     def show_x_axis(self, is_shown: bool, *, keeps_room: bool) -> None:
-        """Numbers and title along the bottom, or only the room for them."""
+        """Shows numbers and title along the bottom, or only reserves their space."""
         self._has_x_axis = is_shown
         show_bottom_axis(self.item, self._x_title if is_shown else "", self._font, keeps_room=keeps_room)
 
     def feed(
         self, shown: Sequence[tuple[Training, int]], x: str, low: float = -math.inf, high: float = math.inf
     ) -> None:
-        """Draws these trainings as they are now, from one place of the axis to another."""
+        """Draws the present curves of these trainings between two positions of the axis."""
         reports = tuple((training.id, training.log.revision, len(training.comparisons)) for training, _hue in shown)
         key = (x, low, high, reports)
         if key == self._drawn:
@@ -290,7 +289,7 @@ class MetricPlot:
         self._update_title()
 
     def clear(self) -> None:
-        """Takes all curves away."""
+        """Removes all curves."""
         dots = [item for pair in self._dots.values() for item in pair]
         for item in (*self.curves.values(), *dots):
             self.item.removeItem(item)
@@ -303,7 +302,7 @@ class MetricPlot:
         self._update_title()
 
     def fit(self) -> None:
-        """Shows all of the curves."""
+        """Shows the curves over their full range."""
         self.view.enableAutoRange(x=True)
         if self.spec.floor is not None and self.spec.ceiling is not None:
             low, high = self.spec.floor * self.spec.metric.scale, self.spec.ceiling * self.spec.metric.scale
@@ -312,7 +311,7 @@ class MetricPlot:
             self.view.enableAutoRange(y=True)
 
     def recolour(self, tokens: Tokens) -> None:
-        """Recolours everything."""
+        """Applies the colours of a theme."""
         colour_axes(self.item, tokens)
         for owner, curve in self.curves.items():
             curve.setPen(_training_pen(self._hues[owner], dark=tokens.is_dark))
@@ -326,7 +325,7 @@ class MetricPlot:
             self._threshold.setPen(make_pen(tokens.warning, (4.0, 3.0)))
         self._update_title()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _set_up(self) -> None:
         width = QFontMetricsF(self._font).horizontalAdvance("-000.00") + 12
@@ -352,7 +351,7 @@ class MetricPlot:
         return curve
 
     def _draw_dots(self, training: Training, hue: int, x: str, x_scale: float) -> None:
-        """Evaluations as dots with their confidence intervals."""
+        """Draws evaluations as dots with their confidence intervals."""
         pair = self._dots.get(training.id)
         if pair is None:
             colour = _training_colour(hue, dark=current_tokens().is_dark)
@@ -394,7 +393,7 @@ class MetricPlot:
             bound = f"{fmt.number(limit * self.spec.metric.scale)} {tr(self.spec.metric.unit)}"
             spans.append(Span(f"  {tr('above {value}!', value=bound)}", tokens.warning, bold=True))
         if len(self._latest) == 1 and math.isfinite(self._latest[0][1]):
-            # Of several there is no room for all, and the table has them.
+            # Only for a single training: the title lacks space for several values, which the table shows.
             hue, value = self._latest[0]
             text = f"   {fmt.number(value * self.spec.metric.scale)}"
             spans.append(Span(text, _training_colour(hue, dark=tokens.is_dark)))
@@ -402,7 +401,7 @@ class MetricPlot:
 
 
 class _Band:
-    """The mean of a classic controller as a dashed line, with its confidence interval filled."""
+    """The mean of a classic controller as a dashed line, with its confidence interval as a filled band."""
 
     def __init__(self, plot: Any) -> None:
         self._low, self._high = pg.PlotDataItem(pen=None), pg.PlotDataItem(pen=None)
@@ -450,5 +449,5 @@ def _training_pen(hue: int, *, dark: bool, width: float = 1.0) -> QPen:
 
 
 def _classic_pen(number: int, *, dark: bool) -> QPen:
-    # Neutral, told apart by their dashes: hues belong to trainings.
+    # Neutral colours with different dashes, because hues belong to trainings.
     return make_pen(palette.hex_colour(palette.ColourKey(palette.TOTAL, 1), dark=dark), palette.dash(number + 1))
