@@ -1,1 +1,1 @@
-"""Runs: single ones, with live changes and steps, and many in a queue."""
+"""Single runs with live changes and steps, and a queue for many runs."""

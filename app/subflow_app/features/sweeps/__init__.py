@@ -1,1 +1,1 @@
-"""A scenario over values of its parameters times seeds."""
+"""Sweeps: runs of a scenario over values of its parameters and several seeds."""

@@ -1,1 +1,1 @@
-"""Runs without the window: single ones, with live changes and steps, and many in a queue. Start reading at `runs`."""
+"""Single runs with live changes and steps, and a queue for many runs, without the window. Start reading at `runs`."""

@@ -1,8 +1,6 @@
 """The recorder that streams a run into the store, and the protocol of the simulation that a run uses.
 
 The run continues when the store fails half-way.
-
-The run continues when the store fails half-way.
 """
 
 from __future__ import annotations

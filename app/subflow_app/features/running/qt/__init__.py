@@ -1,1 +1,1 @@
-"""Runs in the window: single ones, with live changes and steps, and many in a queue."""
+"""Single runs and the queue of runs in the window."""

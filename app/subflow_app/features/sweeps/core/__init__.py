@@ -1,1 +1,1 @@
-"""Sweeps: a scenario over values of its parameters times seeds. Start reading at `sweep_plan`, then `sweep_job`."""
+"""Sweeps without the window: plans, jobs, results and views. Start reading at `sweep_plan`, then `sweep_job`."""

@@ -335,7 +335,7 @@ _LEFT_OUT = {
     "event": ("link", "flow"),
 }
 _DIMENSIONS_LEFT_OUT = (Dimension.TEXT, Dimension.POINT, Dimension.NAME, Dimension.PATHS)
-# The key of a table that its short form gives alone.
+# The only key of a table that its short form sets.
 _NAMED = {"controller": "name", "scheduler": "name", "queue": "limit"}
 
 

@@ -1,13 +1,13 @@
-"""Plans of sweeps as TOML files that people read and write (`*.sweep.toml`), and as the words of a command line.
+"""Plans of sweeps in TOML files that people read and write (`*.sweep.toml`), and in options of a command line.
 
 format = 1
 name = "Loss against controller"
-scenario = "t-2link"                    # a shipped one, or a file beside this one; or scenario_text = '''...'''
+scenario = "t-2link"                    # a shipped one, or a file in the same folder; or scenario_text = '''...'''
 kind = "grid"                           # grid (default), list or random
 seeds = "1..5"                          # or [1, 2, 5]; left out: the scenario's own seed
 sample_interval = "100ms"               # of the traces
-traces = true                           # false: keep the figures alone
-decisions = false                       # true: keep why controllers did what they did, too
+traces = true                           # false: store only the figures
+decisions = false                       # true: store the decisions of controllers and schedulers, too
 
 [set]                                   # fixed changes, as with --set
 duration = "20s"
@@ -16,11 +16,11 @@ duration = "20s"
 "links.one.loss" = "0%..4%/5"           # five values at equal distances; "10ms..1s/5 log": with equal ratios
 "flows.pool.controller" = ["lia", "olia", { name = "mpcc-loss", alpha = 0.9 }]
 
-[[together]]                            # of a grid: keys that move together are one axis
+[[together]]                            # of a grid: keys that vary together are one axis
 "links.one.rate" = ["4Mbit/s", "8Mbit/s"]
 "links.two.rate" = ["8Mbit/s", "4Mbit/s"]
 
-[[points]]                              # of a list: each point, or points_file = "points.csv"
+[[points]]                              # of a list: one point each; or points_file = "points.csv"
 "links.one.loss" = "1%"
 
 # of random draws: draws = 100, sweep_seed = 1, and

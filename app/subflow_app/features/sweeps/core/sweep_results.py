@@ -48,7 +48,7 @@ TOTALS = (
 
 JAIN = "fairness.jain"
 _FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
-# Round-trip time and loss of all flows together; tables of older versions only have the second ones, per flow.
+# Round-trip time and loss over all flows; tables of older versions only contain the means per flow.
 _BESIDE = (("weighted_rtt_s", "mean_rtt_s"), ("total_loss_ratio", "loss_ratio"))
 _LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
 # Values of flows that the totals require, in addition to the figures in tables.

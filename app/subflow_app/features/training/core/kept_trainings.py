@@ -1,7 +1,7 @@
 """Trainings that are made only once: each has a folder named after its contents, which is checked first.
 
 A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
-the store receives a row and the curves of each training, also if it is a new database.
+the store receives a row and the curves of each training, even in a new database.
 """
 
 from __future__ import annotations

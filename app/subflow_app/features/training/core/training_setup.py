@@ -1,11 +1,11 @@
 """The config of a training from a request or a recipe, checked before any slow import and before the start.
 
-A recipe is a TOML file that people read and write. It contains what is needed to train the policy of an agent again.
+A recipe is a TOML file that people read and write. It contains all settings for training the policy of an agent again.
 
 format = 1
 agent = "drl-cc"               # required, like the scenario and a budget
 title = "One sentence"
-scenario = "drlcc-sc1"         # name of a shipped one, or a file beside the recipe
+scenario = "drlcc-sc1"         # name of a shipped one, or a file in the same folder
 steps = 50000                  # transitions; or minutes = 4, or both
 seed = 1
 num_envs = 8                   # simulations side by side
@@ -13,7 +13,7 @@ threads = 1
 episode = "30s"
 deterministic = false
 checkpoint_every = "1min"
-expected = "4min"              # what it takes on two cores
+expected = "4min"              # time on two cores
 families = ["all"]             # networks of the arena to learn on as well: names of families
 families_share = 0.5           # of the episodes
 
@@ -29,10 +29,10 @@ gamma = 0.9
 every = 10000                  # transitions; 0: none
 seeds = "1000000-1000004"
 baselines = ["lia", "olia"]
-scenario = "drlcc-sc1"         # left out: the one that is trained on
+scenario = "drlcc-sc1"         # default: that of the training
 networks = 1                   # of each family's validation split; the best policy is chosen by their utility and that
                                # on the scenario
-families = ["lossy", "walk"]   # left out: all
+families = ["lossy", "walk"]   # default: all
 """
 
 from __future__ import annotations

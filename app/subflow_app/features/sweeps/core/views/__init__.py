@@ -1,5 +1,5 @@
 """The views of a sweep.
 
-To add one, write a file beside these that ends in its ``VIEW``, and list it in `choice`. A view with two axes is a
-`picture`, which the window draws and writes. Start with `view`, then `lines`.
+To add a view, define a `SweepView` in `pictures` and list it in `choice`. A view with two axes is a `Picture`, which
+the window and exported files draw. Start reading at `view`, then `pictures`.
 """
