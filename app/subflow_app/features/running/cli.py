@@ -179,7 +179,9 @@ def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescu
         print_note(f"stopped at {reached}, {kept}")
         code = failures.stopped_by(signal_number)
     if job.decisions_lost:
-        print_note(f"{job.decisions_lost} decisions did not fit into memory and are not kept, the earliest of the time")
+        print_note(
+            f"{job.decisions_lost} decisions did not fit into memory and are not kept; the oldest are dropped first"
+        )
     if result.store_error is not None:
         print_error(f"the run is not in the database: {result.store_error}")
         if rescued is not None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _LISTING = "NAME"
 _EPILOG = (
-    "A scenario can have controllers and schedulers of its own, which are scripts: new starts one, and check finds "
-    "its mistakes."
+    "A scenario can contain its own controllers and schedulers as scripts: new creates one, and check finds its "
+    "mistakes."
 )
 
 

@@ -294,7 +294,7 @@ def sweeps(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """List the sweeps, newest first; the commands below show one or go on with it."""
+    """List the sweeps, newest first; the commands below show, resume or manage them."""
     if context.invoked_subcommand is not None:
         context.obj = database
         return
@@ -450,7 +450,7 @@ _COLUMNS: tuple[Column[SweepRecord], ...] = (
     Column("State", lambda row: row.state),
     NumberColumn("Points", lambda row: row.points, count_text),
     NumberColumn("Runs", lambda row: row.runs, count_text),
-    NumberColumn("There", lambda row: row.finished, count_text),
+    NumberColumn("Finished", lambda row: row.finished, count_text),
     NumberColumn("Failed", lambda row: row.failed, count_text),
     Column("Begun", lambda row: f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"),
 )

@@ -104,8 +104,8 @@ def train(
 ) -> None:
     """Train an agent.
 
-    The agent learns in a process of its own until the budget is spent. Ctrl-C and SIGTERM stop it with a
-    checkpoint; --resume continues from there, as it does after a crash. The folder has the last two checkpoints,
+    The agent learns in a separate process until the budget is spent. Ctrl-C and SIGTERM stop it with a
+    checkpoint; --resume continues from there, as it does after a crash. The folder contains the last two checkpoints,
     the latest policy (policy.safetensors), the best one in the evaluations (best.safetensors) and all reports
     (metrics.jsonl). Evaluations are runs on seeds that are not trained on, compared with classic controllers. If
     stdout is not a terminal, each report is printed as a line of JSON. Exit code: 0 when the budget is spent, 1

@@ -159,7 +159,7 @@ def delete(
     files: Annotated[bool, typer.Option("--files", help="Also their folders, with checkpoints and policies.")] = False,
     database: Database = None,
 ) -> None:
-    """Remove trainings from the list, for good."""
+    """Remove trainings from the list permanently."""
     from subflow_app.features.training.core.training_folder import is_training_folder, living_process
 
     with opened_store(database or context.obj) as store:
