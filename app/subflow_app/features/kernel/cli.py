@@ -163,7 +163,7 @@ def _compare_grid(
 
 
 def _about(comparison: Comparison) -> dict[str, Any]:
-    """What the JSON document tells of the kernel's side: of the first repetition's batch."""
+    """Section "kernel" of the JSON document, taken from the batch of the first repetition."""
     about: dict[str, Any] = comparison.kernel[0].recording.summary()["kernel"]
     return about
 
@@ -183,7 +183,7 @@ def _socket_buffer_bytes(text: str) -> int:
 
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[float, float], None]]:
-    """A bar with the time to go; none if stderr is not a terminal."""
+    """Show a progress bar with the remaining time if stderr is a terminal."""
     with progress_bar(f"{name[:25]} on the kernel") as bar:
 
         def show(elapsed_s: float, total_s: float) -> None:
@@ -195,7 +195,7 @@ def _progress(name: str) -> Iterator[Callable[[float, float], None]]:
 
 
 def kernel_worker() -> None:
-    """Carry out one job of a kernel run (used by compare-kernel itself)."""
+    """Run one job of a kernel run (used by compare-kernel itself)."""
     from subflow_app.features.kernel.core.worker import main
 
     raise typer.Exit(main())

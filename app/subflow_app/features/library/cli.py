@@ -1,4 +1,4 @@
-"""``subflow library``: the results that ship with the program; what is in them, whether they hold, and made anew."""
+"""``subflow library``: shows, checks, copies and makes the library of results that ships with the program."""
 
 from __future__ import annotations
 
@@ -197,10 +197,10 @@ def copy(
 
 
 def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool]:
-    """The experiments and labs that are named, and whether the arena is; all if none is.
+    """The named experiments and labs, and whether the arena is named; all of them without names.
 
     Raises:
-        InputError: if a name is neither that of an experiment, a paper nor a lab.
+        InputError: if a name belongs to no experiment, paper or lab.
     """
     from subflow_app.features.gallery.core.recipe_reader import chosen_recipes
     from subflow_app.features.labs.core.lab_file import LAB_SUFFIX, lab_names, load_lab
@@ -217,10 +217,10 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
 
 @contextmanager
 def _opened(file: Path | None) -> Iterator[Store]:
-    """The library, closed at the end.
+    """The library, closed when the block ends.
 
     Raises:
-        LibraryError: if it cannot be used, or none was shipped.
+        LibraryError: if the library cannot be used, or is missing from this installation.
     """
     from subflow_app.features.library.core.shipped import open_library
 

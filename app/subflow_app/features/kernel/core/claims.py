@@ -1,4 +1,4 @@
-"""Tries a claim on this machine's kernel: the runs that it names, over emulated links in namespaces of their own."""
+"""Tries a claim on this machine's kernel, over emulated links in network namespaces."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SOCKET_BUFFER_BYTES = 64_000_000
 
 
 def kernel_verdict(each: Counterexample) -> Verdict:
-    """What comes of a counterexample on the kernel, with the `linux` profile of its network.
+    """Verdict of a counterexample on the kernel, with the `linux` profile of its network.
 
     Raises:
-        KernelError: if it cannot be run there: Linux has no such controller, or the machine does not allow it.
-        InputError: if there is no such controller any more.
+        KernelError: if Linux has no such controller, or the machine cannot run the kernel's side.
+        InputError: if the simulator no longer has the controller.
     """
     machine = probe_machine()
 

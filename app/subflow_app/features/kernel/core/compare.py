@@ -1,4 +1,4 @@
-"""The same scenarios on both sides: simulated with several seeds, and run on the kernel several times."""
+"""Runs the same scenarios on both sides: simulated with several seeds, and on the kernel several times."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
 TARGET = 0.10
-"""Goodput within this share of the kernel's is what the simulator aims at; for a transfer, the time it takes."""
+"""Target of the simulator: relative difference of goodput to the kernel; for a transfer, of completion time."""
 
 _MOST_TRIES = 3
 _OVERHEAD_S = 30.0
 
 Progress = Callable[[float, float], None]
-"""Called with the wall time so far and the wall time in all, s."""
+"""Called with the elapsed and the total wall time, s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A scenario to compare: what to simulate and what it is mapped to."""
+    """A scenario to compare, with its plan for the kernel."""
 
     scenario: Scenario
     plan: NetworkPlan
@@ -40,7 +40,7 @@ class Case:
         """Map a scenario.
 
         Raises:
-            InputError: if the kernel has no counterpart of something in it.
+            InputError: if the kernel has no counterpart of an element of the scenario.
         """
         return cls(scenario, plan_network(scenario, seed=seed, socket_buffer_bytes=socket_buffer_bytes))
 
@@ -58,9 +58,9 @@ class Comparison:
     """Both sides of one case.
 
     Attributes:
-        case: the scenario.
-        simulated: summaries, one per seed.
-        kernel: one per repetition.
+        case: the scenario and its plan.
+        simulated: summaries of the simulations, one per seed.
+        kernel: kernel runs, one per repetition.
     """
 
     case: Case
@@ -68,9 +68,9 @@ class Comparison:
     kernel: list[KernelRun] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """The comparison as a JSON document: per figure mean, least and greatest of both sides.
+        """The comparison as a JSON document: mean, minimum and maximum of each figure on both sides.
 
-        ``drops`` are packets lost on all links together, on the way of the data as of the acknowledgements.
+        ``drops`` counts packets lost on all links, data and acknowledgements.
         """
         scenario = self.case.scenario
         kernel = [run.recording.summary() for run in self.kernel]
@@ -133,7 +133,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class KernelBatch:
-    """Networks that run side by side in one worker: (case, repetition)."""
+    """Networks that run side by side in one worker, as (case, repetition)."""
 
     members: list[tuple[int, int]] = field(default_factory=list)
     rate_bps: float = 0.0
@@ -142,10 +142,10 @@ class KernelBatch:
 
 
 def batches(plans: Sequence[NetworkPlan], repetitions: int) -> list[KernelBatch]:
-    """Pack all repetitions of all networks, as many side by side as the emulator keeps time for.
+    """Pack all repetitions of all networks into batches that the emulator can run in real time.
 
-    Networks of similar length go together, and the repetitions of one spread over batches, so that a busy moment of
-    the machine does not meet all of them.
+    A batch contains networks of equal duration. The repetitions of a network spread over batches, so that a busy moment
+    of the machine does not affect all of them.
     """
     order = sorted(range(len(plans)), key=lambda index: -plans[index].duration_s)
     packed: list[KernelBatch] = []
@@ -174,23 +174,23 @@ def run_comparisons(
     repetitions: int,
     progress: Progress | None = None,
 ) -> Iterator[Comparison]:
-    """Run both sides of all cases; each comparison is given out as soon as it is complete.
+    """Run both sides of all cases, and yield each comparison as soon as it is complete.
 
     Args:
-        cases: what to compare.
-        machine: the probe's result.
-        seeds: simulations of each case; the seeds count up from the plan's.
-        repetitions: kernel runs of each case; their seeds likewise.
-        progress: of the kernel's side, which takes its time.
+        cases: the cases to compare.
+        machine: the result of the probe.
+        seeds: number of simulations of each case, with seeds counting up from the plan's.
+        repetitions: number of kernel runs of each case, with seeds counting up from the plan's.
+        progress: progress of the kernel's side, which runs in real time.
 
     Raises:
-        KernelError: if this machine cannot run them, with every reason, or a run fails.
-        InputError: if the simulator refuses one of them.
+        KernelError: if this machine cannot run the cases, with every reason, or if a run fails.
+        InputError: if the simulator refuses a case.
     """
     reasons = machine.reasons_against([case.plan for case in cases])
     if reasons:
         raise KernelError("the kernel cannot run this here:\n" + "\n".join(f"  {reason}" for reason in reasons))
-    # What the simulator refuses is known before minutes go by.
+    # Simulations run first, because a scenario that the simulator refuses then fails within seconds.
     comparisons = [Comparison(case, simulate(case, seeds)) for case in cases]
     packed = batches([case.plan for case in cases], repetitions)
     total_s = sum(batch.duration_s for batch in packed)
@@ -212,7 +212,7 @@ def _run_batch(
     total_s: float,
     progress: Progress | None,
 ) -> None:
-    """Run a batch, again if the emulator was late; the least late try counts, flagged if it was late too."""
+    """Run a batch, and repeat it while the emulator is late; keep the try with the least lateness."""
     plans = []
     for index, repetition in batch.members:
         plan = comparisons[index].case.plan
@@ -230,7 +230,8 @@ def _run_batch(
             else lambda elapsed_s: progress(before_s + min(elapsed_s, batch.duration_s), total_s),
         )
         if answer["emulator"]["overruns"]:
-            # The kernel dropped packets before the emulator saw them: the machine was too busy, nothing of it counts.
+            # The socket buffer overflowed and the kernel dropped packets before the emulator, which invalidates the
+            # run.
             answer["emulator"]["lateness"]["p99_s"] = math.inf
         if best is None or _p99_s(answer) < _p99_s(best):
             best = answer
@@ -244,7 +245,7 @@ def _run_batch(
 
 
 def simulate(case: Case, seeds: int) -> list[dict[str, Any]]:
-    """Summaries of simulations of a case, the seeds counting up from the plan's.
+    """Summaries of the simulations of a case, with seeds counting up from the plan's.
 
     Raises:
         InputError: if the core refuses the scenario.
@@ -261,14 +262,14 @@ def simulate(case: Case, seeds: int) -> list[dict[str, Any]]:
 
 
 def _drops(summary: dict[str, Any]) -> dict[str, Any]:
-    """Packets that the links of a run dropped, in a queue or at random."""
+    """Packets dropped on all links of a run, in queues or at random."""
     return {"drops": sum(link["drops_queue"] + link["drops_random"] for link in summary["links"])}
 
 
 def _figures(
     ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]], names: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """For each name what both sides have: ``{"simulated": {...}, "kernel": {...}, "difference": ratio}``."""
+    """Each figure on both sides, as ``{"simulated": {...}, "kernel": {...}, "difference": ratio}``."""
     figures = {}
     for name in names:
         simulated, kernel = spread(ours, name), spread(theirs, name)
@@ -281,7 +282,7 @@ def _figures(
 
 
 def spread(entries: Sequence[dict[str, Any]], name: str) -> dict[str, float | None]:
-    """Mean, least and greatest of a figure; None where no entry has it."""
+    """Mean, minimum and maximum of a figure; None if no entry contains it."""
     values = [float(entry[name]) for entry in entries if entry.get(name) is not None]
     if not values:
         return {"mean": None, "min": None, "max": None}
@@ -289,7 +290,7 @@ def spread(entries: Sequence[dict[str, Any]], name: str) -> dict[str, float | No
 
 
 def difference(simulated: float | None, kernel: float | None) -> float | None:
-    """How much the simulated figure is above the kernel's, as a share of that; None if undefined."""
+    """Relative difference of the simulated figure to the kernel's; None if undefined."""
     if simulated is None or kernel is None or kernel == 0:
         return None
     return simulated / kernel - 1

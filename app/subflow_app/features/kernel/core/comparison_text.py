@@ -1,4 +1,4 @@
-"""A comparison as tables of text: simulated beside measured."""
+"""Tables and lines of text for a comparison, with simulated figures beside measured ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DROP_COLUMNS = (TextColumn("Drops", "sim pkt"), TextColumn("", "kernel"))
 
 
 def comparison_table(document: Mapping[str, Any]) -> TextTable:
-    """One row per flow, and below it one per subflow if there is more than one."""
+    """One row per flow, followed by one row per subflow if the flow has several."""
     rows: list[tuple[str, ...]] = []
     for flow in document["flows"]:
         subflows = flow["subflows"]
@@ -48,7 +48,7 @@ def comparison_table(document: Mapping[str, Any]) -> TextTable:
 
 
 def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
-    """One row per case, its flows summed up in the first (cases of the grid have one flow)."""
+    """One row per case, with its first flow (cases of the grid have one flow) and all its drops."""
     rows = []
     for document in documents:
         flow = document["flows"][0]
@@ -68,7 +68,7 @@ def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
-    """How many cases are within the target, and the worst one: transfers by their time, the others by their goodput."""
+    """Number of cases within the target, and the worst case: transfers by completion time, other cases by goodput."""
     found = [(flow, str(document["scenario"])) for document in documents for flow in document["flows"]]
     transfers = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is not None]
     others = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is None]
@@ -77,7 +77,7 @@ def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: str) -> Iterator[str]:
-    """The verdict on one figure of these flows with the names of their cases; nothing if none has it."""
+    """A sentence about one figure of these (flow, case); no sentence if no flow has this figure."""
     sizes = [(abs(flow[figure]["difference"]), name) for flow, name in flows if flow[figure]["difference"] is not None]
     if not sizes:
         return
@@ -90,7 +90,7 @@ def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: 
 
 
 def comparison_line(document: Mapping[str, Any], release: str) -> str:
-    """What was run, and how well the emulator kept time."""
+    """Numbers of runs, and the lateness of the emulator."""
     late = document["lateness"]
     flag = "; TOO LATE to be trusted, run it on a quieter machine" if document["is_late"] else ""
     seeds = document["seeds"]
@@ -125,12 +125,12 @@ def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> t
 
 
 def _rate_key(entry: Mapping[str, Any]) -> str:
-    """The rate that a flow shows: goodput while active of a flow with a size; that of a subflow has one meaning."""
+    """Key of the rate in the table: goodput while active for flows with a size, otherwise goodput."""
     return rate_measure(entry).key if entry.get("size_bytes") is not None else "goodput_bps"
 
 
 def _columns(flows: Iterable[Mapping[str, Any]]) -> tuple[TextColumn, ...]:
-    """The columns of measures; the heading of the rate says which one it is."""
+    """The columns of measures; the heading of the first names the rates shown."""
     titles = dict.fromkeys(MEASURES[_rate_key(flow)].title for flow in flows)
     return (replace(_FIGURE_COLUMNS[0], title=" / ".join(titles)), *_FIGURE_COLUMNS[1:])
 
@@ -140,7 +140,7 @@ def _whole_text(figure: Mapping[str, Any], side: str) -> str:
 
 
 def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:
-    """Timeouts of all subflows together."""
+    """Sum of the timeouts of all subflows; None if one is unknown."""
     means = [subflow["timeouts"][side]["mean"] for subflow in subflows]
     return None if any(mean is None for mean in means) else sum(means)
 

@@ -1,22 +1,22 @@
 """Links between the namespaces: a userspace emulator on one packet socket, with links in virtual time.
 
-Each host's veth cable ends in the emulator's namespace. A packet read there is offered to the link directions of its
-path (`LinkQueue`, in virtual time), and handed to the other host when it has arrived in virtual time. A late wake-up
-delays a delivery, never the departures after it: those are computed from the time stamps that the kernel gave the
-packets on arrival. A link direction consists of random loss, a first-come-first-served queue, a transmitter and a wire.
+Each host's veth pair ends in the emulator's namespace. The emulator reads a packet there, offers it to the link
+directions of its path (`LinkQueue`, in virtual time), and delivers it to the other host at its arrival in virtual time.
+A late wake-up delays only this delivery: later departures are computed from the kernel's time stamps of arriving
+packets. A link direction consists of random loss, a first-come-first-served queue, a transmitter and a wire.
 
 Accuracy, measured on two cores at 10 to 100 Mbit/s:
 
-* Deliveries are late by the time to wake up and to work through what is due: with real-time priority 0.04 ms in the
-  median and 0.1 to 0.2 ms at the 99th percentile, also while ten other processes compete for the two cores; without it,
-  on that busy machine, 0.3 and 4.5 ms. Each run reports its own percentiles; runs with a 99th percentile above
-  `LATE_P99_S` are flagged, and repeated by `compare`.
-* The emulator takes 10 % of a core at 10 Mbit/s and 40 % at 70 Mbit/s, the TCP work of the kernel included.
-* The lateness adds to every RTT. On paths below some 5 ms of RTT it is no longer small.
-* Rates are exact in virtual time (a packet of n bytes occupies the link for 8 n / rate seconds); size is that of the IP
-  packet, as in the simulator. Acknowledgements with SACK blocks weigh 64 to 80 bytes, the simulator's 52.
-* A packet that comes within the lateness of another link's departure may be offered to a shared link after one that
-  came a little later: on shared links the order of arrivals is true to the lateness, not to the nanosecond.
+* Lateness of deliveries consists of wake-up and processing time. With real-time priority it is 0.04 ms in the median
+  and 0.1 to 0.2 ms at the 99th percentile, even while ten other processes compete for the two cores. Without real-time
+  priority it is 0.3 and 4.5 ms on that busy machine. Each run reports its percentiles; `compare` repeats and flags runs
+  with a 99th percentile above `LATE_P99_S`.
+* The emulator takes 10 % of a core at 10 Mbit/s and 40 % at 70 Mbit/s, including the TCP work of the kernel.
+* The lateness adds to every RTT, and matters on paths with an RTT below about 5 ms.
+* Rates are exact in virtual time: a packet of n bytes occupies the link for 8 n / rate seconds. The size is that of the
+  IP packet, as in the simulator. Acknowledgements with SACK blocks have 64 to 80 bytes, but 52 in the simulator.
+* On shared links, the order of arrivals is accurate only to the lateness: a packet from another link may be offered
+  after a packet that arrived slightly later.
 """
 
 from __future__ import annotations
@@ -42,21 +42,22 @@ NANOSECONDS = 1_000_000_000
 
 
 class LinkQueue:
-    """The arithmetic of the emulator; knows neither sockets nor the clock.
+    """One link direction in virtual time, without sockets or clock.
 
-    The rules are the simulator's: a packet is lost before it reaches the queue, each with the same probability; one
-    that does not fit is dropped on arrival, and the packet in service counts; the departure is known on arrival, since
-    nothing overtakes. All times are in ns of one clock, and `offer` is called in their order.
+    The rules equal the simulator's. Random loss, with the same probability for each packet, acts before the queue. A
+    packet that does not fit is dropped on arrival, and the packet in service counts towards the limit. The departure
+    time is known on arrival, because the queue is first-come-first-served. All times are in ns of one clock, and calls
+    of `offer` must be in time order.
 
     Attributes:
-        packets_in: packets offered.
-        drops_random: lost at random.
-        drops_down: lost because the link was out of service.
-        drops_queue: dropped because the queue was full, or early by RED.
-        marks: packets that RED marked instead.
-        has_marked: whether it did so with the packet offered last.
-        busy_ns: time the transmitter is engaged by the accepted packets, past or still to come.
-        max_queue_pkts: most packets in the queue, the one in service included.
+        packets_in: packets offered so far.
+        drops_random: packets lost at random.
+        drops_down: packets lost during outages of the link.
+        drops_queue: packets dropped because the queue was full, or early by RED.
+        marks: packets that RED marked instead of dropping them.
+        has_marked: whether RED marked the packet offered last.
+        busy_ns: transmission time of all accepted packets, past and future.
+        max_queue_pkts: maximum number of packets in the queue, including the one in service.
     """
 
     __slots__ = (
@@ -83,7 +84,7 @@ class LinkQueue:
     )
 
     def __init__(self, plan: LinkPlan, seed: int, start_ns: int = 0) -> None:
-        # When the link goes out of service, and when it is back.
+        # Begin and end of each outage.
         self._outages = deque(
             (start_ns + round(began_s * NANOSECONDS), start_ns + round(ended_s * NANOSECONDS))
             for began_s, ended_s in plan.outages
@@ -96,7 +97,7 @@ class LinkQueue:
         self.red = plan.red
         self.marks = 0
         self.has_marked = False
-        # A stream per link direction, so that another link or flow does not change this one's luck.
+        # Each link direction has its own random stream, so that changes elsewhere do not change its losses.
         self.random = random.Random(f"{seed}/{plan.name}").random
         self._departures: deque[tuple[float, int]] = deque()
         self._free_at_ns = 0.0
@@ -110,15 +111,15 @@ class LinkQueue:
         self.max_queue_pkts = 0
 
     def offer(self, now_ns: float, size_bytes: int, ecn: int = 0) -> float | None:
-        """A packet comes to the link.
+        """Offer a packet to the link.
 
         Args:
-            now_ns: when, not before the packet offered last.
-            size_bytes: on the wire, IP header included.
-            ecn: the field of its IP header; 0: it cannot be marked.
+            now_ns: time of arrival, not before that of the previous packet.
+            size_bytes: size on the wire, including the IP header.
+            ecn: ECN field of its IP header; 0 if the packet cannot be marked.
 
         Returns:
-            When it arrives at the far end, ns; None if it is lost or does not fit.
+            Time of arrival at the far end, ns; None if the packet is dropped.
         """
         self.packets_in += 1
         if self._outages and self._is_down(now_ns):
@@ -152,11 +153,11 @@ class LinkQueue:
         self.max_queue_pkts = max(self.max_queue_pkts, queued + 1)
         if self._outages and departure_ns > self._outages[0][0]:
             self.drops_down += 1
-            return None  # it waits, and will be lost when the link goes out of service
+            return None  # the packet waits in the queue, and the next outage will drop it
         return departure_ns + self.delay_ns
 
     def _is_down(self, now_ns: float) -> bool:
-        """Whether it is out of service; what waited when that began does not wait any more."""
+        """True during an outage, whose begin also empties the queue."""
         while self._outages and now_ns >= self._outages[0][0]:
             began_ns, ended_ns = self._outages[0]
             if self._free_at_ns > began_ns:
@@ -170,7 +171,7 @@ class LinkQueue:
         return False
 
     def queue_pkts(self, now_ns: float) -> int:
-        """Packets in the queue then, the one in service included; time does not go back after this."""
+        """Number of packets in the queue, including the one in service. Later calls must not use an earlier time."""
         if self._outages:
             self._is_down(now_ns)
         departures = self._departures
@@ -179,39 +180,39 @@ class LinkQueue:
         return len(departures)
 
     def busy_until(self, now_ns: float) -> float:
-        """Time the transmitter was engaged up to then, ns."""
+        """Transmission time used up to `now_ns`, ns."""
         return self.busy_ns - max(0.0, self._free_at_ns - now_ns)
 
 
 PathCounts: TypeAlias = list[list[list[int]]]
-"""Of each flow and path: data packets offered, and those of them that were lost on the way."""
+"""For each flow and path: [data packets offered, data packets lost]."""
 
 LATE_P99_S = 0.0025
-"""Above this 99th percentile of lateness a run does not count."""
+"""Upper limit of the 99th percentile of lateness, s; later runs are repeated and flagged."""
 
 ETH_P_IP = 0x0800
 _PACKET_IGNORE_OUTGOING, _PACKET_STATISTICS, _SOL_PACKET = 23, 6, 263
 _SO_TIMESTAMPNS, _SO_RCVBUFFORCE = 35, 33
 _RECEIVE_BUFFER_BYTES = 16 << 20
 _ETHERNET_BYTES = 14
-# Where the ECN field stands in a frame, as its lower two bits, and what a mark makes of them.
+# Offset of the byte in a frame whose lower two bits are the ECN field, and the value of a mark (CE).
 _ECN_AT, _MARKED = _ETHERNET_BYTES + 1, 3
-# As many packets are read in one go: deliveries that come due meanwhile wait no longer than that takes (some 0.2 ms).
+# Number of packets read before deliveries are checked again; reading them takes about 0.2 ms.
 _READ_AT_ONCE = 16
 _LONGEST_WAIT_S = 0.05
-# The endpoints look a last time when the network's time is over; until then the links work.
+# The endpoints read their sockets a last time at the end of the run; the links work until then.
 _LAST_LOOK_NS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where packets with one pair of addresses go.
+    """Route of packets with one pair of addresses.
 
-    Attributes:
+    network: ordinal of the network.
         network: ordinal of the network.
-        links: its link directions in order.
-        interface: cable of the host at the end.
-        counts_for: (flow, path) whose data this is; None for the way of the acknowledgements.
+        links: indices of its link directions in order.
+        interface: veth interface of the destination host.
+        counts_for: (flow, path) of the data; None for acknowledgements.
     """
 
     network: int
@@ -224,9 +225,9 @@ class Emulator:
     """All links of all networks of a worker.
 
     Args:
-        plans: the networks, independent of each other.
-        routes: by the last two bytes of the source MAC address, then source and destination IPv4 address.
-        start_ns: when the networks' time is 0, on the monotonic clock.
+        plans: the networks, which are independent of each other.
+        routes: routes by the last two bytes of the source MAC address, then source and destination IPv4 address.
+        start_ns: start of the networks' time, in ns of the monotonic clock.
     """
 
     def __init__(self, plans: Sequence[NetworkPlan], routes: dict[bytes, Route], start_ns: int) -> None:
@@ -235,8 +236,7 @@ class Emulator:
         self._queues = [[LinkQueue(link, plan.seed, start_ns) for link in plan.links] for plan in plans]
         self._sockets: dict[str, socket.socket] = {}
         self._ways: dict[bytes, tuple[list[LinkQueue], socket.socket, list[int] | None]] = {}
-        # Per network, flow and path: data packets offered and those of them lost on the way, since the warm-up, and
-        # before.
+        # Counts since the end of the warm-up, and before it.
         self._path_counts = [_no_counts(plan) for plan in plans]
         self._warmup_counts: list[PathCounts] = [[] for _ in plans]
         self._routes = routes
@@ -250,14 +250,14 @@ class Emulator:
         self._unknown_packets = 0
 
     def _counts_of(self, route: Route) -> list[int] | None:
-        """The counts of the path that a route is of; None: it carries acknowledgements."""
+        """The counts of a route's path; None for acknowledgements."""
         if route.counts_for is None:
             return None
         flow, path = route.counts_for
         return self._path_counts[route.network][flow][path]
 
     def _begin_measurement(self, network: int) -> None:
-        """Count afresh: a packet on the way still counts where it was sent, so that no loss is of another packet."""
+        """Restart the counts; a packet in flight still counts in the interval in which it was sent."""
         self._warmup_counts[network] = self._path_counts[network]
         self._path_counts[network] = _no_counts(self._plans[network])
         for key, route in self._routes.items():
@@ -266,10 +266,10 @@ class Emulator:
                 self._ways[key] = (queues, output, self._counts_of(route))
 
     def run(self) -> dict[str, Any]:
-        """Emulate to the end; returns what was counted, as JSON values."""
+        """Emulate all networks to their end, and return the counts as JSON values."""
         end_ns = self._start_ns + round(max(plan.duration_s for plan in self._plans) * NANOSECONDS)
         gc.collect()
-        gc.disable()  # a collection takes milliseconds, and nothing here is cyclic
+        gc.disable()  # a collection takes milliseconds, and the loop makes no reference cycles
         began_cpu_s = time.process_time()
         try:
             self._loop(end_ns)
@@ -286,13 +286,14 @@ class Emulator:
         }
 
     def _loop(self, end_ns: int) -> None:
-        """Deliver what is due, read what has come, sleep until the next of either."""
+        """Deliver due packets, read arrived ones, and sleep until the next event."""
         clock, wall_clock = time.monotonic_ns, time.time_ns
         push, pop = heapq.heappush, heapq.heappop
         receive, wait, descriptor = self._input.recvmsg, select.select, [self._input.fileno()]
         ways, late = self._ways, self._late_ns
         timestamp_of = struct.Struct("=qq").unpack_from
-        # (due, ordinal, frame, queues, hop, output, counts): what is on a wire and reaches its far end when due.
+        # (due, ordinal, frame, queues, hop, output, counts): packets on a wire, with `due` the time of arrival at its
+        # end.
         due: list[tuple[float, int, bytes, list[LinkQueue], int, socket.socket, list[int] | None]] = []
         ordinal = 0
         ancillary_bytes = socket.CMSG_SPACE(16)
@@ -313,7 +314,7 @@ class Emulator:
                     continue
                 now = clock()
                 late.append(int(now - due_ns))
-                with suppress(OSError):  # a host that is gone at the end takes no more packets
+                with suppress(OSError):  # at the end of a run, a host may already have closed
                     output.send(frame)
                 now = clock()
             if now >= next_sample_ns:
@@ -348,8 +349,9 @@ class Emulator:
                     counts[1] += 1
 
     def _sampler(self) -> Any:
-        """When the first sample of any network is due, ns, and a function that takes them and tells the next time."""
-        # (when, network, ordinal of the sample); ordinal 0 is the end of the warm-up.
+        """Time of the first sample of any network, ns, and a function that takes due samples and returns the next time.
+        """
+        # (time, network, ordinal of the sample); ordinal 0 is the end of the warm-up.
         pending = [
             (self._start_ns + round(plan.warmup_s * NANOSECONDS), number, 0) for number, plan in enumerate(self._plans)
         ]
@@ -412,7 +414,7 @@ class Emulator:
         }
 
     def _output(self, interface: str) -> socket.socket:
-        """A packet socket that sends to the host at the other end of that cable."""
+        """A packet socket that sends to the host at the other end of the veth pair."""
         if interface not in self._sockets:
             packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             packets.bind((interface, 0))
@@ -429,20 +431,20 @@ def _marked(frame: bytes) -> bytes:
 
 
 def _input_socket() -> socket.socket:
-    """A packet socket that takes what all hosts send, with the time when it came."""
+    """A packet socket that receives the packets of all hosts, with the kernel's time stamps."""
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_IP))
     packets.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
     packets.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
     try:
         packets.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _RECEIVE_BUFFER_BYTES)
-    except OSError:  # in a user namespace the machine's own limit stands
+    except OSError:  # not allowed in a user namespace; the machine's limit then applies
         packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
     packets.setblocking(False)
     return packets
 
 
 def lateness_percentiles(late_ns: array.array[int]) -> dict[str, float]:
-    """Median, 99th percentile and maximum of the lateness, s; zeros if nothing was delivered."""
+    """Median, 99th percentile and maximum of the lateness, s; zeros without deliveries."""
     if not late_ns:
         return {"p50_s": 0.0, "p99_s": 0.0, "max_s": 0.0}
     ordered = sorted(late_ns)

@@ -1,6 +1,6 @@
 """Ends of the connections: bulk senders and receivers in their namespaces, with samples of their sockets.
 
-The kernel reports TCP_INFO of a socket, and for MPTCP the same per subflow.
+The kernel reports TCP_INFO of a TCP socket, and of each subflow of an MPTCP socket.
 
 Source: linux/tcp.h (struct tcp_info), linux/mptcp.h (struct mptcp_subflow_data, mptcp_subflow_addrs).
 """
@@ -26,7 +26,7 @@ from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan,
 
 _SOL_MPTCP, _MPTCP_TCPINFO, _MPTCP_SUBFLOW_ADDRS = 284, 2, 3
 _TCP_INFO_BYTES = 280
-_ADDRESS_BYTES, _ADDRESS_PAIR_BYTES = 128, 256  # struct __kernel_sockaddr_storage, and local and remote of it
+_ADDRESS_BYTES, _ADDRESS_PAIR_BYTES = 128, 256  # struct __kernel_sockaddr_storage, and a pair of them (local, remote)
 _MOST_SUBFLOWS = 16
 _INFINITE_SSTHRESH = 0x7FFFFFFF
 _NO_MIN_RTT_US = 0xFFFFFFFF
@@ -37,23 +37,23 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class TcpInfo:
-    """A socket at an instant.
+    """State of a TCP socket or subflow at an instant.
 
     Attributes:
-        is_connected: the handshake is over.
+        is_connected: whether the handshake has finished.
         cwnd_pkts: congestion window.
-        ssthresh_pkts: slow start threshold; NaN while there is none.
+        ssthresh_pkts: slow start threshold; NaN before the first loss.
         srtt_s: smoothed RTT; NaN before the first sample.
-        min_rtt_s: smallest RTT; NaN likewise.
-        inflight_pkts: sent, neither acknowledged nor taken for lost.
-        pacing_rate_bps: what the kernel would pace at; only BBR uses it.
+        min_rtt_s: smallest RTT; NaN before the first sample.
+        inflight_pkts: packets in flight: sent, not acknowledged and not declared lost.
+        pacing_rate_bps: pacing rate of the kernel; only BBR uses it.
         delivered_pkts: data packets acknowledged or selectively acknowledged so far.
-        sent_pkts: data packets sent so far, again or for the first time.
-        retransmitted_pkts: those sent again.
+        sent_pkts: data packets sent so far, including retransmissions.
+        retransmitted_pkts: retransmissions so far.
         acked_bytes: payload acknowledged so far.
-        timeouts: retransmission timeouts so far; 0 where the kernel does not tell (before 6.7).
-        rwnd_limited_s: time so far in which the receiver's window was the limit.
-        sndbuf_limited_s: time so far in which the send buffer was.
+        timeouts: retransmission timeouts so far; 0 on kernels before 6.7, which do not report them.
+        rwnd_limited_s: time so far in which the receive window limited sending.
+        sndbuf_limited_s: time so far in which the send buffer limited sending.
     """
 
     is_connected: bool
@@ -73,9 +73,9 @@ class TcpInfo:
 
 
 def parse_tcp_info(data: bytes) -> TcpInfo:
-    """Read a struct tcp_info; older kernels write less of it, what is missing is 0."""
+    """Read a struct tcp_info; fields that an older kernel does not write are 0."""
     data = data.ljust(_TCP_INFO_BYTES, b"\0")
-    # 8 bytes of flags, then 24 counters of 32 bits, then 64-bit ones from offset 104 on.
+    # Layout: 8 bytes of flags, 24 counters of 32 bits, then 64-bit counters from offset 104.
     (_, _, _, _, unacked, sacked, lost, retrans) = struct.unpack_from("=8I", data, 8)
     rtt_us, _, ssthresh, cwnd = struct.unpack_from("=4I", data, 68)
     (total_retrans,) = struct.unpack_from("=I", data, 100)
@@ -103,12 +103,12 @@ def parse_tcp_info(data: bytes) -> TcpInfo:
 
 
 def tcp_info(tcp: socket.socket) -> TcpInfo:
-    """Of a plain TCP socket."""
+    """State of a plain TCP socket."""
     return parse_tcp_info(tcp.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES))
 
 
 def mptcp_info(mptcp: socket.socket) -> dict[str, TcpInfo]:
-    """Of each subflow of an MPTCP socket, by its local IPv4 address; empty while there is none.
+    """State of each subflow of an MPTCP socket, by local IPv4 address; empty before the first subflow.
 
     Raises:
         OSError: if the connection fell back to plain TCP, or the kernel is older than 5.16.
@@ -121,12 +121,12 @@ def mptcp_info(mptcp: socket.socket) -> dict[str, TcpInfo]:
 
 
 def _subflow_structs(mptcp: socket.socket, option: int, item_bytes: int) -> list[bytes]:
-    """An array with one struct per subflow; a header says how large the kernel's and ours are."""
+    """An array with one struct per subflow; its header contains the sizes of the kernel's struct and of ours."""
     header_bytes = 16
     buffer = ctypes.create_string_buffer(header_bytes + _MOST_SUBFLOWS * item_bytes)
     struct.pack_into("=4I", buffer, 0, header_bytes, 0, 0, item_bytes)
     length = ctypes.c_uint32(len(buffer))
-    # Python's getsockopt passes no input, and this option wants that header.
+    # The option reads this header from the buffer, and Python's getsockopt passes no input.
     if _libc.getsockopt(mptcp.fileno(), _SOL_MPTCP, option, buffer, ctypes.byref(length)) != 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
@@ -145,20 +145,20 @@ _TCP_NOTSENT_LOWAT = 25
 _SO_RCVBUFFORCE = 33
 _WRITE_BYTES = 65536
 _CHUNK = bytes(_WRITE_BYTES)
-# With an end to come, the sender's buffer holds little that is not sent yet: what is in there goes out after the stop.
+# With a stop time, the send buffer may hold only little unsent data, because buffered data is sent even after the stop.
 _UNSENT_BYTES = 16384
-# The state is looked at so many times per sample of the traces; means are over these looks.
+# Readings of the socket state per sample of the traces; means are taken over these readings.
 _LOOKS_PER_SAMPLE = 5
 _NAN = math.nan
 
 
 def sender_address(path: int) -> str:
-    """The address from which the subflow of that path is sent; each connection has namespaces of its own."""
+    """Source address of the subflow on a path; connections can share it, because each has its own namespaces."""
     return f"10.8.{path}.1"
 
 
 class _SubflowTrace:
-    """What is gathered of one subflow."""
+    """Samples and sums of one subflow."""
 
     def __init__(self) -> None:
         self.rows: list[list[float]] = []
@@ -173,16 +173,17 @@ class _SubflowTrace:
         self._before: TcpInfo | None = None
 
     def begin_measurement(self) -> None:
-        """The warm-up is over: figures count from here."""
+        """End the warm-up: figures count from here."""
         self._is_measured = True
         self._measured_from = self.info
 
     def look(self, info: TcpInfo) -> None:
-        """Take the state at this instant; only called while the subflow is established."""
+        """Add the state at this instant; called only while the subflow is established."""
         if self._is_measured:
             self._cwnd_sum += info.cwnd_pkts
             self._looks += 1
-            # Each acknowledged packet is an RTT sample, as in the simulator; the smoothed RTT stands for those since.
+            # Each acknowledged packet counts as an RTT sample, as in the simulator, with the current smoothed RTT as
+            # value.
             weight = info.delivered_pkts - (self._before.delivered_pkts if self._before else 0)
             if weight > 0 and not math.isnan(info.srtt_s):
                 self._rtt_sum += info.srtt_s * weight
@@ -190,7 +191,7 @@ class _SubflowTrace:
         self.info = self._before = info
 
     def sample(self, interval_s: float, payload_bytes: int) -> None:
-        """Close a row of the trace; the columns are those of `recording.SUBFLOW_COLUMNS`."""
+        """Append a row with the columns of `recording.SUBFLOW_COLUMNS`."""
         info = self.info
         if info is None:
             self.rows.append([0.0, 0.0, 0.0, _NAN, _NAN, _NAN, 0.0, _NAN, 0.0])
@@ -215,7 +216,7 @@ class _SubflowTrace:
         self._at_row = info
 
     def result(self, measured_s: float, payload_bytes: int) -> dict[str, Any]:
-        """Figures over the measured time, as JSON values."""
+        """Figures over the measured interval, as JSON values."""
         info = self.info
         if info is None or not self._looks:
             return {"is_established": False, "rows": self.rows}
@@ -237,14 +238,14 @@ class _SubflowTrace:
 
 
 class Connection:
-    """One flow: a sender that connects at its start, and the receiver that reads everything.
+    """One flow: a sender that connects at the flow's start, and a receiver that reads all data.
 
     Args:
-        plan: the network that it belongs to.
-        flow: what to send.
+        plan: the network of the flow.
+        flow: the flow.
         sender_namespace: file descriptor of the sender's namespace.
-        receiver_namespace: likewise.
-        start_ns: when the network's time is 0, on the monotonic clock.
+        receiver_namespace: file descriptor of the receiver's namespace.
+        start_ns: start of the network's time, in ns of the monotonic clock.
     """
 
     def __init__(
@@ -285,7 +286,7 @@ class Connection:
         with inside(self._sender_namespace):
             sender = self._socket()
         if self.flow.stop_s is not None:
-            with suppress(OSError):  # MPTCP has it since 6.10
+            with suppress(OSError):  # MPTCP supports the option since Linux 6.10
                 sender.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
         sender.setblocking(False)
         sender.bind((sender_address(0), 0))
@@ -296,7 +297,7 @@ class Connection:
         return sender
 
     def changes(self) -> Iterator[tuple[int, Callable[[], None]]]:
-        """What becomes of the paths, and when."""
+        """Times and functions that apply the changes of paths."""
         is_there = {path: path not in self.flow.late for path in range(len(self.flow.paths))}
         for change in self.flow.changes:
             at_ns = self._network_start_ns + round(change.at_s * NANOSECONDS)
@@ -304,7 +305,7 @@ class Connection:
             is_there[change.path] = change.is_there
 
     def _change_path(self, change: PathChange, *, is_new: bool) -> None:
-        """Open or close the subflow of a path, or say that it is a backup or none any more."""
+        """Open or close the subflow of a path, or change its backup flag."""
         number, address = change.path, sender_address(change.path)
         with inside(self._sender_namespace), Netlink.generic() as netlink:
             if not change.is_there:
@@ -315,13 +316,15 @@ class Connection:
                 netlink.set_backup(HOST_INTERFACE, number, address, is_backup=change.is_backup)
 
     def accept(self) -> socket.socket:
-        """Take the connection at the receiver's end. The listener stays: further subflows are addressed to it."""
+        """Accept the connection at the receiver. The listener stays open, because further subflows connect to its
+        address.
+        """
         self.receiver, _ = self.listener.accept()
         self.receiver.setblocking(False)
         return self.receiver
 
     def write(self, now_ns: int) -> bool:
-        """Fill the send buffer; False once there is nothing more to send."""
+        """Fill the send buffer; return False after all data has been sent."""
         assert self.sender is not None
         while now_ns < self._stops_at_ns and self._left_bytes > 0:
             chunk = _CHUNK if self._left_bytes >= _WRITE_BYTES else _CHUNK[: int(self._left_bytes)]
@@ -329,13 +332,13 @@ class Connection:
                 self._left_bytes -= self.sender.send(chunk)
             except BlockingIOError:
                 return True
-            except OSError:  # nobody answered the handshake
+            except OSError:  # the handshake failed
                 break
         self.wants_to_write = False
         return False
 
     def read(self, now_ns: int) -> None:
-        """Take what has come."""
+        """Read all received data."""
         assert self.receiver is not None
         while True:
             try:
@@ -350,14 +353,14 @@ class Connection:
                 self.completed_s = (now_ns - self.connect_at_ns) / NANOSECONDS
 
     def begin_measurement(self, elapsed_s: float) -> None:
-        """The warm-up is over: figures count from here."""
+        """End the warm-up: figures count from here."""
         self._is_measured = True
         self._measured_from_bytes, self._measured_from_s = self.received_bytes, elapsed_s
         for trace in self.traces:
             trace.begin_measurement()
 
     def look(self, elapsed_s: float) -> None:
-        """Look at the state of the subflows, after so much of the network's time."""
+        """Read the state of the subflows at this time of the network."""
         self._looked_at_s = elapsed_s
         for index, info in self._infos():
             if info.is_connected:
@@ -366,7 +369,7 @@ class Connection:
             self.begin_measurement(elapsed_s)
 
     def _infos(self) -> list[tuple[int, TcpInfo]]:
-        """The subflows that there are, by the ordinal of their path."""
+        """State of each open subflow, with the ordinal of its path."""
         if self.sender is None:
             return []
         if not self.flow.is_mptcp:
@@ -378,7 +381,7 @@ class Connection:
         return [(self._index_of[address], info) for address, info in infos.items() if address in self._index_of]
 
     def sample(self) -> None:
-        """Close a row of the traces."""
+        """Append a row to the traces of the flow and its subflows."""
         interval_s = self.plan.sample_interval_s
         for trace in self.traces:
             trace.sample(interval_s, self.payload_bytes)
@@ -387,12 +390,12 @@ class Connection:
 
     @property
     def payload_bytes(self) -> int:
-        """Payload of a full packet: an MPTCP packet carries a 24-byte mapping less (RFC 8684 section 3.3)."""
+        """Payload of a full packet; MPTCP needs 24 bytes for its mapping (RFC 8684 section 3.3)."""
         payload = self.plan.mtu_bytes - 52
         return payload - 24 if self.flow.is_mptcp else payload
 
     def result(self) -> dict[str, Any]:
-        """What came out, as JSON values."""
+        """Results of the connection as JSON values."""
         measured_s = self._looked_at_s - self._measured_from_s
         return {
             "name": self.flow.name,
@@ -410,14 +413,14 @@ class Connection:
 
 
 def run_connections(connections: Sequence[Connection], start_ns: int) -> list[dict[str, Any]]:
-    """Run all connections of a worker to the end; results in their order."""
+    """Run all connections of a worker to the end, and return their results in the same order."""
     pump = _Pump(connections, start_ns)
     pump.run()
     return [connection.result() for connection in connections]
 
 
 class _Pump:
-    """The loop over all sockets and samples."""
+    """Event loop over all sockets, changes and samples."""
 
     def __init__(self, connections: Sequence[Connection], start_ns: int) -> None:
         self._connections = connections
@@ -433,15 +436,15 @@ class _Pump:
             self._epoll.register(descriptor, select.EPOLLIN)
 
     def run(self) -> None:
-        """Until the longest network is over."""
-        # What is to be done when: connections begin, and their paths change.
+        """Run until the end of the longest network."""
+        # Pending starts of connections and changes of paths, in time order.
         waiting: list[tuple[int, int, Callable[[], None]]] = []
         for connection in self._connections:
             waiting.append((connection.connect_at_ns, len(waiting), partial(self._begin, connection)))
             for at_ns, change in connection.changes():
                 waiting.append((at_ns, len(waiting), change))
         waiting.sort()
-        # Networks of a worker are sampled alike: one interval for all.
+        # All networks of a worker have the same sampling interval.
         interval_s = self._connections[0].plan.sample_interval_s
         look_ns = round(interval_s * NANOSECONDS) // _LOOKS_PER_SAMPLE
         end_ns = max(round(c.plan.duration_s * NANOSECONDS) for c in self._connections)
@@ -456,7 +459,7 @@ class _Pump:
                 self._look(looks * look_ns, looks % _LOOKS_PER_SAMPLE == 0)
                 continue
             until = next_look_ns if not waiting else min(next_look_ns, waiting[0][0])
-            # The timeout of an epoll counts in whole milliseconds; select waits to the microsecond.
+            # An epoll timeout has a resolution of 1 ms, but select of 1 µs.
             select.select([self._epoll.fileno()], (), (), max(0.0, (until - now) / NANOSECONDS))
             self._serve()
 
@@ -493,5 +496,5 @@ class _Pump:
 
 
 def _nothing_yet(info: TcpInfo) -> TcpInfo:
-    """Counters of a connection at its very start."""
+    """Counters of a connection at its start."""
     return TcpInfo(True, info.cwnd_pkts, _NAN, _NAN, _NAN, 0, _NAN, 0, 0, 0, 0, 0, 0.0, 0.0)

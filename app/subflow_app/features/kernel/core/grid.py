@@ -1,10 +1,11 @@
-"""The built-in cases: single flows over one or two bottlenecks, loss 0 to 2 %, RTT 20 to 200 ms, 5 to 50 Mbit/s.
+"""Built-in cases: single flows over one or two bottlenecks, loss 0 to 2 %, RTT 20 to 200 ms, 5 to 50 Mbit/s.
 
-Each loss meets each rate once per controller, with the RTTs rotating, so that every value of each meets every other's
-neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least. Then
-there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it, paths
-whose queue marks packets (ECN, AccECN) instead of dropping them, and connections whose second path joins late, or
-stands by until the first goes down.
+For each controller, every loss is combined with every rate, and the RTTs rotate. Each RTT thus occurs with several
+losses and rates, without running all 48 combinations. Queues hold one bandwidth-delay product, but at least 20 packets.
+
+Further cases are transfers from 10 kB to 3 MB over one path, which end within slow start or soon after it, and paths
+whose queue marks packets (ECN, AccECN). In the remaining cases, the second path of a connection joins late, or is a
+backup until an outage of the first.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ RTTS_MS = (20, 50, 100, 200)
 LOSSES_PERCENT = (0.0, 0.5, 1.0, 2.0)
 CONTROLLERS = ("newreno", "cubic", "bbr")
 TRANSFERS_KB = (10, 30, 100, 300, 1000, 3000)
-# A two-path case has the second path at this share of the rate and this multiple of the RTT.
+# Share of the rate and multiple of the RTT that the second path of a two-path case has.
 _SECOND_PATH = (0.5, 2)
 _WIRE_BITS = 1500 * 8
 _LEAST_QUEUE_PKTS = 20
@@ -56,7 +57,7 @@ reverse = {{ queue = "1000pkt", loss = 0 }}
 
 _WORDS = {"rfc3168": " ecn", "accecn": " accecn", "late": " late", "backup": " backup"}
 _WITH_CHANGES_S = 30
-# What follows the only flow of a file: its second path, and what becomes of it.
+# Keys and events for the second path, appended after the only flow of a file.
 _CHANGES = {
     "late": """\
 late = [2]
@@ -82,18 +83,18 @@ up = true
 
 @dataclass(frozen=True, slots=True)
 class GridCase:
-    """One case: controller (of each subflow), first path, whether there is a second, and for how long or how much.
+    """One case: controller, properties of the first path, number of paths, and duration or size.
 
     Attributes:
-        controller: of each subflow.
-        rate_mbit: of the first path.
-        rtt_ms: likewise.
-        loss_percent: of both.
-        is_mptcp: whether there is a second path.
-        is_short: whether it is the start alone.
-        size_kb: of a transfer; None: as much as goes through.
-        ecn: mode of a path whose queue marks; empty: none.
-        second: "late", "backup" or empty: what the second path is.
+        controller: controller of each subflow.
+        rate_mbit: rate of the first path, Mbit/s.
+        rtt_ms: RTT of the first path, ms.
+        loss_percent: loss of both paths, %.
+        is_mptcp: whether the connection has a second path.
+        is_short: whether the run covers only the first 5 s.
+        size_kb: size of a transfer, kB; None for unlimited data.
+        ecn: ECN mode of a path whose queue marks packets; empty for dropping.
+        second: role of the second path: "late", "backup" or empty.
     """
 
     controller: str
@@ -108,7 +109,9 @@ class GridCase:
 
     @property
     def name(self) -> str:
-        """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
+        """Name of the case in tables, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``...
+        30kB``.
+        """
         many = "2 × " if self.is_mptcp else ""
         length = " short" if self.is_short else _WORDS.get(self.ecn or self.second, "")
         length = length if self.size_kb is None else f" {self.size_kb}kB"
@@ -116,7 +119,7 @@ class GridCase:
 
     @property
     def duration_s(self) -> int:
-        """Longer where few packets go through: with a dozen losses in a run, three runs say little."""
+        """Duration in seconds; longer for slow flows, whose few losses would make the mean of three runs uncertain."""
         if self.is_short or self.size_kb is not None:
             return 5
         if self.second:
@@ -125,7 +128,7 @@ class GridCase:
         return 120 if is_slow else 40
 
     def text(self) -> str:
-        """The scenario file."""
+        """The scenario file of the case."""
         share, stretch = _SECOND_PATH
         paths = [("first", self.rate_mbit * 1000, self.rtt_ms)]
         if self.is_mptcp:
@@ -154,7 +157,9 @@ class GridCase:
         ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
 
     def _queue(self, pkts: int) -> str:
-        """With marks for a tenth of the packets at a full product, and room for four."""
+        """Queue of the path; with ECN, RED marks a tenth of the packets at a full bandwidth-delay product and holds
+        four.
+        """
         if not self.ecn:
             return f'"{pkts}pkt"'
         return (
@@ -163,7 +168,7 @@ class GridCase:
 
 
 def grid_cases() -> Iterator[GridCase]:
-    """All cases: of one path, the starts (5 s, warm-up included), transfers, with ECN, of two paths, and changing."""
+    """All cases: one path, the first 5 s, transfers, ECN, two paths, and two paths with changes."""
     for controller in CONTROLLERS:
         for i, loss in enumerate(LOSSES_PERCENT):
             for j, rate in enumerate(RATES_MBIT):
@@ -174,7 +179,7 @@ def grid_cases() -> Iterator[GridCase]:
     for controller in CONTROLLERS:
         for size_kb in TRANSFERS_KB:
             yield GridCase(controller, 10, 100, 0.0, size_kb=size_kb)
-    for controller in ("newreno", "cubic"):  # bbr does not answer marks
+    for controller in ("newreno", "cubic"):  # the kernel's bbr ignores marks
         for rate, rtt in ((20, 50), (5, 100), (50, 20)):
             yield GridCase(controller, rate, rtt, 0.0, ecn="rfc3168")
         yield GridCase(controller, 20, 50, 0.0, ecn="accecn")
@@ -187,18 +192,18 @@ def grid_cases() -> Iterator[GridCase]:
 
 
 def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
-    """The cases as scenarios.
+    """The cases as scenarios, without those whose path changes come after the end.
 
     Args:
-        only: a part of the name; None: all.
-        overrides: ``KEY=VALUE`` texts for all of them.
+        only: a part of the name; None for all cases.
+        overrides: ``KEY=VALUE`` texts for all cases.
 
     Raises:
-        ScenarioError: if an override does not fit.
+        ScenarioError: if an override is invalid.
     """
 
     def has_time(case: GridCase) -> bool:
-        """Whether what changes in a case does so before its end, which an override may have set."""
+        """True if the path changes of a case precede its end, which an override may have moved."""
         still = read_scenario(Use.KERNEL, replace(case, second="").text(), overrides=overrides)
         return not case.second or still.duration_s >= _WITH_CHANGES_S
 

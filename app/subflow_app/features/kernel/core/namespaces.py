@@ -1,7 +1,7 @@
-"""Anonymous network namespaces, and the netlink requests that set them up without the program `ip`.
+"""Anonymous network namespaces, and the netlink requests that configure them without the program `ip`.
 
-A namespace exists as long as a process holds it, and changes nothing outside. The requests set up veth pairs,
-addresses, routes and MPTCP endpoints.
+A namespace exists while a process holds it open, and does not affect the rest of the machine. The requests set up veth
+pairs, addresses, routes and MPTCP endpoints.
 
 Source: linux/rtnetlink.h, if_link.h, if_addr.h, genetlink.h, mptcp_pm.h; rtnetlink(7).
 """
@@ -22,23 +22,24 @@ from pathlib import Path
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 _PR_SET_PDEATHSIG, _PR_SET_TIMERSLACK = 1, 29
 _SIOCETHTOOL = 0x8946
-# ETHTOOL_S...: checksums and scatter-gather off, and with them each kind of segmentation offload; receive offload too.
+# Commands ETHTOOL_S...: switch off checksums and scatter-gather, which segmentation offloads require, and receive
+# offload.
 _ETHTOOL_SWITCHES = {"tx checksums": 0x17, "scatter-gather": 0x19, "tso": 0x1F, "gso": 0x24, "gro": 0x2C}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _call(name: str, *arguments: int) -> None:
-    """A system call of libc that Python has no name for; raises OSError."""
+    """Call a function of libc that Python does not offer; raises OSError."""
     if getattr(_libc, name)(*arguments) != 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")
 
 
 def enter_private_namespace() -> None:
-    """Move this process, which must have one thread, into a network namespace of its own.
+    """Move this process, which must have one thread, into a new network namespace.
 
-    As root directly; else through a user namespace in which it is root.
+    Without root, the process first enters a user namespace in which it is root.
 
     Raises:
         OSError: if the machine allows neither.
@@ -56,7 +57,7 @@ def enter_private_namespace() -> None:
 
 
 def new_namespace() -> int:
-    """One more network namespace; this process stays where it is. Returns a file descriptor that keeps it alive."""
+    """Make a network namespace without entering it; return a file descriptor that keeps it alive."""
     home = current_namespace()
     try:
         _call("unshare", _CLONE_NEWNET)
@@ -68,13 +69,13 @@ def new_namespace() -> int:
 
 
 def current_namespace() -> int:
-    """A file descriptor of the network namespace that this process is in."""
+    """File descriptor of this process's network namespace."""
     return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 
 @contextmanager
 def inside(namespace: int) -> Iterator[None]:
-    """What is made in this block (sockets, addresses, settings) belongs to that namespace."""
+    """Enter a namespace for the block; sockets, addresses and settings made there belong to it."""
     home = current_namespace()
     try:
         _call("setns", namespace, _CLONE_NEWNET)
@@ -85,18 +86,18 @@ def inside(namespace: int) -> Iterator[None]:
 
 
 def switch_offloads_off(interface: str) -> None:
-    """The stack hands over whole packets with their checksums, and takes them one by one."""
+    """Make the stack send and receive single packets with complete checksums."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for command in _ETHTOOL_SWITCHES.values():
             value = ctypes.create_string_buffer(struct.pack("=II", command, 0))
             request = struct.pack("@16sP16x", interface.encode(), ctypes.addressof(value))
-            # Kernels differ in which of these a veth has; the checksum decides, and the worker tries one exchange.
+            # Supported switches of a veth differ between kernels, so errors are ignored.
             with suppress(OSError):
                 fcntl.ioctl(any_socket, _SIOCETHTOOL, request)
 
 
 def set_sysctl(name: str, value: str) -> bool:
-    """Set a kernel parameter of the current namespace; whether that was allowed (/proc/sys may be read-only)."""
+    """Set a kernel parameter of the current namespace; return False if /proc/sys is read-only."""
     try:
         Path("/proc/sys", *name.split(".")).write_text(value, encoding="ascii")
     except OSError:
@@ -105,7 +106,7 @@ def set_sysctl(name: str, value: str) -> bool:
 
 
 def read_sysctl(name: str) -> str | None:
-    """A kernel parameter of the current namespace; None if there is no such one."""
+    """A kernel parameter of the current namespace; None if it cannot be read."""
     try:
         return Path("/proc/sys", *name.split(".")).read_text(encoding="ascii").strip()
     except OSError:
@@ -113,10 +114,10 @@ def read_sysctl(name: str) -> str | None:
 
 
 def die_with_parent(parent: int) -> None:
-    """When the parent process goes, however that happens, this one is killed: nothing outlives the command.
+    """Have the kernel kill this process when its parent ends, so that no worker outlives the command.
 
     Args:
-        parent: its id; if it is gone already, so is this process.
+        parent: id of the parent; if the parent has already ended, this process exits at once.
     """
     _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -124,13 +125,13 @@ def die_with_parent(parent: int) -> None:
 
 
 def hurry(priority: int) -> str:
-    """Get this process scheduled before others, as far as the machine allows.
+    """Raise the scheduling priority of this process as far as the machine allows.
 
     Args:
-        priority: real-time priority, 1 to 99; without the right to it the nice value is lowered, if that is allowed.
+        priority: real-time priority, 1 to 99; without the right to it, the nice value is lowered if possible.
 
     Returns:
-        "real-time", "nice" or "normal".
+        The priority obtained: "real-time", "nice" or "normal".
     """
     _call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
     with suppress(OSError):
@@ -190,7 +191,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 class Netlink:
-    """A netlink socket of the namespace in which it was made; raises OSError with what the kernel says."""
+    """A netlink socket of the namespace in which it was made; raises OSError with the kernel's error."""
 
     def __init__(self, protocol: int) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
@@ -204,18 +205,18 @@ class Netlink:
 
     @classmethod
     def route(cls) -> Netlink:
-        """For links, addresses and routes."""
+        """Socket for links, addresses and routes."""
         return cls(_NETLINK_ROUTE)
 
     @classmethod
     def generic(cls) -> Netlink:
-        """For the MPTCP path manager."""
+        """Socket for the MPTCP path manager."""
         return cls(_NETLINK_GENERIC)
 
     def add_veth_pair(
         self, name: str, *, peer_name: str, peer_namespace: int, mac: str, peer_mac: str, mtu_bytes: int
     ) -> None:
-        """A cable: one end here, the other in the namespace of that file descriptor."""
+        """Make a veth pair: one end here, the other in the namespace of the file descriptor."""
         peer = (
             _interface(0, 0, 0)
             + _text(_IFLA_IFNAME, peer_name)
@@ -238,9 +239,9 @@ class Netlink:
         """Bring an interface up.
 
         Args:
-            name: of the interface.
-            asks_no_neighbours: no ARP; frames go to the interface's own MAC address.
-            packets_per_segment: limit of segmentation offload; 1: the stack hands over single packets.
+            name: name of the interface.
+            asks_no_neighbours: whether to disable ARP; frames are then sent to the interface's own MAC address.
+            packets_per_segment: limit of segmentation offload; 1 makes the stack send single packets.
         """
         flags = _IFF_UP | (_IFF_NOARP if asks_no_neighbours else 0)
         body = _interface(socket.if_nametoindex(name), flags, flags)
@@ -249,7 +250,7 @@ class Netlink:
         self._change(_RTM_NEWLINK, body, create=False)
 
     def add_address(self, name: str, address: str) -> None:
-        """An IPv4 address of its own (/32) on an interface."""
+        """Add an IPv4 address with prefix /32 to an interface."""
         body = struct.pack("=BBBBI", socket.AF_INET, 32, 0, 0, socket.if_nametoindex(name))
         self._change(
             _RTM_NEWADDR,
@@ -257,7 +258,7 @@ class Netlink:
         )
 
     def add_default_route(self, name: str) -> None:
-        """Everything goes out through that interface."""
+        """Add a default route through an interface."""
         body = struct.pack(
             "=BBBBBBBBI",
             *(socket.AF_INET, 0, 0, 0),
@@ -266,22 +267,22 @@ class Netlink:
         self._change(_RTM_NEWROUTE, body + _number(_RTA_OIF, socket.if_nametoindex(name)))
 
     def limit_subflows(self, count: int) -> None:
-        """Let the MPTCP connections of this namespace open so many subflows beside the first, and take no addresses."""
+        """Limit the subflows of MPTCP connections beside the first, and ignore addresses that peers announce."""
         self._mptcp(
             _MPTCP_PM_CMD_SET_LIMITS,
             _number(_MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0) + _number(_MPTCP_PM_ATTR_SUBFLOWS, count),
         )
 
     def add_subflow_address(self, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
-        """Have every MPTCP connection of this namespace open a subflow from there, those that there are at once."""
+        """Make all MPTCP connections of this namespace, current and future, open a subflow from an address."""
         self._change_address(_MPTCP_PM_CMD_ADD_ADDR, name, number, address, is_backup=is_backup)
 
     def remove_subflow_address(self, name: str, number: int, address: str) -> None:
-        """Have them close it."""
+        """Make all MPTCP connections of this namespace close the subflow from an address."""
         self._change_address(_MPTCP_PM_CMD_DEL_ADDR, name, number, address)
 
     def set_backup(self, name: str, number: int, address: str, *, is_backup: bool) -> None:
-        """Have them tell their peers that it is a backup, or none any more (MP_PRIO)."""
+        """Announce to the peers whether the subflow is a backup (MP_PRIO)."""
         self._change_address(_MPTCP_PM_CMD_SET_FLAGS, name, number, address, is_backup=is_backup)
 
     def _change_address(self, command: int, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
@@ -309,7 +310,7 @@ class Netlink:
         self._request(kind, _NLM_F_ACK | (_NLM_F_CREATE | _NLM_F_EXCL if create else 0), body)
 
     def _request(self, kind: int, flags: int, body: bytes) -> bytes:
-        """Send one request; the body of the answer, or OSError if it is a refusal."""
+        """Send one request and return the body of the answer; raise OSError if the kernel refuses the request."""
         self._sequence += 1
         header = struct.pack("=IHHII", 16 + len(body), kind, _NLM_F_REQUEST | flags, self._sequence, 0)
         self._socket.sendall(header + body)
@@ -323,5 +324,5 @@ class Netlink:
 
 
 def _interface(index: int, flags: int, changed: int) -> bytes:
-    """The fixed part of a message on links (struct ifinfomsg)."""
+    """The fixed part of a message about links (struct ifinfomsg)."""
     return struct.pack("=BBHiII", socket.AF_UNSPEC, 0, 0, index, flags, changed)

@@ -1,6 +1,6 @@
-"""Network of a kernel run as plain values, which travel to the worker process as JSON: links, paths and sockets.
+"""Network of a kernel run as plain values, passed to the worker process as JSON: links, paths and sockets.
 
-The standard library alone: the worker imports this module before it enters a user namespace.
+Imports only the standard library, because the worker imports this module before it enters a user namespace.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 HEADER_BYTES = 52
-"""IPv4, TCP and timestamps, as in the simulator: a segment's MTU is the scenario's mss and this."""
+"""Size of IPv4 and TCP headers with timestamps, as in the simulator: the MTU is the scenario's mss plus this size."""
 
 CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}
-"""Our controllers that the kernel has too, with its names."""
+"""Controllers of the simulator that Linux also has, with the kernel's names."""
 
 ECN_MODES: Mapping[str, int] = {"off": 0, "rfc3168": 1, "accecn": 3}
-"""Values of `[transport] ecn` that the kernel has too, with its own of net.ipv4.tcp_ecn."""
+"""Values of `[transport] ecn` that Linux supports, with the kernel's values of net.ipv4.tcp_ecn."""
 
 SCHEDULERS = ("linux-mptcp", "minrtt")
-"""Our schedulers that stand for the kernel's: its own, and the usual one, so that a scenario need not name any."""
+"""Schedulers accepted for a kernel run: the model of the kernel's scheduler, and the simulator's default."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedPlan:
-    """Random early detection by the queue as it is, as `subflow_sim.queue_params` has it.
+    """Random early detection on the instantaneous queue; parameters as in `subflow_sim.queue_params`.
 
     Attributes:
-        min_pkts: below it nothing is dropped.
-        max_pkts: at it `max_p` is.
-        max_p: share of packets.
-        gentle: whether the share grows to 1 at twice `max_pkts`, instead of jumping there.
-        marks: whether packets that can be marked are, instead.
+        min_pkts: queue below which no packet is dropped.
+        max_pkts: queue at which the probability reaches `max_p`.
+        max_p: probability at `max_pkts`.
+        gentle: whether the probability rises to 1 at twice `max_pkts`, instead of jumping to 1.
+        marks: whether RED marks ECN-capable packets instead of dropping them.
     """
 
     min_pkts: float
@@ -42,7 +42,7 @@ class RedPlan:
     marks: bool
 
     def probability(self, queue_pkts: int) -> float:
-        """Share of the packets that find so many which is dropped or marked."""
+        """Probability that a packet arriving at a queue of this length is dropped or marked."""
         if queue_pkts < self.min_pkts:
             return 0.0
         if queue_pkts < self.max_pkts:
@@ -61,13 +61,13 @@ class LinkPlan:
 
     Attributes:
         name: owner name of its traces, e.g. "wifi/forward".
-        rate_bps: wire bit/s; None: unlimited.
-        delay_s: one way.
-        limit_pkts: packets that fit, the one in service included; None: unlimited.
-        limit_bytes: wire bytes that fit, likewise.
+        rate_bps: wire rate, bit/s; None for unlimited.
+        delay_s: one-way delay.
+        limit_pkts: capacity of the queue in packets, including the one in service; None for unlimited.
+        limit_bytes: capacity of the queue in wire bytes; None for unlimited.
         loss: probability that a packet is lost before the queue.
-        red: what the queue does before it is full; None: nothing.
-        outages: times from and to, s, in order: what waits when one begins, and what comes until its end, is lost.
+        red: early drops or marks; None for a drop-tail queue.
+        outages: begin and end of each outage, s, in order; queued and arriving packets are lost.
     """
 
     name: str
@@ -82,7 +82,7 @@ class LinkPlan:
 
 @dataclass(frozen=True, slots=True)
 class PathPlan:
-    """Where the packets of a subflow go: indices of link directions, in order, for data and for acknowledgements."""
+    """Path of a subflow: indices of its link directions, in order, for data and for acknowledgements."""
 
     links: tuple[str, ...]
     data: tuple[int, ...]
@@ -94,10 +94,10 @@ class PathChange:
     """Change of a path during a connection.
 
     Attributes:
-        at_s: when.
-        path: ordinal from 0; the first one cannot change, as the connection is bound to its address.
-        is_there: whether a subflow is opened on it, or closed.
-        is_backup: whether it carries data only while no other is usable.
+        at_s: time of the change.
+        path: ordinal from 0; path 0 cannot change, because the connection is bound to its address.
+        is_there: whether the path has a subflow after the change.
+        is_backup: whether the subflow carries data only while no other is usable.
     """
 
     at_s: float
@@ -111,18 +111,18 @@ class FlowPlan:
     """One connection.
 
     Attributes:
-        name: instance name, e.g. "download.1".
-        controller: the scenario's controller, for tables.
-        congestion_control: the kernel's name of it, set on the socket.
-        is_mptcp: MPTCP or plain TCP.
-        paths: one per subflow.
-        start_s: when data may flow.
-        stop_s: when no new data is sent any more; None: at the end.
-        size_bytes: payload; None: endless.
-        recv_buffer_bytes: SO_RCVBUF of the receiver; None: the kernel's autotuning.
-        late: ordinals of the paths that wait for a change.
-        backup: of those that are backups from the start.
-        changes: in order.
+        name: name of the instance, e.g. "download.1".
+        controller: controller of the scenario, for tables.
+        congestion_control: name of the congestion control in the kernel, set on the socket.
+        is_mptcp: whether the connection uses MPTCP instead of TCP.
+        paths: the path of each subflow.
+        start_s: start of the connection.
+        stop_s: end of sending; None for the end of the run.
+        size_bytes: payload; None for unlimited.
+        recv_buffer_bytes: SO_RCVBUF of the receiver; None for the kernel's autotuning.
+        late: ordinals of the paths that open only with a change.
+        backup: ordinals of the paths that are backups from the start.
+        changes: changes of paths in time order.
     """
 
     name: str
@@ -144,15 +144,15 @@ class NetworkPlan:
     """One network with its connections; several run side by side in one worker.
 
     Attributes:
-        links: link directions, numbered as in the simulator: forward, reverse, link by link.
+        links: link directions, numbered as in the simulator: forward and reverse of each link in turn.
         flows: connections.
-        duration_s: how long.
-        warmup_s: beginning that is left out of the figures.
+        duration_s: duration of the run.
+        warmup_s: initial interval that the figures exclude.
         sample_interval_s: time between two samples of the traces.
         mtu_bytes: largest IP packet.
-        seed: of the random losses.
+        seed: seed of the random losses.
         socket_buffer_bytes: upper bound of the kernel's send and receive buffer autotuning.
-        ecn: net.ipv4.tcp_ecn of its hosts.
+        ecn: net.ipv4.tcp_ecn of the hosts.
     """
 
     links: tuple[LinkPlan, ...]
@@ -166,15 +166,15 @@ class NetworkPlan:
     ecn: int = 0
 
     def base_rtt_s(self, path: PathPlan) -> float:
-        """Propagation there and back, s."""
+        """Propagation delay of the path and back, s."""
         return sum(self.links[index].delay_s for index in (*path.data, *path.acks))
 
     @property
     def total_rate_bps(self) -> float:
-        """Estimate of the traffic, bit/s: what the slowest link of each path lets through, each such link once.
+        """Estimate of the traffic, bit/s: the sum over the bottleneck links of all paths.
 
-        Random loss keeps Reno and CUBIC below that: their windows stay around 1.3/sqrt(p) packets (the square root
-        law), and with four times that the estimate is on the safe side. BBR does not care about such loss.
+        Random loss keeps Reno and CUBIC below the link rate, because their windows stay around 1.3/sqrt(p) packets (the
+        square root law). The estimate uses three times this window as a margin. BBR ignores random loss.
         """
         carried: dict[int, float] = {}
         for flow in self.flows:

@@ -1,4 +1,5 @@
-"""Plan of a kernel run: a scenario mapped to links, paths and sockets, or refused with all that it would leave out."""
+"""Plan of a kernel run: maps a scenario to links, paths and sockets, or refuses it and lists every unsupported element.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 MAX_SUBFLOWS = 8
 """The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
 MAX_CONNECTIONS = 64
-"""Each connection has two namespaces of its own; making and removing more than this takes longer than the run."""
+"""Each connection has two namespaces; making and removing more of them takes longer than the run."""
 MAX_TOTAL_RATE_BPS = 100e6
-"""What one core emulates in time, all copies of a network together, bit/s."""
+"""Traffic that one core can emulate in real time, all networks of a worker together, bit/s."""
 
 _LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
 _QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes", "options"})
@@ -45,16 +46,16 @@ _EVENT_FIELDS = frozenset({"at_s", "link", "direction", "flow", "subflow", "up",
 def plan_network(
     scenario: Scenario, *, seed: int, sample_interval_s: float = 0.1, socket_buffer_bytes: int = 32 << 20
 ) -> NetworkPlan:
-    """Map a scenario to what the kernel can run.
+    """Map a scenario to a plan for the kernel.
 
     Args:
         scenario: a checked scenario.
-        seed: of the random losses.
+        seed: seed of the random losses.
         sample_interval_s: time between two samples.
         socket_buffer_bytes: upper bound of the kernel's buffer autotuning.
 
     Raises:
-        InputError: naming everything in the scenario that has no counterpart, and what is supported.
+        InputError: with every unsupported element of the scenario, and the supported alternatives.
     """
     problems = list(_problems(scenario))
     if problems:
@@ -113,20 +114,20 @@ def plan_network(
 
 
 def controller_text(flow: Flow) -> str:
-    """The controller as tables name it: "cubic", "uncoupled cubic"."""
+    """Name of the controller in tables: "cubic", "uncoupled cubic"."""
     base = flow.controller.options.get("base")
     return flow.controller.name if base is None else f"{flow.controller.name} {base}"
 
 
 def _base_controller(flow: Flow) -> str:
-    """What each subflow runs: for uncoupled its base."""
+    """Controller of each subflow; for uncoupled, its base."""
     if flow.controller.name == "uncoupled":
         return str(flow.controller.options.get("base", "newreno"))
     return flow.controller.name
 
 
 def _path(links: Mapping[str, Link], index_of: Mapping[str, int], source: str, path: tuple[str, ...]) -> PathPlan:
-    """Link directions from `source` along the path, and back."""
+    """Map a path from `source` to link directions, for data and for acknowledgements."""
     data: list[int] = []
     acks: list[int] = []
     at = source
@@ -140,7 +141,7 @@ def _path(links: Mapping[str, Link], index_of: Mapping[str, int], source: str, p
 
 
 def _ecn(scenario: Scenario) -> str:
-    return str(scenario.transport.get("ecn", "off"))  # the default of all profiles
+    return str(scenario.transport.get("ecn", "off"))  # "off" is the default of all profiles
 
 
 def _red(side: LinkDirection) -> RedPlan | None:
@@ -151,7 +152,7 @@ def _red(side: LinkDirection) -> RedPlan | None:
 
 
 def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
-    """When a direction is out of service."""
+    """Begin and end of each outage of a direction, s."""
     began_s: float | None = None
     for event in sorted(scenario.events, key=lambda each: each.at_s):
         if event.link != link or event.direction not in ("both", direction) or event.up is None:
@@ -166,7 +167,7 @@ def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[fl
 
 
 def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChange]:
-    """What becomes of the paths of a connection."""
+    """Changes of a connection's paths in time order."""
     is_there = [ordinal not in flow.late for ordinal in range(1, len(flow.paths) + 1)]
     is_backup = [ordinal in flow.backup for ordinal in range(1, len(flow.paths) + 1)]
     for event in sorted(scenario.events, key=lambda each: each.at_s):
@@ -190,7 +191,7 @@ def _event_problems(scenario: Scenario) -> Iterator[str]:
 
 
 def _problems(scenario: Scenario) -> Iterator[str]:
-    """What has no counterpart in the kernel or the emulator, a line each."""
+    """Unsupported elements of a scenario, one line each."""
     if _ecn(scenario) not in ECN_MODES:
         yield f'transport: ecn = "{_ecn(scenario)}"; supported: {", ".join(ECN_MODES)}'
     yield from _event_problems(scenario)
@@ -260,7 +261,7 @@ def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
 
 
 def _extra(value: Any, known: frozenset[str]) -> str | None:
-    """The first field that is set and not among those mapped: what this module does not know, it does not pass over."""
+    """The first field outside `known` with a value other than its default; reported, so that no setting is ignored."""
     for one in fields(value):
         if one.name in known:
             continue

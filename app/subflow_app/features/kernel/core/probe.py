@@ -1,4 +1,4 @@
-"""What this machine allows of what a kernel run needs, with a reason and a way on for each thing that is missing."""
+"""Requirements of a kernel run on this machine, with a reason and a remedy for each missing one."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _WAYS_ON = {
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a machine can do.
+    """Capabilities of a machine.
 
     Attributes:
-        release: of its kernel; empty where there is none of Linux.
-        congestion_controls: that the kernel has loaded, by its names.
-        missing: reasons by what is missing: "namespace", "packet sockets", "veth", "AccECN", "mptcp",
-            "congestion control NAME".
+        release: release of its Linux kernel; empty on other systems.
+        congestion_controls: congestion controls that the kernel has loaded, by the kernel's names.
+        missing: reasons by requirement: "namespace", "packet sockets", "veth", "AccECN", "mptcp", "congestion control
+            NAME".
     """
 
     release: str
@@ -42,7 +42,9 @@ class Machine:
     missing: Mapping[str, str]
 
     def reasons_against(self, plans: Iterable[NetworkPlan] = ()) -> list[str]:
-        """Why these networks cannot run here, a sentence each; none if they can. Without networks: why nothing can."""
+        """Reasons why these networks cannot run here, one sentence each. Without networks: reasons why no network can
+        run.
+        """
         needed = ["namespace", "packet sockets", "veth"]
         for plan in plans:
             if plan.ecn == ECN_MODES["accecn"]:
@@ -55,7 +57,7 @@ class Machine:
 
 
 def probe_machine() -> Machine:
-    """Try everything once, in a namespace that is gone afterwards; takes some 0.3 s."""
+    """Try all requirements in a temporary namespace; takes about 0.3 s."""
     if not sys.platform.startswith("linux"):
         return Machine("", (), {"namespace": f"this takes a Linux kernel; this system is {sys.platform}"})
     try:
@@ -66,7 +68,7 @@ def probe_machine() -> Machine:
 
 
 def machine_from(answer: Mapping[str, Any]) -> Machine:
-    """The answer of a worker that was asked to probe."""
+    """Read a worker's answer to a probe."""
     available = tuple(answer["congestion_controls"])
     missing = {}
     for what, reason in answer["missing"].items():

@@ -1,4 +1,4 @@
-"""A kernel run with the face of a simulation: it is stored, exported and drawn by what does so for simulated runs."""
+"""A kernel run with the interface of a simulation, so that the same code stores, exports and draws both."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""
 
 
 class KernelRecording:
-    """One network of a worker's answer.
+    """One network in a worker's answer.
 
-    It runs at once: `run_until` only publishes what was measured. Columns are named as the simulator's; of a kernel
-    `losses_pkts` are retransmitted packets, and there is no `recv_buffer_bytes`.
+    The run has already finished: `run_until` only publishes the measurements. Columns have the simulator's names, but
+    `losses_pkts` counts retransmitted packets, and the column `recv_buffer_bytes` is missing.
 
     Args:
-        scenario: what was run.
-        plan: what it was mapped to.
-        network: the network's part of the answer.
-        about: what the summary tells of the run under "kernel".
+        scenario: the scenario of the run.
+        plan: the plan made from the scenario.
+        network: the part of the answer for this network.
+        about: section "kernel" of the summary.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class KernelRecording:
 
     @property
     def finished(self) -> bool:
-        """Everything is published."""
+        """True after all samples have been published."""
         return self.now_s >= self.duration_s
 
     @property
     def packets(self) -> int:
-        """Data packets that reached their destination, in the whole run."""
+        """Number of data packets that reached their destination, including the warm-up."""
         counts = (*self._network["paths"], *self._network.get("warmup_paths", ()))
         return int(sum(offered - lost for flow in counts for offered, lost in flow))
 
@@ -96,12 +96,12 @@ class KernelRecording:
         return len(self._values) if self.finished else 0
 
     def run_until(self, t_s: float) -> bool:
-        """Publish: everything at once, as all of it is there; True, since nothing takes long enough to be cut short."""
+        """Publish all samples at once, and return True: the call is never interrupted."""
         self.now_s = self.duration_s if t_s > 0 else 0.0
         return True
 
     def apply(self, event: Event) -> Event:
-        """Nothing of it can be changed.
+        """Refuse the event.
 
         Raises:
             SimulationError: always.
@@ -109,7 +109,7 @@ class KernelRecording:
         raise SimulationError("a recording cannot be changed")
 
     def interrupt(self) -> None:
-        """Without effect: the run is over."""
+        """Does nothing, because the run has finished."""
 
     def values(self, index: int) -> NDArray[np.float32]:
         """Samples of one column, float32 [sample_count]."""
@@ -117,32 +117,32 @@ class KernelRecording:
         return values
 
     def take_marks(self) -> Sequence[Any]:
-        """None: TCP_INFO tells states, not instants."""
+        """Empty: TCP_INFO reports states and no instants."""
         return ()
 
     def take_intervals(self) -> None:
-        """None: the kernel's controllers do not send by them."""
+        """No intervals: no controller of the kernel sends in monitor intervals."""
 
     def take_agent_steps(self) -> None:
-        """None: they do not learn either."""
+        """No steps: the kernel runs no learning agent."""
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
-        """Nothing: TCP_INFO does not tell why."""
+        """Does nothing: TCP_INFO does not contain the reasons of decisions."""
 
     def take_decisions(self) -> None:
-        """None."""
+        """No decisions, as `record_decisions` explains."""
 
     @property
     def decisions_lost(self) -> int:
-        """None of none."""
+        """0, because a kernel run records no decisions."""
         return 0
 
     def signature(self) -> str:
-        """Hash of the samples, 16 hexadecimal digits; no two kernel runs are alike."""
+        """Hash of the samples, 16 hexadecimal digits; it differs between any two kernel runs."""
         return hashlib.sha256(np.ascontiguousarray(self._values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """Figures after the warm-up: the JSON document of `subflow run`, and what only a kernel run has in "kernel"."""
+        """Figures after the warm-up, with the keys of `subflow run`; "kernel" contains keys of kernel runs only."""
         flows = [
             self._flow_summary(flow, result, paths)
             for flow, result, paths in zip(
@@ -213,7 +213,7 @@ class KernelRecording:
         }
 
     def _active_s(self, flow: FlowPlan, completion_s: float | None) -> float:
-        """Part of the measured interval from the start of a flow until it is complete, stops, or the run ends."""
+        """Measured time from the start of a flow until it completes, stops, or the run ends, s."""
         end_s = self._plan.duration_s if flow.stop_s is None else min(flow.stop_s, self._plan.duration_s)
         if completion_s is not None:
             end_s = min(end_s, flow.start_s + completion_s)

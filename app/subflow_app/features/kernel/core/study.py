@@ -1,6 +1,6 @@
-"""Comparison with the kernel that the window starts, follows and can stop, and the storage of its two sides.
+"""Job of the window that compares a scenario with the kernel, and storage of the runs of both sides.
 
-Both sides are kept in the database and as files, so that they are overlaid like any two runs.
+Both sides are stored as ordinary runs, so that users can overlay them like any two runs.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _SOCKET_BUFFER_BYTES = 32_000_000
 
 
 class _StoppedError(KernelError):
-    """Raised through the wait for the worker, which ends it on the way."""
+    """Stops the comparison from within its progress callback; the wait for the worker then ends the worker."""
 
 
 class KernelStudy(Job):
-    """One simulation and one run of the same scenario on this machine's kernel, both kept; nothing is if it is stopped.
+    """One simulation and one kernel run of the same scenario; stores both, or neither if the job is stopped.
 
-    The kernel's side is a process of its own and runs in real time; while the time to go is unknown it has not begun.
+    The kernel's side is a separate process that runs in real time; the remaining time is unknown until it begins.
 
     Args:
         source: the scenario.
-        store: where both runs go.
+        store: the store for both runs.
 
     Attributes:
-        run_ids: of the simulated run and of that of the kernel, once they are there.
+        run_ids: numbers of the simulated run and of the kernel run, after both are stored.
     """
 
     def __init__(self, source: ScenarioSource, store: Store) -> None:
@@ -52,8 +52,8 @@ class KernelStudy(Job):
         """Run both sides.
 
         Raises:
-            KernelError: if this machine cannot run it, with every reason, or the run fails.
-            InputError: if the kernel has no counterpart of something in the scenario.
+            KernelError: if this machine cannot run the scenario, with every reason, or if the run fails.
+            InputError: if the kernel has no counterpart of an element of the scenario.
             StoreError: if the store cannot hold the runs.
         """
         scenario = self._source.scenario
@@ -87,7 +87,7 @@ _DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where a comparison went: numbers in the store by side, None without one, and files."""
+    """Result of storing a comparison: run numbers by side, None without a store, and the written files."""
 
     run_ids: dict[str, int] | None
     files: tuple[Path, ...]
@@ -96,17 +96,17 @@ class Kept:
 def keep_both(
     comparison: Comparison, scenario_text: str, release: str, store: Store | None, directory: Path | None
 ) -> Kept:
-    """Keep the first run of each side in the store, the kernel's with a tag, and write the traces of all.
+    """Store the first run of each side, the kernel's with a tag, and write the traces of all runs as files.
 
     Args:
-        comparison: complete.
+        comparison: a complete comparison.
         scenario_text: TOML of the scenario.
-        release: of the kernel, for the run's name.
-        store: an open store; None: nothing is stored.
-        directory: where the files go; None: none are written.
+        release: release of the kernel, for the run's name.
+        store: an open store; None to store nothing.
+        directory: folder for the files; None to write no files.
 
     Raises:
-        StoreError: if the store cannot hold them.
+        StoreError: if the store cannot hold the runs.
         ExportError: if a file cannot be written.
     """
     run_ids = None
@@ -129,7 +129,7 @@ def keep_both(
 
 
 def write_traces(comparison: Comparison, directory: Path, scenario_text: str | None = None) -> tuple[Path, ...]:
-    """Write ``simulated/`` (the first seed) and ``kernel-1/``, ``kernel-2/`` ...: each as `subflow export` does.
+    """Write ``simulated/`` (the first seed) and ``kernel-1/``, ``kernel-2/`` ... in the format of `subflow export`.
 
     Raises:
         ExportError: if a file cannot be written.

@@ -1,8 +1,8 @@
-"""The process in which everything happens: namespaces, emulator and endpoints, then one JSON document, then it is gone.
+"""Worker process of a kernel run: makes namespaces, emulator and endpoints, writes one JSON document, and exits.
 
-It is started as `subflow kernel-worker` with the job on stdin, and splits into two: the emulator and the endpoints,
-so that the one is not late because of the other. Nothing here imports more than the standard library: a process with
-threads (numpy's) may not enter a user namespace.
+It starts as `subflow kernel-worker` with the job on stdin, and forks one process for the emulator and one for the
+endpoints, so that neither delays the other. All imports here are limited to the standard library, because a process
+with threads (such as numpy's) cannot enter a user namespace.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _HEAD_START_S = 0.3
 
 
 def main() -> int:
-    """Read a job from stdin, carry it out, write the answer to stdout; returns the exit code.
+    """Read a job from stdin, run it and write the answer to stdout; return the exit code.
 
     A job is ``{"networks": [...]}`` (`NetworkPlan.to_json`) or ``{"probe": [congestion controls]}``, with the id of the
-    process that waits for it as ``"parent"``; the answer is the result, or ``{"error": text}`` with exit code 1 when
-    the machine refuses something.
+    waiting process as ``"parent"``. The answer is the result, or ``{"error": text}`` with exit code 1 if the machine
+    refuses an operation.
     """
     job = json.load(sys.stdin)
     try:
         namespaces.enter_private_namespace()
-        # Only now: entering a user namespace would undo it.
+        # Entering a user namespace resets the parent-death signal, so it is set afterwards.
         namespaces.die_with_parent(job["parent"])
         answer = _probe(job["probe"]) if "probe" in job else _run([NetworkPlan.from_json(n) for n in job["networks"]])
     except OSError as error:
@@ -94,11 +94,11 @@ def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
 def _connect_hosts(
     plan: NetworkPlan, network: int, flow: int, number: int, routes: dict[bytes, Route]
 ) -> tuple[int, int]:
-    """Make the two hosts of a connection, each with a cable to the emulator; returns their namespaces.
+    """Make both hosts of a connection, each with a veth pair to the emulator, and return their namespaces.
 
-    A connection has namespaces of its own: the kernel's MPTCP addresses and caches are per namespace, and flows of a
-    scenario share links, not hosts' state. Both ends have one MAC address, which is that of the connection: a frame
-    is delivered as it came.
+    Each connection has its own namespaces, because the kernel keeps MPTCP addresses and caches per namespace, and flows
+    of a scenario share links but no host state. Both ends use one MAC address, which identifies the connection, so the
+    emulator can deliver frames unchanged.
     """
     mac_ending = number.to_bytes(2, "big")
     mac = f"02:00:00:00:{mac_ending[0]:02x}:{mac_ending[1]:02x}"
@@ -115,7 +115,7 @@ def _connect_hosts(
 
 
 def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None = None) -> int:
-    """A namespace with one interface, whose cable ends here under that name."""
+    """Make a namespace with one interface; the other end of its veth pair, named `cable`, stays in this namespace."""
     namespace = namespaces.new_namespace()
     with Netlink.route() as netlink:
         netlink.add_veth_pair(
@@ -133,8 +133,8 @@ def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], fl
 
 
 def _settle_in(plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None) -> None:
-    """Set the current namespace up as a host; that of a sender with what its flow has of paths."""
-    # Where /proc/sys is read-only the kernel's own defaults stand; they are what most machines run with.
+    """Configure the current namespace as a host; a sender also gets the paths of its flow."""
+    # If /proc/sys is read-only, the kernel's defaults apply, which most machines use.
     namespaces.set_sysctl("net.ipv4.tcp_no_metrics_save", "1")
     namespaces.set_sysctl("net.mptcp.enabled", "1")
     if plan.ecn:
@@ -161,10 +161,10 @@ def _settle_in(plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None) -
 
 @contextmanager
 def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str, Any]]]:
-    """Do something in a process of its own.
+    """Run a function in a forked process.
 
     Yields:
-        A function that waits for the result; it raises OSError with what went wrong there.
+        A function that waits for the result; it raises OSError with the error of the process.
     """
     output, its_end = os.pipe()
     sys.stdout.flush()
@@ -195,13 +195,13 @@ def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str
 
 
 def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> NoReturn:
-    """The forked process: work, answer, end without running anything of the parent's."""
+    """The forked process: work, write the answer, and exit without running any cleanup of the parent."""
     code = 1
     try:
         namespaces.die_with_parent(parent)
         answer = work()
         code = 0
-    except BaseException as error:  # whatever it is, the parent has to know: this process has no other voice
+    except BaseException as error:  # the pipe is the only way to report an error to the parent
         answer = {"error": f"{type(error).__name__}: {error}"}
     with os.fdopen(output, "w", encoding="utf-8") as file:
         json.dump(answer, file)
@@ -212,7 +212,7 @@ def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> N
 
 
 def _probe(congestion_controls: Sequence[str]) -> dict[str, Any]:
-    """Try each thing that a run needs; a missing one is told with the kernel's words."""
+    """Try each operation that a run needs; report failures with the kernel's error text."""
     missing: dict[str, str] = {}
 
     def attempt(what: str, action: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""Starts the worker, waits for its answer, and sees to it that nothing of it is left."""
+"""Starts the worker, waits for its answer, and ends all its processes."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _UPDATE_S = 0.2
 
 
 def worker_words() -> list[str]:
-    """The command that starts a worker: this very program, frozen or not."""
+    """The command that starts a worker with this program, frozen or not."""
     return own_command(WORKER_COMMAND)
 
 
 def ask_worker(
     job: Mapping[str, Any], *, timeout_s: float, progress: Callable[[float], None] | None = None
 ) -> dict[str, Any]:
-    """Have a worker do a job.
+    """Run a job in a worker.
 
     Args:
-        job: see `worker.main`.
-        timeout_s: wall time after which it is killed.
-        progress: called some times a second with the wall time so far, s.
+        job: the job, as described in `worker.main`.
+        timeout_s: wall time after which the worker is killed.
+        progress: called several times a second with the elapsed wall time, s.
 
     Returns:
-        Its answer.
+        The worker's answer.
 
     Raises:
-        KernelError: if the machine refuses something, or the worker fails or takes too long.
+        KernelError: if the machine refuses an operation, or the worker fails or takes too long.
     """
-    # A session of its own: Ctrl-C reaches this process alone, which then ends the worker in its own way.
+    # In a new session, Ctrl-C does not reach the worker; this process handles it and ends the worker.
     with subprocess.Popen(
         worker_words(),
         stdin=subprocess.PIPE,
@@ -50,7 +50,7 @@ def ask_worker(
         try:
             output, errors = _wait(process, json.dumps({**job, "parent": os.getpid()}), timeout_s, progress)
         finally:
-            # Its two children go with it: the kernel kills them when their parent ends.
+            # The kernel also kills both children of the worker, as `die_with_parent` requested.
             process.kill()
             process.wait()
     try:
@@ -66,14 +66,14 @@ def ask_worker(
 def _wait(
     process: subprocess.Popen[str], text: str, timeout_s: float, progress: Callable[[float], None] | None
 ) -> tuple[str, str]:
-    """What the process wrote to stdout and stderr, once it has ended."""
+    """Output of the process on stdout and stderr, after its end."""
     started = time.monotonic()
     unsent: str | None = text
     while True:
         try:
             return process.communicate(unsent, timeout=_UPDATE_S)
         except subprocess.TimeoutExpired:
-            unsent = None  # it goes on with what the first call was given
+            unsent = None  # `communicate` continues with the input of its first call
             elapsed_s = time.monotonic() - started
             if elapsed_s > timeout_s:
                 raise KernelError(f"the kernel run was stopped: it took more than {timeout_s:.0f} s") from None

@@ -1,5 +1,5 @@
-"""The library of results that ships with the program: how it is made, opened, compared and drawn from.
+"""The library of results that ships with the program: making, opening, checking and copying it.
 
-`shipped` opens it, `records` says what of it belongs to an experiment or a lab, `copying` copies that into a person's
-own database, `building` makes it anew and `checking` simulates some of its runs again. Start with `shipped`.
+`shipped` opens the library, `contents` lists the records of each experiment and lab, and `copying` copies records into
+a user's database. `building` makes the library, and `checking` simulates some of its runs again. Start with `shipped`.
 """

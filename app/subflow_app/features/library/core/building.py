@@ -1,9 +1,9 @@
 """Build of the library of results: quick runs of experiments, reference runs of labs, outcomes of the arena.
 
-Everything is first made in a database beside the file, `experiments.building.db`, so that an interrupted build can
-resume. The contents of the library are then copied into the file itself. Runs are copied without the machine that made
-them, and with only those time series and events that figures and verdicts are read from. A check confirms that nothing
-is lost by it.
+All results are first made in a database beside the file, `experiments.building.db`, so that an interrupted build can
+resume. The contents of the library are then copied into the file itself, without the machine that made the runs. Of
+time series and events, only those are copied that figures and verdicts read. A check confirms that figures and verdicts
+stay the same.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from subflow_store.sweeps import SweepStore
 
 
-# Flows, and their subflows, are those that have one.
+# Suffixes of keys that every flow and subflow has, so that these keys identify the flows.
 _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
-# What reads events of a run, and of which stream; None: the stream is an argument.
+# Methods of the store that read events of a run, with the stream; None if the stream is an argument.
 _EVENT_READERS = {
     "marks": "mark",
     "decisions": "decision",
@@ -57,15 +57,15 @@ _EVENT_READERS = {
 
 
 class ReadLog:
-    """A store that remembers what was read of it; everything else is as the store has it.
+    """A store that records all reads and forwards everything else to the store.
 
     Args:
         store: the store.
 
     Attributes:
-        read_series: numbers of the time series that were read.
-        read_streams: runs and streams of events that were read.
-        read_values: keys of figures that were read, by run.
+        read_series: numbers of the time series read so far.
+        read_streams: runs and event streams read so far.
+        read_values: keys of figures read so far, by run.
     """
 
     def __init__(self, store: Store) -> None:
@@ -76,7 +76,7 @@ class ReadLog:
 
     @property
     def as_store(self) -> Store:
-        """For whoever wants a store."""
+        """This object, typed as `Store` for functions that expect a store."""
         return cast("Store", self)
 
     @property
@@ -102,7 +102,7 @@ class ReadLog:
         return self._store.event_extents(run_id, stream)
 
     def __getattr__(self, name: str) -> Any:
-        """As the store has it; readers of events remember what they read."""
+        """Forward to the store; readers of events record their reads."""
         found = getattr(self._store, name)
         stream = _EVENT_READERS.get(name)
         return found if stream is None else self._remembering(found, stream)
@@ -116,11 +116,11 @@ class ReadLog:
 
 
 class SweepReadLog:
-    """The sweeps of a store, which remember the figures that were read of their runs.
+    """The sweeps of a store, recording the figures that are read from their runs.
 
     Args:
-        sweeps: of the store.
-        read: keys by run.
+        sweeps: the sweeps of the store.
+        read: keys read so far, by run.
     """
 
     def __init__(self, sweeps: SweepStore, read: dict[int, set[str]]) -> None:
@@ -135,12 +135,12 @@ class SweepReadLog:
         }
 
     def __getattr__(self, name: str) -> Any:
-        """As the store has it."""
+        """Forward to the sweeps of the store."""
         return getattr(self._sweeps, name)
 
 
 class _Figures(Mapping[str, float]):
-    """Figures of a run. Going through them reads the goodputs, by which the flows are known."""
+    """Figures of a run, recording each key that is read. Iteration records the keys that identify the flows."""
 
     def __init__(self, figures: Mapping[str, float], read: set[str]) -> None:
         self._figures = figures
@@ -160,10 +160,10 @@ class _Figures(Mapping[str, float]):
 
 
 def read_all(store: Store, recipe: Recipe, *, is_quick: bool) -> tuple[Results, list[object]]:
-    """Everything that is ever shown of an experiment: its values, its figure and its verdicts.
+    """Read everything that the program shows of an experiment: its values, its figure and its verdicts.
 
     Returns:
-        The results, and what they come to, which is equal where all of it is.
+        The results, and a list of all shown values that is equal for equal contents.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
@@ -189,26 +189,26 @@ def _tried(verdict: Verdict) -> list[object]:
 
 
 def _drawn(figure: object) -> str:
-    """The figure as text with all its numbers: arrays are not shortened."""
+    """The figure as text with all its numbers: long arrays are printed in full."""
     with np.printoptions(threshold=1_000_000_000, precision=17):
         return repr(figure)
 
 
 MOST_BYTES = 25_000_000
-"""The file is part of the program: larger it may not be."""
+"""Largest size of the file, which ships with the program."""
 
 LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Of the reference runs of labs these are kept; simulated again, they have all others."""
+"""Time series kept of the reference runs of labs; a repeated simulation restores the others."""
 
 LAB_S = 4.0
-"""What the reference runs of a lab take on two cores, as a rule, s."""
+"""Typical duration of the reference runs of a lab on two cores, s."""
 
 ARENA_S = 900.0
-"""What the arena takes on two cores, as a rule, s."""
+"""Typical duration of the arena on two cores, s."""
 
 
 class _Labs(Job):
-    """Makes the reference runs of labs that are not there yet."""
+    """Makes the missing reference runs of labs."""
 
     def __init__(self, labs: Sequence[Lab], work: Store) -> None:
         super().__init__(len(labs))
@@ -228,20 +228,20 @@ class _Labs(Job):
 
 
 class LibraryBuild(Series[Job]):
-    """One build. `run` blocks and belongs into a worker thread; the rest is safe to call from any thread.
+    """One build. `run` blocks and belongs in a worker thread; other methods are safe to call from any thread.
 
     Args:
-        out: the file.
-        recipes: the experiments that go into it.
-        labs: the labs likewise.
-        has_arena: whether the arena goes into it, too.
-        jobs: how many runs at once.
-        cluster: address of a Ray cluster that makes them instead; None: none.
+        out: the file to write.
+        recipes: the experiments to include.
+        labs: the labs to include.
+        has_arena: whether to include the arena.
+        jobs: number of parallel runs.
+        cluster: address of a Ray cluster that makes the runs instead; None for this machine.
 
     Attributes:
-        runs: in the file, once it is written.
-        bytes: size of the file.
-        wall_s: how long it took this time.
+        runs: number of runs in the file after writing.
+        bytes: size of the file after writing.
+        wall_s: duration of this build in seconds; an earlier, interrupted build does not count.
     """
 
     def __init__(
@@ -266,17 +266,17 @@ class LibraryBuild(Series[Job]):
 
     @property
     def work_file(self) -> Path:
-        """Where everything is made first; it is there as long as the build is not finished."""
+        """Database in which the results are made first; removed when the build has finished."""
         return self.out.with_name(f"{self.out.stem}.building.db")
 
     @property
     def progress(self) -> JobProgress:
-        """How far it is."""
+        """Progress of the build."""
         told = super().progress
         if not self.each:
             return replace(told, doing=self._doing, share=0.0)
         doing = self._doing or ("" if told.part is None else told.part.doing)
-        # It is not done before the file is written.
+        # The build finishes only after the file has been written.
         return replace(told, doing=doing, share=told.share if self.bytes else min(told.share, 0.99), part=None, runs=0)
 
     def _weight(self, job: Job) -> float:
@@ -285,7 +285,7 @@ class LibraryBuild(Series[Job]):
         return job.expected_s if isinstance(job, Reproductions) else LAB_S * len(self._labs)
 
     def _work(self) -> None:
-        """Make everything, and the file; it is not written if the build is stopped.
+        """Make all results and write the file; a stopped build writes no file.
 
         Raises:
             AppError: if a recipe or a lab cannot be used, or the file would be too large.
@@ -316,13 +316,13 @@ class LibraryBuild(Series[Job]):
     # Compacting
 
     def _compact(self, work: Store) -> int:
-        """Write the file; returns how many runs it has."""
+        """Write the file and return its number of runs."""
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
         wanted = Records()
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
-        # Of runs that figures are drawn from, only what is read for them.
+        # Experiments keep only the series, events and values that their figures and verdicts read.
         series = dict.fromkeys(wanted.runs, frozenset(log.read_series))
         streams = {
             number: frozenset(stream for run_id, stream in log.read_streams if run_id == number)
@@ -334,7 +334,7 @@ class LibraryBuild(Series[Job]):
             wanted += Records(runs, sweeps_of(work, runs))
             in_sweeps = {each.run_id for number in sweeps_of(work, runs) for each in work.sweeps.runs(number)}
             for number in runs:
-                # Reference runs are there to be looked at, those of a sweep as its points.
+                # Users look at reference runs as curves, but at runs of a sweep only as points.
                 kept = () if number in in_sweeps else LAB_SERIES
                 series[number] = frozenset(each.id for each in work.series(number) if each.name in kept)
                 streams[number] = frozenset()
@@ -355,7 +355,7 @@ class LibraryBuild(Series[Job]):
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
                         raise LibraryError(f"{recipe.name}: compacted, it does not come to the same results")
                 if self._has_arena:
-                    # Of an earlier version of the simulator they may be there as well, from a build that was cut off
+                    # An interrupted build by an earlier version of the simulator may have left outcomes.
                     made = work.arena.outcomes().values()
                     whole.arena.add(each for each in made if each.version == simulator_version())
                 small = Path(folder) / "small.db"
@@ -373,15 +373,15 @@ class LibraryBuild(Series[Job]):
 
 
 def make_lab(work: Store, lab: Lab) -> list[str]:
-    """Carry a lab out by its own solution, and keep its runs in a database, named after the lab.
+    """Run a lab with its own solution, and keep the runs in a database, named after the lab.
 
-    Those that use a policy that was trained on the way are left out: without it they cannot be simulated again.
+    Runs of policies that the lab trained are omitted, because their policy is not kept.
 
     Returns:
-        Why it was not carried out, or what is wrong with it; nothing is kept then.
+        The problems of the lab, in which case no run is kept; empty after success.
 
     Raises:
-        LabError: if its scenario is not usable.
+        LabError: if the scenario of the lab cannot be used.
         StoreError: if the database cannot be written.
     """
     if lab.missing:
@@ -402,7 +402,7 @@ def make_lab(work: Store, lab: Lab) -> list[str]:
 
 
 def _reference_runs(work: Store, lab: Lab) -> list[RunRow]:
-    """Those of the lab as it is now, made by this simulator."""
+    """Reference runs of the current version of the lab, made by this version of the simulator."""
     note = _note(lab)
     return [row for row in work.runs(tag=lab_tag(lab), status="finished") if row.note == note]
 

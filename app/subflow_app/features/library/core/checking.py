@@ -1,4 +1,4 @@
-"""Simulates runs of the library again: with this version they have to come out as they are stored, bit for bit."""
+"""Simulates runs of the library again: this version must reproduce their stored signatures exactly."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
-    """A run that was simulated again, or a counterexample that was tried again.
+    """A run that was simulated again, or a shipped counterexample that was tried again.
 
     Attributes:
-        run_id: its number; 0: it is a counterexample.
-        name: of the run.
-        seed: of the run.
+        run_id: number of the run; 0 for a counterexample.
+        name: name of the run.
+        seed: seed of the run.
         stored: its signature in the library, or the margins of a counterexample.
-        made: what came out now; empty if nothing did.
-        problem: why it could not be simulated; empty if it could.
+        made: signature or margins of the repetition; empty after a failure.
+        problem: reason of the failure; empty if the simulation succeeded.
     """
 
     run_id: int
@@ -38,21 +38,21 @@ class CheckedRun:
 
     @property
     def is_same(self) -> bool:
-        """Whether it came out as it is stored."""
+        """True if the repetition equals the stored result."""
         return self.made == self.stored
 
 
 def sample(store: Store, count: int, seed: int, *, most_packets: int | None = None) -> list[int]:
-    """Some runs, chosen by chance.
+    """Numbers of runs chosen at random.
 
     Args:
         store: the library.
-        count: how many; all if there are not so many.
-        seed: of the choice: the same one chooses the same runs.
-        most_packets: only runs that delivered no more; None: any.
+        count: number of runs; all runs if the library has fewer.
+        seed: seed of the choice; the same seed chooses the same runs.
+        most_packets: upper limit of delivered packets per run; None for no limit.
 
     Raises:
-        StoreError: if it cannot be read.
+        StoreError: if the library cannot be read.
     """
     numbers = sorted(
         row.id
@@ -63,7 +63,7 @@ def sample(store: Store, count: int, seed: int, *, most_packets: int | None = No
 
 
 def check(store: Store, numbers: list[int], *, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[CheckedRun]:
-    """Simulate these runs again, one after the other.
+    """Simulate these runs again, in this order.
 
     Raises:
         StoreError: if the library cannot be read.
@@ -75,10 +75,10 @@ def check(store: Store, numbers: list[int], *, is_stopped: Callable[[], bool] = 
 
 
 def check_counterexamples(*, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[CheckedRun]:
-    """Try the counterexamples that ship again, one after the other; what they are compared by are their margins.
+    """Try the shipped counterexamples again, one after the other, and compare their margins.
 
     Raises:
-        ClaimFileError: if one is not usable.
+        ClaimFileError: if a counterexample cannot be used.
     """
     for each in shipped_counterexamples():
         if is_stopped():
@@ -108,7 +108,7 @@ def check_run(store: Store, number: int) -> CheckedRun:
     try:
         origin = StoredOrigin.read(store, number)
         scenario = origin.scenario
-        # Samples change nothing of what comes out, and are not needed.
+        # Sampling does not influence the signature, so an interval beyond the duration saves time.
         simulation = Simulation(scenario, seed=origin.seed, sample_interval_s=2 * scenario.duration_s)
         simulation.run_until(min(scenario.duration_s, origin.known_until_s))
     except (AppError, SimError) as error:

@@ -1,6 +1,6 @@
-"""Contents of a library: those of each experiment and lab that ships with the program, and of the arena.
+"""Contents of a library: the records of each shipped experiment and lab, and the outcomes of the arena.
 
-Runs and trainings of an experiment or lab are listed by their numbers in the store.
+Runs and trainings are listed by their numbers in the store.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Records:
-    """What a store has of an experiment; nothing if it was not run there.
+    """Records of an experiment in a store; empty if it was not run there.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
@@ -42,7 +42,7 @@ def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Records:
 
 
 def of_lab(store: Store, lab: Lab) -> Records:
-    """What a store has of the reference runs of a lab, whichever version of its text they are of.
+    """Records of the reference runs of a lab in a store, for any version of the lab's text.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -52,12 +52,12 @@ def of_lab(store: Store, lab: Lab) -> Records:
 
 
 def lab_tag(lab: Lab) -> str:
-    """What the reference runs of a lab are tagged with."""
+    """Tag of the reference runs of a lab."""
     return f"lab {lab.number}"
 
 
 def sweeps_of(store: Store, runs: Sequence[int]) -> tuple[int, ...]:
-    """Sweeps that have any of these runs.
+    """Sweeps that contain any of these runs.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -71,7 +71,7 @@ def sweeps_of(store: Store, runs: Sequence[int]) -> tuple[int, ...]:
 
 
 def run_signatures(store: Store) -> dict[int, str]:
-    """The signature of each run.
+    """Signature of each run by its number.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -80,12 +80,12 @@ def run_signatures(store: Store) -> dict[int, str]:
 
 
 def signature(store: Store, records: Records, by_run: Mapping[int, str]) -> str:
-    """One signature for all of it, 16 hex digits: of those of its runs, and of what its trainings learned.
+    """Signature of the records, 16 hex digits: a hash over the signatures of runs and the hashes of trained policies.
 
     Args:
-        store: where it is.
-        records: all of it.
-        by_run: `run_signatures`.
+        store: the store with the records.
+        records: the runs and trainings.
+        by_run: signatures by run, from `run_signatures`.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -98,21 +98,21 @@ def signature(store: Store, records: Records, by_run: Mapping[int, str]) -> str:
 ARENA = "arena"
 """Name of the arena among experiments and labs."""
 ARENA_NAMES = (ARENA, "leaderboard")
-"""What it may be called."""
+"""Names that commands accept for the arena."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryEntry:
-    """An experiment, a lab or the arena, and what a library has of it.
+    """An experiment, a lab or the arena, with its records in a library.
 
     Attributes:
-        kind: what it is.
-        name: by which commands know it: "drl-cc-sc1", "01-first-sawtooth", "arena".
-        title: in a line.
-        records: numbers in the library; nothing if it is not there.
-        is_complete: whether all that was wanted came to something; what needs a policy that is missing did not.
-        signature: of all of it, 16 hex digits.
-        outcomes: of the arena, how many.
+        kind: kind of the entry.
+        name: its name in commands: "drl-cc-sc1", "01-first-sawtooth", "arena".
+        title: its title in one line.
+        records: its numbers in the library; empty if the library lacks it.
+        is_complete: whether the library has all wanted results; False if a missing policy prevented some.
+        signature: signature of all its records, 16 hex digits.
+        outcomes: number of outcomes of the arena.
     """
 
     kind: Literal["experiment", "lab", "arena"]
@@ -125,12 +125,12 @@ class LibraryEntry:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is any of it."""
+        """True if the library has any record or outcome of this entry."""
         return bool(self.records) or self.outcomes > 0
 
 
 def entries(store: Store) -> Iterator[LibraryEntry]:
-    """One for each experiment and lab that ships with the program, and one for the arena.
+    """An entry for each shipped experiment and lab, and one for the arena.
 
     Raises:
         AppError: if a recipe, a lab or a contest cannot be used.
@@ -141,7 +141,7 @@ def entries(store: Store) -> Iterator[LibraryEntry]:
 
 
 def arena_entry(store: Store) -> LibraryEntry:
-    """That of the arena: of each entry and network the latest outcome.
+    """The entry of the arena, from the latest outcome of each contestant in each network.
 
     Raises:
         ArenaError: if a contest is not usable.
@@ -158,7 +158,7 @@ def arena_entry(store: Store) -> LibraryEntry:
 
 
 def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> Iterator[LibraryEntry]:
-    """One for each of these.
+    """An entry for each of these recipes and labs.
 
     Raises:
         RecipeError: if a recipe cannot be carried out.
@@ -175,7 +175,7 @@ def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> 
 
 
 def versions(store: Store) -> Mapping[str, int]:
-    """Versions of Subflow that made its runs, with how many each made.
+    """Number of runs by the version of Subflow that made them.
 
     Raises:
         StoreError: if the library cannot be read.

@@ -1,4 +1,4 @@
-"""Takes results of the library over into a person's own database: there everything works, as with runs of one's own."""
+"""Copies results of the library into a user's database, where they can be used like the user's own runs."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.copies import Copied
 
-# A summary of the library: compressed, as it is or as far as it differs from that of another run of the library. Most
-# of a summary are the names in it, which runs of the same scenario and controllers share.
+# Keys of a compressed summary in the library: the compressed text, and the run whose summary served as dictionary.
+# Names make up most of a summary, and runs of the same scenario and controllers share them.
 _PACKED, _LIKE = "packed", "like"
 _LEVEL = 19
 
 SHIPPED_TAG = "shipped"
-"""On every run that came from the library."""
+"""Tag of each run that was copied from the library."""
 
 
 def copy_experiment(library: Store, recipe: Recipe, store: Store) -> Copied:
-    """Copy the results of an experiment, runs, sweeps and trainings, unless they are there already.
+    """Copy the runs, sweeps and trainings of an experiment that the store does not have yet.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
-        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
     """
     return copy(library, of_experiment(library, recipe, is_quick=True), store)
 
 
 def copy_lab(library: Store, lab: Lab, store: Store) -> Copied:
-    """Copy the reference runs of a lab, unless they are there already.
+    """Copy the reference runs of a lab that the store does not have yet.
 
     Raises:
-        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
     """
     return copy(library, of_lab(library, lab), store)
 
 
 def copy_arena(library: Store, store: Store) -> int:
-    """Copy the outcomes of the arena, unless they are there already; returns how many there are.
+    """Copy the outcomes of the arena, and return the number of outcomes in the library.
 
     Raises:
-        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
     """
     outcomes = library.arena.outcomes()
     store.arena.add(outcomes.values())
@@ -64,10 +64,10 @@ def copy_arena(library: Store, store: Store) -> int:
 
 
 def copy(library: Store, records: Records, store: Store) -> Copied:
-    """Copy these in one transaction; what was copied before is not copied again.
+    """Copy records in one transaction, except those copied before.
 
     Raises:
-        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
     """
     from subflow_store.copies import Changes
 
@@ -76,14 +76,14 @@ def copy(library: Store, records: Records, store: Store) -> Copied:
 
 
 def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
-    """Copy what a new run of an experiment need not make again, because this very simulator made it.
+    """Copy the results that a new run of an experiment can reuse, if this version of the simulator made them.
 
     Returns:
-        Whether anything was copied.
+        True if records were copied.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
-        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
     """
     found = of_experiment(library, recipe, is_quick=True)
     made_by = {library.sweeps.get(number).version for number in found.sweeps}
@@ -93,22 +93,24 @@ def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
 
 
 def _own_folder(name: str) -> str:
-    """Where a training of the library would be here."""
+    """Folder for a training of the library on this machine."""
     return str(trainings_directory() / Path(name).name) if name else ""
 
 
 class AsShipped:
-    """Documents as the library has them: without what says on whose machine they were made, and summaries compressed.
+    """Converts documents for the library: removes host and folders of the machine that made them, and compresses
+    summaries.
 
-    Summaries are most of what there is, and are read only where they have been copied to.
+    Summaries take most of the space, and are read only after copying.
+
     """
 
     def __init__(self) -> None:
-        """For one library."""
+        """Start without dictionaries; each library needs its own instance."""
         self._first: dict[tuple[str, ...], tuple[int, str]] = {}
 
     def __call__(self, kind: str, text: str) -> str:
-        """A document by its kind."""
+        """Convert the text of a document of this kind."""
         if kind == "machine":
             return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
         if kind == "config":
@@ -119,7 +121,7 @@ class AsShipped:
 
     def _packed(self, text: str) -> str:
         summary = json.loads(text)
-        # How far the run came is asked for where it is simulated again.
+        # `subflow library check` reads the simulated time without unpacking the summary.
         kept = {name: value for name, value in summary.items() if name == "simulated_s"}
         alike = (str(summary.get("scenario")), *(str(flow.get("controller")) for flow in summary.get("flows", ())))
         number, first = self._first.setdefault(alike, (summary.get("run_id"), text))
@@ -138,7 +140,7 @@ def _raw(text: str) -> zstandard.ZstdCompressionDict:
 
 
 def _unpacked(library: Store) -> Callable[[str, str], str]:
-    """What makes of a document of the library the one that it stands for."""
+    """A function that restores the original text of a document of the library."""
     first: dict[int, str] = {}
 
     def whole(document: Mapping[str, Any]) -> str:

@@ -1,8 +1,7 @@
 """Library of results that ships with the program, and small pictures of the figures in the gallery.
 
-The library opens read-only, wherever it lies, and in the schema of this version. The file itself is never written. A
-file of an older schema is copied into the cache of the user, and the copy is brought up to date; it stays there for the
-next time.
+The library opens read-only in the schema of this version, and its file is never written. A file of an older schema is
+copied into the user's cache and the copy is upgraded; later calls reuse the copy.
 
 Pictures can be drawn on request, and those of shipped results ship too. Shipped pictures are available at once; drawing
 all of them takes half a minute.
@@ -39,27 +38,27 @@ _log = logging.getLogger(__name__)
 LIBRARY = "experiments.db"
 """Name of the file among the assets."""
 
-# Where SQLite keeps what we number our schemas by, PRAGMA user_version: big-endian, 4 bytes.
+# Offset of PRAGMA user_version in an SQLite file, which holds the number of our schema: big-endian, 4 bytes.
 _SCHEMA_VERSION_AT = 60
 
 
 def shipped_library() -> Path | None:
-    """The file; None if this installation came without one."""
+    """Path of the shipped library; None if the file is missing."""
     path = assets_folder() / LIBRARY
     return path if is_file(path) else None
 
 
 def open_library(path: Path | None = None) -> Store | None:
-    """The library, for reading alone.
+    """Open a library read-only.
 
     Args:
-        path: the file; None: the one that ships with the program.
+        path: the file; None for the shipped library.
 
     Returns:
-        The store, which the caller closes; None if no file is named and none was shipped.
+        The store, which the caller closes; None without a path if this installation has no library.
 
     Raises:
-        LibraryError: if it cannot be used: it is missing, damaged, or of a newer version of Subflow.
+        LibraryError: if the library is missing, damaged, or from a newer version of Subflow.
     """
     from subflow_store import StoreError, StoreMissing, StoreNewer, open_store
 
@@ -80,7 +79,7 @@ def open_library(path: Path | None = None) -> Store | None:
 
 
 def shipped_outcomes() -> list[ArenaOutcome]:
-    """What ships with the program; nothing if it came without a library, or it cannot be used."""
+    """Shipped outcomes of the arena; empty without a usable library."""
     try:
         library = open_library()
         if library is None:
@@ -93,7 +92,7 @@ def shipped_outcomes() -> list[ArenaOutcome]:
 
 
 def schema_version(path: Path) -> int:
-    """The number of the schema that a database file has; 0 if it cannot be told."""
+    """Number of the schema of a database file; 0 if the file cannot be read."""
     try:
         with path.open("rb") as file:
             file.seek(_SCHEMA_VERSION_AT)
@@ -103,11 +102,11 @@ def schema_version(path: Path) -> int:
 
 
 def _of_this_schema(path: Path) -> Path:
-    """The file itself, or a copy of it in the cache that has been brought up to date."""
+    """The file, or its upgraded copy in the cache if its schema is older."""
     from subflow_store.upgrade import head
 
     if not 0 < schema_version(path) < head():
-        return path  # it can be read, or opening it says why not
+        return path  # readable, or `open_store` raises an error with the reason
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     cached = library_cache() / f"{digest}-{head()}.db"
     if not is_there(cached):
@@ -120,7 +119,7 @@ def _bring_up_to_date(path: Path, cached: Path) -> None:
 
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
-        # In a folder of its own: migrating keeps the file as it was beside it.
+        # The upgrade leaves a backup of the old file beside the copy; the temporary folder removes it.
         with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
             copy = Path(folder) / "library.db"
             shutil.copyfile(path, copy)
@@ -137,29 +136,29 @@ def _bring_up_to_date(path: Path, cached: Path) -> None:
 
 
 WIDTH_PX, HEIGHT_PX = 112, 66
-"""Of a picture, logical px."""
+"""Size of a picture in logical px."""
 
 _DPI = 96
-_SHIPPED_RATIO = 2.0  # sharp on screens of fine pixels
+_SHIPPED_RATIO = 2.0  # sharp on high-resolution screens
 _LEAST_WIDTH_MM, _LEAST_HEIGHT_MM = 40.0, 20.0
-# See-through, with axes that are seen on light and on dark.
+# Transparent, with axes that are visible on light and dark backgrounds.
 _ANY_GROUND = Ground("#00000000", "#808080", "#808080", "#80808060", is_dark=False)
 
 
 def thumbnail(figure: FigurePlan, ground: Ground, ratio: float) -> FigurePlan:
-    """A figure as it is drawn small, with so many pixels for each logical one."""
+    """A figure at thumbnail size, with `ratio` pixels for each logical pixel."""
     width, height = (side / _DPI * MM_PER_INCH for side in (WIDTH_PX, HEIGHT_PX))
     small = figure.as_thumbnail(max(width, _LEAST_WIDTH_MM), max(height, _LEAST_HEIGHT_MM))
     return replace(small, kind="png", dpi=round(_DPI * ratio), ground=ground)
 
 
 def thumbnail_file(library: Path, name: str) -> Path:
-    """Where the picture of an experiment of a library is."""
+    """Path of an experiment's picture, in the folder `gallery` beside the library."""
     return library.with_name("gallery") / f"{name}.png"
 
 
 def shipped_thumbnail(name: str) -> bytes | None:
-    """The picture of an experiment whose results ship, as PNG; None if there is none."""
+    """Picture of a shipped experiment as PNG; None if it cannot be read."""
     library = shipped_library()
     if library is None:
         return None
@@ -172,13 +171,13 @@ def shipped_thumbnail(name: str) -> bytes | None:
 def write_thumbnails(
     library: Store, recipes: Iterable[Recipe], out: Path, draw: Callable[[FigurePlan], bytes]
 ) -> list[Path]:
-    """Write the pictures of all experiments that a library has results of.
+    """Write the pictures of all experiments with results in a library.
 
     Args:
-        library: that has the results.
-        recipes: of the experiments.
-        out: its file.
-        draw: a figure as a file.
+        library: the library with the results.
+        recipes: the recipes of the experiments.
+        out: path of the library file; the pictures are written beside it.
+        draw: draws a figure and returns the bytes of its file.
 
     Raises:
         OSError: if a picture cannot be written.
