@@ -1,1 +1,1 @@
-"""The papers' experiments: recipes of runs, measures and claims, and their outcomes."""
+"""Experiments of the papers: recipes of runs, measures and claims, and their results."""

@@ -1,4 +1,4 @@
-"""``subflow reproduce``: the papers' experiments, with what they claim beside what comes out here."""
+"""``subflow reproduce``: runs the papers' experiments and compares the claims of the papers with the results."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def reproduce(
 
 
 def _before(experiments: Reproductions) -> str:
-    """What it will take, said before it begins."""
+    """Number of runs and expected duration, printed before the start."""
     runs = experiments.progress.runs
     number = len(experiments.each)
     what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
@@ -141,7 +141,7 @@ def _before(experiments: Reproductions) -> str:
 
 
 def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) -> int:
-    """What came of experiments; says so if they were stopped."""
+    """Exit code for the outcomes; prints a note if the experiments were stopped."""
     outcomes = experiments.outcomes
     if len(outcomes) < len(experiments.each) or any(outcome.state == "stopped" for outcome in outcomes):
         told = experiments.progress
@@ -155,10 +155,10 @@ def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) 
 
 
 def seeds_option(text: str) -> Sequence[int]:
-    """So many seeds from 1 on, or those that are listed.
+    """Seeds of ``--seeds``: from 1 up to a number, or a list.
 
     Raises:
-        InputError: if it is neither.
+        InputError: if the text is neither a number nor a list.
     """
     from subflow_app.features.sweeps.core.plan_file import read_seeds
     from subflow_sim.errors import ParamError
@@ -260,7 +260,7 @@ def _print_results(every: Sequence[Results]) -> None:
 
 
 def counts(every: Sequence[Results]) -> dict[str, int]:
-    """How many checks there are of each verdict."""
+    """Number of checks by verdict."""
     from subflow_app.features.gallery.core.results import VerdictKind
 
     found = Counter(verdict.kind for results in every for verdict in results.verdicts())
@@ -268,7 +268,7 @@ def counts(every: Sequence[Results]) -> dict[str, int]:
 
 
 def settled(every: Sequence[Results]) -> dict[str, int]:
-    """How many checks are met, or why not."""
+    """Number of checks by settlement: met, by shown cause, not explained, or not measured."""
     from subflow_app.features.gallery.core.results import settlement_counts
 
     found = settlement_counts(verdict for results in every for verdict in results.verdicts())
@@ -333,7 +333,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
 
 
 def _cause(verdict: Verdict) -> dict[str, Any] | None:
-    """Why a check is not met, and what was tried to show it."""
+    """Cause of an unmet check, with the trials that test it."""
     from subflow_app.features.gallery.core.report_tables import shown_text
 
     told = verdict.explanation
@@ -356,7 +356,7 @@ def _cause(verdict: Verdict) -> dict[str, Any] | None:
 
 
 def _write(every: Sequence[Results], out: Path | None, pages: Path | None) -> None:
-    """Write the report and the page that were asked for, and say where they are."""
+    """Write the requested report and page, and print their paths."""
     if not every:
         return
     if out is not None:

@@ -1,1 +1,1 @@
-"""The papers' experiments: recipes of what they run, measure and claim, and what came of carrying them out."""
+"""Experiments of the papers: recipes that define runs, measures and claims, and the results of their runs."""

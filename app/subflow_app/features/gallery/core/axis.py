@@ -1,7 +1,7 @@
-"""The x axis of an experiment: values that keys take together, listed points, or random draws.
+"""Axis of an experiment: values that several keys take together, listed points, or random draws.
 
-Random draws are the same for every series, and each depends on its own number alone: the first five of twenty are the
-five of a quick run. A draw may be a course: a new value every so many seconds, for a link's rate, delay or loss.
+Random draws are equal for all series, and each depends only on its number: the first five of twenty draws are also the
+five of a quick run. A draw may be a course of new values at fixed intervals, for a link's rate, delay or loss.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _POINT_KEYS = ("label", "at", "set")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Values that change during a run.
+    """Random values of a key that changes during a run.
 
     Attributes:
-        key: of a link's rate, delay or loss.
-        every_s: between two changes, s.
-        draw: what they are drawn from.
-        name: and
-        number: what they follow from, besides the seed.
-        seed: of the axis.
+        key: dotted key of a link's rate, delay or loss.
+        every_s: interval between two changes, s.
+        draw: distribution of the values.
+        name: name of the draw, an input of the random number.
+        number: number of the draw, an input of the random number.
+        seed: seed of the axis.
     """
 
     key: str
@@ -64,7 +64,7 @@ class Course:
     seed: int
 
     def steps(self, duration_s: float) -> list[tuple[float, TomlValue]]:
-        """Times and values up to the end of a run, the first at 0."""
+        """Times, s, and values up to the end of a run, the first at 0."""
         count = min(max(math.ceil(duration_s / self.every_s - 1e-9), 1), MOST_STEPS)
         return [
             (step * self.every_s, self.draw.value(uniform(self.seed, step, self.number, self.name)))
@@ -77,9 +77,9 @@ class AxisPoint:
     """A point of the axis.
 
     Attributes:
-        label: by which checks name it, and which figures show.
-        number: where it lies, in the unit of the axis; None for names.
-        values: of dotted scenario keys.
+        label: name in checks and figures.
+        number: position in the unit of the axis; None if the point is only a name.
+        values: values of dotted scenario keys.
         courses: keys that change during the run.
     """
 
@@ -89,11 +89,11 @@ class AxisPoint:
     courses: tuple[Course, ...] = ()
 
     def changes(self, tree: Mapping[str, Any], duration_s: float) -> dict[str, TomlValue]:
-        """Dotted keys and values of a scenario at this point.
+        """Dotted keys and their values in a scenario at this point.
 
         Args:
-            tree: the scenario file, whose events are kept.
-            duration_s: of the run.
+            tree: the scenario file; its events are kept.
+            duration_s: duration of the run.
         """
         changed = dict(self.values or {})
         if not self.courses:
@@ -104,7 +104,7 @@ class AxisPoint:
             assert match is not None
             table = tree.get("links", {}).get(match["link"], {})
             reverse = table.get("reverse", {}) if isinstance(table, Mapping) else {}
-            # A direction that has a value of its own keeps it.
+            # A reverse direction with its own value keeps that value.
             direction = "forward" if isinstance(reverse, Mapping) and match["what"] in reverse else "both"
             (_, first), *later = course.steps(duration_s)
             changed[course.key] = first
@@ -121,15 +121,15 @@ class AxisPoint:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentAxis:
-    """The x of a figure.
+    """The x axis of a figure.
 
     Attributes:
-        label: what it is called; empty: the experiment has a single point.
-        unit: of the numbers of its points; empty: none, or names.
-        points: in order.
-        is_drawn: whether they are random draws.
-        is_log: whether equal ratios are equally far apart.
-        n_quick: how many of the first points a quick run takes; None: all.
+        label: its label; empty for an experiment with a single point.
+        unit: unit of the points; empty for plain numbers or names.
+        points: its points in order.
+        is_drawn: whether the points are random draws.
+        is_log: whether the axis is logarithmic.
+        n_quick: number of points of a quick run, from the first; None for all.
     """
 
     label: str = ""
@@ -141,12 +141,12 @@ class ExperimentAxis:
 
     @property
     def is_single(self) -> bool:
-        """Whether there is no axis."""
+        """True for an experiment without an axis."""
         return not self.label
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of all points."""
+        """Labels of all points."""
         return tuple(point.label for point in self.points)
 
 
@@ -254,10 +254,10 @@ def _drawn(report: Report, table: object) -> tuple[list[AxisPoint], int | None]:
 
 
 def _draw(report: Report, place: Path, name: str, written: object) -> tuple[Independent, float | None]:
-    """What is drawn, and how often it changes during a run.
+    """The distribution of a draw, and the interval of its changes, s; None for a constant value.
 
     Raises:
-        Noted: if it is not usable.
+        Noted: if the draw is invalid.
     """
     if not isinstance(written, dict) or "every" not in written:
         return read_independent(report, place, written), None

@@ -58,20 +58,20 @@ if TYPE_CHECKING:
 
 
 LEAST_CPU_S = 0.05
-"""A run is repeated until this much CPU time has gone into it: clocks and caches are warm then."""
+"""CPU time for which a run is repeated, s, so that clocks and caches are warm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one simulation took.
+    """Cost of one simulation.
 
     Attributes:
-        cpu_s: CPU time of the fastest of the runs of a measurement, set-up left out, s.
+        cpu_s: CPU time of the fastest run of a measurement, without set-up, s.
         simulated_s: simulated time, s.
         packets: data packets delivered.
-        memory_bytes: on the heap at its end that were not there before it began; NaN where that cannot be told.
-        decisions: of what learns; NaN: of a measurement that did not count them.
-        network_bytes: what the numbers of the policies' networks take; NaN likewise.
+        memory_bytes: growth of the heap until the end of the run; NaN if the C library does not report it.
+        decisions: number of decisions of learning controllers; NaN if the measurement did not count them.
+        network_bytes: size of the parameters of the policies' networks; NaN if the measurement did not count them.
     """
 
     cpu_s: float
@@ -88,7 +88,7 @@ class Cost:
 
     @property
     def cpu_per_packet_s(self) -> float:
-        """CPU time over data packets delivered, s; NaN if none was."""
+        """CPU time over data packets delivered, s; NaN without delivered packets."""
         return self.cpu_s / self.packets if self.packets else math.nan
 
 
@@ -97,9 +97,9 @@ class MeasuredRun:
     """A run whose cost was measured.
 
     Attributes:
-        cost: what it took.
-        summary: document of the run.
-        signature: of the run.
+        cost: its cost.
+        summary: its summary document.
+        signature: its signature.
     """
 
     cost: Cost
@@ -108,17 +108,17 @@ class MeasuredRun:
 
 
 def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] = lambda: False) -> MeasuredRun:
-    """Simulate to the end, as often as it takes for the clock to tell something, and keep the fastest.
+    """Simulate repeatedly until the CPU time reaches `LEAST_CPU_S`, and keep the fastest run.
 
-    Other load only ever slows a run down, so the fastest says most of what the run itself takes.
+    Other load can only slow a run down, so the fastest run estimates the cost best.
 
     Args:
-        scenario: what to simulate.
-        seed: of all its runs.
-        is_stopped: asked between two runs.
+        scenario: the scenario.
+        seed: seed of all repetitions.
+        is_stopped: called between two repetitions; True ends the measurement.
 
     Raises:
-        SimError: if it cannot be simulated.
+        SimError: if the scenario cannot be simulated.
     """
     from subflow_sim import Simulation
 
@@ -126,7 +126,7 @@ def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] =
     while True:
         gc.collect()
         before = heap_bytes()
-        # Nothing is sampled: what traces take is the same for all.
+        # Without samples, because recording costs the same for all series.
         simulation = Simulation(scenario, seed=seed, sample_interval_s=max(1.0, scenario.duration_s))
         started = time.process_time()
         simulation.run_until(scenario.duration_s)
@@ -142,12 +142,12 @@ def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] =
 
 
 def decisions(scenario: Scenario, seed: int) -> int:
-    """How often what learns decides in a run, for each subflow: steps of agents, else monitor intervals.
+    """Decisions of learning controllers in a run, summed over subflows: steps of agents, otherwise monitor intervals.
 
-    Controllers that learn online judge every interval; what has an agent counts by the agent alone.
+    Controllers that learn online evaluate every interval; a subflow with an agent counts only the agent's steps.
 
     Raises:
-        SimError: if it cannot be simulated.
+        SimError: if the scenario cannot be simulated.
     """
     from subflow_sim import Simulation
 
@@ -156,7 +156,7 @@ def decisions(scenario: Scenario, seed: int) -> int:
     intervals: Counter[int] = Counter()
     time_s = 0.0
     while time_s < scenario.duration_s:
-        # What is not taken for long is overwritten.
+        # Intervals and steps are taken every second, because the core overwrites old ones.
         time_s = min(time_s + 1.0, scenario.duration_s)
         simulation.run_until(time_s)
         intervals.update(simulation.take_intervals().owner.tolist())
@@ -167,7 +167,7 @@ def decisions(scenario: Scenario, seed: int) -> int:
 
 
 def network_bytes(scenario: Scenario) -> int:
-    """What the numbers of the networks take that decide in a run; subflows share those of the same policy."""
+    """Size of the parameters of all policy networks of a run; subflows with the same policy share one network."""
     files = [flow.controller.policy for flow in scenario.flows.values()]
     contents = {file.content_hash: file.content for file in files if file is not None}
     return sum(map(actor_bytes, contents.values()))
@@ -184,7 +184,7 @@ class _HeapUse(ctypes.Structure):
 
 
 def heap_bytes() -> float:
-    """Bytes that this process has in use on the heap, as glibc counts them; NaN with another C library."""
+    """Heap memory in use by this process, as glibc reports it; NaN with another C library."""
     try:
         mallinfo2 = ctypes.CDLL(None).mallinfo2
     except (OSError, AttributeError, TypeError):
@@ -201,7 +201,7 @@ FIGURES: Mapping[str, Callable[[Cost], float]] = {
     "decisions_per_second": lambda cost: cost.decisions / cost.simulated_s,
     "network_memory": lambda cost: cost.network_bytes,
 }
-"""What is measured of a cost, by name."""
+"""Figures of a cost by name."""
 
 
 NAME = "cost"
@@ -262,7 +262,7 @@ _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S, _DECISIONS, _NETWORK = (
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A series as it is measured."""
+    """A series prepared for measurement."""
 
     name: str
     scenario: Scenario
@@ -272,7 +272,7 @@ class _Case:
 
 @dataclass(slots=True)
 class _Session:
-    """Measurements that were made in one go."""
+    """Measurements of one call of a job."""
 
     begun: str
     machine: str
@@ -309,14 +309,16 @@ class CostKind:
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> CostJob:
-        """What measures: in this process and one run at a time, or they would disturb each other."""
+        """A job that measures in this process, one run at a time, because parallel runs would disturb each other."""
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """The newest measurements of the store, of whatever machine and version; those that are complete come first."""
+        """The newest complete measurements in the store, from any machine and version; otherwise the newest incomplete
+        ones.
+        """
         kept = _kept(store)
         if not kept:
-            return None  # before the cases are made, which takes a second for a dozen
+            return None  # making the cases takes a second for a dozen
         cases = _cases(recipe, is_quick=is_quick)
         sessions = _sessions(store, recipe, cases, kept)
         complete = [each for each in sessions if _is_complete(each, cases, seeds)]
@@ -326,7 +328,7 @@ class CostKind:
 
 
 class CostJob(Batch[tuple[_Case, int]]):
-    """Measures in this process: what the clock tells of others would be of no use here."""
+    """Measures in this process, whose CPU clock cannot time runs of other processes."""
 
     def __init__(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> None:
         super().__init__(Threads, len(recipe.series_of(is_quick=is_quick)) * len(seeds), recipe.name)
@@ -336,7 +338,7 @@ class CostJob(Batch[tuple[_Case, int]]):
         self._seeds = tuple(seeds)
 
     def _work(self) -> None:
-        """Measure, unless this machine has done so with this version.
+        """Measure all cases, unless the store has complete measurements of this machine and version.
 
         Raises:
             RecipeError: if a scenario cannot be used.
@@ -408,11 +410,11 @@ class CostValues:
         self.note = f"Measured on {session.machine}, {session.begun[:10]}; another machine gives other numbers."
 
     def records(self) -> Records:
-        """Whence all of this is read."""
+        """The runs from which the values were read."""
         return Records(tuple(sorted(self._session.runs)))
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """A figure of each repetition; NaN where there is none."""
+        """A figure of each repetition; NaN if it is missing."""
         figure = self._recipe.measures[measure].kind.name
         over = str(self._recipe.extra.get(_OVER, ""))
         costs = self._session.costs
@@ -423,11 +425,11 @@ class CostValues:
         ]
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Costs have no course."""
+        """Costs have no time series."""
         return None
 
     def problem(self, series: str, point: str) -> str:
-        """Which repetitions are missing."""
+        """Message with the missing repetitions; empty if all exist."""
         missing = [seed for seed in self._seeds if (series, seed) not in self._session.costs]
         return f"not measured: repetition {', '.join(map(str, missing))}" if missing else ""
 
@@ -441,14 +443,14 @@ def _figure(name: str, mine: Cost, other: Cost) -> float:
 
 
 def machine_text() -> str:
-    """This machine and version in a line, as measurements are labelled."""
+    """Machine and version in one line, the label of measurements."""
     machine = describe_machine()
     version = simulator_version().partition("+")[0]
     return f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Subflow {version}"
 
 
 def cost_scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
-    """What is simulated for each series, with its name.
+    """The scenario of each series, with the name of the series.
 
     Raises:
         RecipeError: if a scenario cannot be used.
@@ -457,7 +459,7 @@ def cost_scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenari
 
 
 def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
-    """What is measured.
+    """The cases of a recipe, one per series.
 
     Raises:
         RecipeError: if a scenario cannot be used.
@@ -467,7 +469,7 @@ def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
 
 
 def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: bool) -> _Case:
-    """What is measured of a series; ``texts`` keeps scenarios with the values that all series have."""
+    """The case of a series; ``texts`` caches scenario texts with the values common to all series."""
     path = series.scenario
     if path is None:
         raise RecipeError(f"{recipe.name}: {series.name} has no scenario")
@@ -488,12 +490,12 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
 
 
 def _kept(store: Store) -> set[int]:
-    """Numbers of all measurements that the store has."""
+    """Numbers of all measurements in the store."""
     return {row.id for row in store.runs(status="finished", tag=TAG)}
 
 
 def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collection[int]) -> list[_Session]:
-    """Those of the measurements ``kept`` that are of these cases; of one go together, in the order of time."""
+    """Measurements among ``kept`` of these cases, grouped by session in the order of time."""
     keys = {case.key: case.name for case in cases}
     columns = {
         key: store.values(key)

@@ -1,4 +1,4 @@
-"""What a gallery shows of an experiment: its recipe, and what is in the store of it, with verdicts and figure."""
+"""Content of the gallery for an experiment: its recipe, and its stored results with verdicts and figure."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exhibit:
-    """An experiment with what is known of it.
+    """An experiment with its recipe and results.
 
     Attributes:
-        name: of its recipe.
-        recipe: None if it cannot be read; `problem` says why.
-        results: None: nothing was run yet.
-        verdicts: of the results.
-        figure: None: there is nothing to draw.
-        problem: why it cannot be shown; empty: it can.
-        counts: how many checks are met, or why not.
-        finished: runs that are there.
-        wanted: runs that there are to be.
-        missing: why values are missing, a line each.
-        is_shipped: whether the results are those of the library that ships with the program.
-        is_read: whether results were looked for.
+        name: name of its recipe.
+        recipe: its recipe; None if it cannot be read, in which case `problem` has the reason.
+        results: its results; None before the first run.
+        verdicts: verdicts of the results.
+        figure: its figure; None without values to draw.
+        problem: error that prevents showing the experiment; empty without one.
+        counts: number of checks by settlement.
+        finished: number of existing runs.
+        wanted: number of runs of the whole experiment.
+        missing: reasons for missing values, one per line.
+        is_shipped: whether the results come from the shipped library.
+        is_read: whether results have been looked up.
     """
 
     name: str
@@ -62,17 +62,17 @@ class Exhibit:
 
     @property
     def title(self) -> str:
-        """In a line."""
+        """Title of the recipe; its name if the recipe cannot be read."""
         return self.name if self.recipe is None else self.recipe.title
 
     @property
     def is_begun(self) -> bool:
-        """Whether some of its runs are there, but not all."""
+        """True if only some of its runs exist."""
         return self.results is not None and self.finished < self.wanted
 
 
 def announce_exhibit(name: str) -> Exhibit:
-    """An experiment with what its recipe says; results, which take longer, are not looked for."""
+    """Read only the recipe of an experiment, because reading results takes longer."""
     try:
         return Exhibit(name, load_recipe(name), is_read=False)
     except Exception as error:
@@ -84,15 +84,15 @@ def announce_exhibit(name: str) -> Exhibit:
 def read_exhibit(
     store: Store | None, name: str, *, recipe: Recipe | None = None, library: Store | None = None
 ) -> Exhibit:
-    """An experiment as the store has it: full results before quick ones, complete ones before those cut off.
+    """Read an experiment with its stored results: complete before interrupted, and full before quick.
 
-    Where the store has none, those of the library are shown.
+    Without results in the store, shows those of the library.
 
     Args:
-        store: None: there is none.
-        name: of the recipe, or its file.
-        recipe: if it has been read already.
-        library: the results that ship with the program; None: there are none.
+        store: the database; None without one.
+        name: name or file of the recipe.
+        recipe: the recipe, if it has been read.
+        library: the shipped results; None without a library.
     """
     is_shipped = False
     try:
@@ -124,14 +124,14 @@ def read_exhibit(
 
 
 def best_results(store: Store, recipe: Recipe) -> Results | None:
-    """The most telling results of a recipe that the store has; None: it has none."""
+    """The best results in the store: complete before interrupted, and full before quick; None without results."""
     found = [stored_results(recipe, store, is_quick=is_quick) for is_quick in (False, True)]
     known = [results for results in found if results.is_there]
     return next((results for results in known if is_complete(results)), known[0] if known else None)
 
 
 def _shipped_results(library: Store, recipe: Recipe) -> Results | None:
-    """The quick results of the library, which has no others; None: it has none."""
+    """The quick results in the library, which has only quick ones; None if they are missing."""
     results = stored_results(recipe, library, is_quick=True)
     return results if results.is_there else None
 
@@ -149,7 +149,7 @@ def run_ids(results: Results, most: int) -> list[int]:
 
 
 def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
-    """Exhibits by the id of their paper, in the order of `SOURCES`; those whose recipe cannot be read come last."""
+    """Exhibits by the id of their paper, in the order of `SOURCES`; those with an unreadable recipe come last."""
     found: dict[str, list[Exhibit]] = {paper: [] for paper in SOURCES}
     for exhibit in exhibits:
         found.setdefault("" if exhibit.recipe is None else exhibit.recipe.paper, []).append(exhibit)
@@ -157,5 +157,5 @@ def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
 
 
 def summed_counts(exhibits: Sequence[Exhibit]) -> dict[Settled, int]:
-    """How many checks of these are met, or why not."""
+    """Number of checks by settlement, summed over exhibits."""
     return {way: sum(exhibit.counts.get(way, 0) for exhibit in exhibits) for way in SETTLEMENTS}

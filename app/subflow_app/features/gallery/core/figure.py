@@ -1,6 +1,6 @@
 """Figure of an experiment in the form of the paper: our results beside the values that the paper prints.
 
-A controller has the same colour in every figure of every paper.
+A controller has the same colour in all figures of all papers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
-# Shades of the palette, as are the other numbers: far from the plain hue on white and on dark grounds.
+# Shades of the palette that differ clearly from the plain hue on white and on dark backgrounds.
 _FAR, _OLIVE = 6, 2
 
 OURS = ColourKey(_VERMILLION, 0)
-"""What a paper proposes: in no paper two of them are compared with each other."""
+"""Colour of the controller that a paper proposes; no paper compares two of them."""
 
 _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "lia": ColourKey(_BLUE, 0),
@@ -58,9 +58,9 @@ _MOST_SHADES = 7
 
 
 def series_colours(recipe: Recipe) -> dict[str, ColourKey]:
-    """A colour for each series of a recipe; no two have the same."""
+    """A colour for each series of a recipe, all different."""
     found: dict[str, ColourKey] = {}
-    # What the paper proposes has its colour whatever comes first in the file.
+    # The proposal of the paper comes first, so that it always gets its colour.
     for series in sorted(recipe.series.values(), key=lambda each: not each.is_ours):
         wanted = OURS if series.is_ours else _BY_CONTROLLER.get(controller_of(series) or "")
         found[series.name] = _free(wanted, found)
@@ -68,7 +68,7 @@ def series_colours(recipe: Recipe) -> dict[str, ColourKey]:
 
 
 def controller_of(series: Series) -> str | None:
-    """The controller that a series is about, as far as it names one."""
+    """The controller of a series; None if the series does not name one."""
     for key, value in series.values.items():
         if key.rpartition(".")[2] == "controller":
             name = value.get("name") if isinstance(value, Mapping) else value
@@ -79,25 +79,25 @@ def controller_of(series: Series) -> str | None:
 
 
 def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey:
-    """This colour, or the nearest that no other series has."""
+    """This colour, or the nearest unused one."""
     used = set(taken.values())
     if wanted is None:
         hues = {key.hue for key in used}
-        # Blue first: what the paper proposes keeps its own.
+        # Blue comes first, and vermillion stays reserved for the proposal of the paper.
         wanted = ColourKey(next((hue for hue in range(len(HUES)) if hue not in hues and hue != _VERMILLION), 0), 0)
     shades = [(wanted.shade + step) % _MOST_SHADES for step in range(_MOST_SHADES)]
-    # Nobody sees plain or light yellow on white.
+    # Plain and light yellow are invisible on white.
     order = dict.fromkeys((wanted.hue, *range(len(HUES) - 1)))
     keys = (ColourKey(hue, shade) for hue in order for shade in shades if hue != _YELLOW or shade in (_OLIVE, _FAR))
     return next((key for key in keys if key not in used), wanted)
 
 
 FIGURE_STYLE = replace(DEFAULT_STYLE, width_mm=168.0, plot_height_mm=62.0, has_markers=True)
-"""As wide as the text of a page of a report."""
+"""As wide as the text on a page of a report."""
 
 
 def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, ground: Ground = PAPER) -> FigurePlan:
-    """The figure of these results; points that were not run are left out, what was not measured is said.
+    """The figure of these results; a note names series without measurements, and points that were not run are omitted.
 
     Raises:
         StoreError: if traces cannot be read.
@@ -110,7 +110,7 @@ def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, gro
 
 
 def _told_once(panels: Sequence[Panel]) -> tuple[Panel, ...]:
-    """A note that several panels have stands below the last of them."""
+    """Keep a note that several panels share only below the last of them."""
     later = [{other.note for other in panels[place + 1 :]} for place in range(len(panels))]
     return tuple(
         replace(panel, note="") if panel.note in notes else panel for panel, notes in zip(panels, later, strict=True)
@@ -123,18 +123,18 @@ def shown_value(measure: Measure, value: float) -> float:
 
 
 def measure_text(measure: Measure) -> str:
-    """What an axis says: ``Goodput per flow (Mbit/s)``."""
+    """Label of an axis: ``Goodput per flow (Mbit/s)``."""
     return f"{measure.label} ({measure.unit})" if measure.unit else measure.label
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """What the paper prints, as a value beside ours.
+    """A number of the paper, as a value beside ours.
 
     Attributes:
-        published: as the recipe has it.
-        value: SI; NaN while our baseline is not known.
-        is_implied: whether it follows from an improvement and from our baseline.
+        published: the entry of the recipe.
+        value: the value, SI; NaN if our baseline is unknown.
+        is_implied: whether it was computed from an improvement and our baseline.
     """
 
     published: Published
@@ -143,7 +143,7 @@ class PublishedValue:
 
 
 def published_values(results: Results) -> list[PublishedValue]:
-    """All numbers of the paper that can stand beside ours; improvements are applied to our value of the baseline."""
+    """All numbers of the paper that are comparable with ours; improvements are applied to our value of the baseline."""
     found = []
     for each in results.recipe.published:
         if each.value is not None:
@@ -155,14 +155,14 @@ def published_values(results: Results) -> list[PublishedValue]:
 
 
 def cell_of(results: Results, measure: str, series: str, point: str) -> Estimate:
-    """What came out; without a point: over all points, each of which counts alike."""
+    """Our value; without a point, the mean over all points with equal weights."""
     if point or point in results.points:
         return results.cell(measure, series, point)
     return Estimate.of(results.cell(measure, series, label).mean for label in results.points)
 
 
 class _Drawing:
-    """A panel of a recipe on its way to the panels of a figure."""
+    """Makes the panels of a figure from a panel of a recipe."""
 
     def __init__(self, results: Results, panel: RecipePanel) -> None:
         self._results = results
@@ -179,7 +179,7 @@ class _Drawing:
             each for each in recipe.points(is_quick=results.is_quick) if not panel.points or each.label in panel.points
         ]
         self._measures = [recipe.measures[name] for name in panel.measures]
-        # Draws are not an axis: what counts is what comes out of all of them.
+        # Random draws form no axis: these panels show the statistics over all draws.
         self._is_pooled = recipe.axis.is_drawn and panel.form in ("bars", "box", "table", "scatter")
 
     def panels(self) -> list[Panel]:
@@ -203,7 +203,7 @@ class _Drawing:
         return cell_of(self._results, measure, series, label)
 
     def _of_measure(self, measure: Measure) -> Panel:
-        """Its values over the points."""
+        """A panel of one measure over the points."""
         labels, axis = self._labels, self._recipe.axis
         series = []
         for each in self._series:
@@ -220,7 +220,7 @@ class _Drawing:
         if self._panel.form == "scatter":
             x_text = measure_text(self._recipe.measures[self._panel.x])
         elif self._panel.form in ("bars", "box") and len(names) == 1 and axis.label:
-            # The names below are those of series.
+            # The tick labels name series.
             x_text = f"{axis.label}: {self._points[0].label}"
         return Panel(
             self._panel.form,
@@ -238,7 +238,7 @@ class _Drawing:
         )
 
     def _beside(self) -> Panel:
-        """Several measures of a single point beside each other, as columns of a table or groups of bars."""
+        """A panel of several measures at a single point, as columns of a table or groups of bars."""
         label = self._labels[0]
         series = [self._over(each, [(measure, label) for measure in self._measures]) for each in self._series]
         is_table = self._panel.form == "table"
@@ -262,7 +262,7 @@ class _Drawing:
         panel, results = self._panel, self._results
         seeds = list(results.seeds)
         seed = panel.seed if panel.seed in seeds else seeds[0]
-        # One run tells the story; a panel that wants more names its points.
+        # The first point suffices as an example; a panel may list several points.
         points = self._points if panel.points else self._points[:1]
         lines = []
         for each in self._series:
@@ -323,11 +323,11 @@ class _Drawing:
             return key
         if len(self._series) > 1:
             return ColourKey(key.hue, key.shade + number)
-        # Panels beside each other show the same measures of another series: these, not it, have the colours.
+        # Other panels show the same measures of other series, so colours distinguish measures here.
         return ColourKey(number % (len(HUES) - 1), 0)
 
     def _over(self, series: Series, places: Sequence[tuple[Measure, str]]) -> PanelSeries:
-        """What a series came to at these measures and points."""
+        """Values of a series at these measures and points."""
         found = [(measure, self._cell(measure.name, series.name, label)) for measure, label in places]
         return PanelSeries(
             series.name,
@@ -341,7 +341,7 @@ class _Drawing:
         )
 
     def _references(self, places: Sequence[tuple[Measure, str]], series: str) -> tuple[Reference, ...]:
-        """What the paper prints of a series at these measures and points."""
+        """Published values of a series at these measures and points."""
         found = []
         known = published_values(self._results)
         overs = {each.published.over for each in known if each.is_implied}
@@ -355,7 +355,7 @@ class _Drawing:
         return tuple(found)
 
     def _note(self, measures: Sequence[Measure], labels: Sequence[str]) -> str:
-        """Series of which nothing was measured."""
+        """Note on series without measurements, and on the number of random draws."""
         missing = [
             each.name
             for each in self._series
@@ -377,12 +377,12 @@ def _capacity(results: Results, links: str, series: str, point: str, seed: int) 
     from subflow_app.features.gallery.core.runs_kind import RunValues
 
     values = results.values
-    # Other kinds have no links.
+    # Only runs have links.
     return values.capacity(links, series, point, seed) if isinstance(values, RunValues) else None
 
 
 def _course_text(*, recipe_kind: str, measure: Measure) -> str:
-    """What the x axis of a course says."""
+    """Label of the x axis of a trace."""
     if recipe_kind == "training":
         return "Steps of the training"
     return "Monitor interval" if measure.kind.name.startswith("interval_") else "Time (s)"
@@ -393,7 +393,7 @@ def _kind_text(measure: Measure) -> str:
 
 
 def _together_text(measures: Sequence[Measure], unit: str) -> str:
-    """What the axis of several measures of a unit says."""
+    """Label of the y axis for several measures with the same unit."""
     kinds = {measure.kind.name for measure in measures}
     told = _kind_text(measures[0]) if len(kinds) == 1 else ""
     return " ".join(part for part in (told, f"({unit})" if told and unit else unit) if part)

@@ -1,4 +1,4 @@
-"""What a kind of experiment is: it reads its own part of a recipe, and carries the recipe out."""
+"""Interface of kinds of experiments: each reads its part of a recipe, runs the experiment, and reads its results."""
 
 from __future__ import annotations
 
@@ -18,67 +18,67 @@ if TYPE_CHECKING:
 
 
 class Values(Protocol):
-    """What was measured, however it was made; read from the store, and safe to ask in any thread."""
+    """Measured values of an experiment, read from the store; all methods are safe to call from any thread."""
 
     @property
     def note(self) -> str:
-        """What the numbers depend on besides the recipe, e.g. the machine that cost was measured on; may be empty."""
+        """Condition of the numbers besides the recipe, e.g. the machine of a cost measurement; may be empty."""
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """One for each seed, in the order of the seeds; NaN where there is none."""
+        """A value for each seed, in the order of the seeds; NaN if it is missing."""
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times (or steps) and values; None if there is none."""
+        """Times (or steps) and values; None without a trace."""
 
     def problem(self, series: str, point: str) -> str:
-        """Why values of it are missing; empty if none is."""
+        """Reason for missing values; empty if all exist."""
 
     def records(self) -> Records:
-        """The runs, sweeps and trainings in the store that all of this is read from."""
+        """The runs, sweeps and trainings from which the values were read."""
 
 
 class Kind(Protocol):
-    """A way to carry experiments out."""
+    """A kind of experiment: simulation runs, trainings or cost measurements."""
 
     @property
     def name(self) -> str:
-        """As recipes have it."""
+        """Name of the kind in recipes."""
 
     @property
     def measures(self) -> Mapping[str, MeasureKind]:
-        """What `of` may name."""
+        """Measures that `of` may name."""
 
     @property
     def tables(self) -> Sequence[str]:
-        """Its own keys at the top of a recipe."""
+        """Top-level keys of a recipe that belong to this kind."""
 
     @property
     def series_keys(self) -> Sequence[str]:
-        """Its own keys of a series."""
+        """Keys of a series that belong to this kind."""
 
     @property
     def quick_keys(self) -> Sequence[str]:
-        """Its own keys of `[quick]`."""
+        """Keys of `[quick]` that belong to this kind."""
 
     @property
     def needs_scenario(self) -> bool:
-        """Whether every series has one."""
+        """True if every series needs a scenario."""
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Check its own keys, those of the series included; what it returns is `Recipe.extra`."""
+        """Check the keys of this kind, including those of series; the result becomes `Recipe.extra`."""
 
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> Job:
-        """What carries it out.
+        """A job that runs the experiment.
 
         Args:
             recipe: the experiment.
-            store: where what is made is kept.
-            is_quick: whether it takes what `[quick]` says.
-            seeds: of each point.
-            executor: makes who makes runs; all experiments that are carried out together have the same.
+            store: store for the results.
+            is_quick: whether to apply `[quick]`.
+            seeds: seeds of each point.
+            executor: makes the executor of runs; experiments of one job share it.
         """
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:
-        """What the store has of it; None if there is nothing."""
+        """Stored values of the experiment; None if the store has no values."""

@@ -1,4 +1,4 @@
-"""How experiments are carried out: as simulation runs, trainings or measurements of cost, each by a kind of its own."""
+"""Table of the kinds of experiments: simulation runs, trainings and cost measurements."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ def _cost() -> Kind:
 
 
 KINDS: Mapping[str, Callable[[], Kind]] = {"runs": _runs, "training": _training, "cost": _cost}
-"""All kinds, each loaded when it is first asked for."""
+"""Functions that import and make each kind, by name."""

@@ -1,12 +1,12 @@
-"""Measures of the runs of experiments: the closed list of names that `of` of a measure may have.
+"""Measures of experiments that are simulation runs: the names that `of` of a measure may have.
 
-Each measure is a function of a finished run, and of the options that the recipe gives. Figures of the summary count the
-time after warm-up; with `since`, `until` or `over_time` the time series are read instead. A flow is named by a pattern
-("download*", "mptcp, tcp*"), a link by its name (its forward direction) or "NAME/reverse".
+Each measure is a function of a finished run and of the options in the recipe. Figures of the summary count the time
+after warm-up; with `since`, `until` or `over_time`, the time series are read instead. Flows are selected by patterns
+("download*", "mptcp, tcp*"), and links by name (forward direction) or "NAME/reverse".
 
-Measures of monitor intervals are rate, utility and reward by the number of the interval. Controllers that send by
+Measures of monitor intervals are rate, utility and reward as functions of the number of the interval. Controllers with
 monitor intervals hold one rate for about a round trip, and evaluate it afterwards. Figures 6 to 8 of DDPG-MPCC show the
-first hundred intervals, at whatever time they occurred.
+first hundred intervals, regardless of their time.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def interval_value(column: str) -> Callable[[RunData, Mapping[str, Any]], float]
 
 
 def interval_course(column: str) -> Callable[[RunData, Mapping[str, Any]], tuple[Samples, Samples]]:
-    """Numbers of intervals, and the mean of a column over the subflows that had them."""
+    """Numbers of intervals, and the mean of a column over the subflows at each number."""
 
     def course(run: RunData, options: Mapping[str, Any]) -> tuple[Samples, Samples]:
         return _course(run, options, column)
@@ -80,9 +80,9 @@ _UNITS = {"rate": "_bps", "utility": ""}
 
 
 def largest_utility(run: RunData) -> float:
-    """The largest utility of an interval in all runs of the experiment: what rewards are normalised by.
+    """The largest utility of an interval in all runs of the experiment, by which rewards are normalised.
 
-    Of one scale for all series: by its own largest a controller that never gets far would look as good as any.
+    All series share this scale: normalised by its own maximum, even a poor controller would reach 1.
     """
     found = [
         float(np.nanmax(values))
@@ -94,7 +94,7 @@ def largest_utility(run: RunData) -> float:
 
 
 def _by_subflow(run: RunData, flows: str | None, column: str) -> list[Samples]:
-    """A column of the intervals of each subflow in their order."""
+    """A column of the intervals of each subflow, in the order of intervals."""
     table: EventTable = run.store.intervals(run.run_id)
     owners = table.names["owner"]
     wanted = [owner for name in run.flows(flows) for owner in run.subflows(name, None) if owner in owners]
@@ -122,7 +122,7 @@ def _reduce(default: str, help: str = "Of several flows or links.") -> Param:
 
 
 def _reduce_as(name: str) -> Param:
-    """Several flows become one number as the table of measures says, unless the recipe says otherwise."""
+    """Option `reduce`, with the combination of the table of measures as its default."""
     combine = SHARED[name].combine
     assert combine is not None
     default = measuring.DEFAULT_REDUCE[combine.how]
@@ -141,8 +141,8 @@ class RunMeasure(MeasureKind):
     """A measure of runs.
 
     Attributes:
-        value: of a run, SI; NaN: it has none.
-        course: values at `RunData.times_s`, or x and values; None: it has no course.
+        value: function for the value of a run, SI; NaN without one.
+        course: function for the values at `RunData.times_s`, or for x and values; None if only a single value exists.
     """
 
     value: Callable[[RunData, Options], float] = lambda run, options: math.nan
@@ -420,4 +420,4 @@ _ALL: tuple[RunMeasure, ...] = (
 )
 
 MEASURES: Mapping[str, RunMeasure] = {measure.name: measure for measure in _ALL}
-"""By name."""
+"""All measures by name."""

@@ -1,4 +1,4 @@
-"""How measures are worked out of a finished run; `measures` says what each is and which options it has."""
+"""Computes measures from finished runs; `measures` lists the measures with their options."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from subflow_app.vocabulary.measures import NAMED
 Options: TypeAlias = Mapping[str, Any]
 
 DEFAULT_REDUCE: Mapping[str, str] = {"sum": "sum", "mean": "mean", "ratio": "all", "weighted": "packets"}
-"""The default of `reduce`, by the way in which the table of measures makes one number of several flows."""
+"""Default of `reduce`, by the combination of several flows in the table of measures."""
 
 
 def reduced(values: Sequence[float], how: str) -> float:
-    """One number of several; NaN if there is none, or one is not known."""
+    """Reduce several values to one number; NaN without values, or if one is unknown."""
     if not values or any(math.isnan(value) for value in values):
         return math.nan
     match how:
@@ -35,7 +35,7 @@ def reduced(values: Sequence[float], how: str) -> float:
 
 
 def over_time(values: Samples, window: NDArray[np.bool_], how: str | None) -> float:
-    """One number of a time series; NaN if nothing is known there."""
+    """Reduce a time series within a window to one number; NaN without known samples."""
     known = values[window[: len(values)]]
     known = known[~np.isnan(known)]
     if not len(known):
@@ -52,18 +52,18 @@ def over_time(values: Samples, window: NDArray[np.bool_], how: str | None) -> fl
 
 
 def is_timed(options: Options) -> bool:
-    """Whether the time series are asked for."""
+    """True if the options require time series."""
     return any(options.get(key) is not None for key in ("since", "until", "over_time"))
 
 
 def combined(parts: Sequence[Samples], how: str, n: int, weights: Sequence[Samples] = ()) -> Samples:
-    """The course of several flows or links as one.
+    """Combine the time series of several flows or links.
 
     Args:
-        parts: [n] each.
-        how: as in `reduced`, or "packets": the mean by `weights`.
+        parts: time series, [n] each.
+        how: as in `reduced`, or "packets" for the mean weighted by `weights`.
         n: number of samples.
-        weights: [n] each.
+        weights: weights of the parts, [n] each.
     """
     if how == "packets":
         return average(parts, n, weights)
@@ -81,18 +81,18 @@ def combined(parts: Sequence[Samples], how: str, n: int, weights: Sequence[Sampl
 
 
 def rates(run: RunData, options: Options, column: str) -> list[Samples]:
-    """Of each flow, bit/s."""
+    """Time series of the rate of each flow, bit/s."""
     names = run.flows(options.get("flows"))
     return [run.flow_samples(name, column, options.get("subflow")) * factor(run, name, options) for name in names]
 
 
 def factor(run: RunData, flow: str, options: Options) -> float:
-    """What payload is multiplied by: bits on the wire, where the recipe counts those."""
+    """Factor from payload to the counted bits: bits on the wire if the option `wire` is set, otherwise 1."""
     return run.wire_factor(flow) if options.get("wire") else 1.0
 
 
 def rate_course(column: str) -> Callable[[RunData, Options], Samples]:
-    """The course of a rate of the flows together."""
+    """A function for the time series of a rate, combined over the flows."""
 
     def course(run: RunData, options: Options) -> Samples:
         return combined(rates(run, options, column), options["reduce"], len(run.times_s))
@@ -101,7 +101,7 @@ def rate_course(column: str) -> Callable[[RunData, Options], Samples]:
 
 
 def rate(column: str) -> Callable[[RunData, Options], float]:
-    """A rate of the flows."""
+    """A function for a rate, reduced over the flows."""
 
     def value(run: RunData, options: Options) -> float:
         if is_timed(options):
@@ -119,7 +119,7 @@ def rate(column: str) -> Callable[[RunData, Options], float]:
 
 
 def flow_rate(run: RunData, flow: str, column: str, options: Options) -> float:
-    """The figure of a flow; the summary has throughput of subflows alone."""
+    """Rate of a flow; the throughput is summed over subflows, because summaries contain it only for subflows."""
     subflow = options.get("subflow")
     if subflow is None and column == "goodput_bps":
         return run.figure(f"flows.{flow}.goodput_bps")
@@ -127,14 +127,14 @@ def flow_rate(run: RunData, flow: str, column: str, options: Options) -> float:
 
 
 def active_goodput(run: RunData, options: Options) -> float:
-    """Goodput of the flows over the time that each was active, bit/s."""
+    """Goodput of the flows over the active time of each, bit/s."""
     flows = run.flows(options.get("flows"))
     values = [run.figure(f"flows.{name}.active_goodput_bps") * factor(run, name, options) for name in flows]
     return reduced(values, options["reduce"])
 
 
 def capacity_share(run: RunData, options: Options) -> float:
-    """What the flows carried over what the links could."""
+    """Rate of all flows over the capacity of the links."""
     column = "goodput_bps" if options["of_goodput"] else "throughput_bps"
     carried = rate(column)(run, {**options, "reduce": "sum", "wire": True})
     return carried / mean_capacity(run, options)
@@ -152,21 +152,21 @@ def mean_capacity(run: RunData, options: Options) -> float:
 
 
 def capacity_course(run: RunData, links: str) -> Samples:
-    """The sum of the rates of links at the times of a run's samples, bit/s."""
+    """The sum of the rates of links at the sample times of a run, bit/s."""
     return total([run.link_rate(owner, run.times_s) for owner in run.links(links)], len(run.times_s))
 
 
 def share_ratio(run: RunData, options: Options) -> float:
-    """Mean goodput of the flows over that of others."""
+    """Mean goodput of the flows over the mean goodput of other flows."""
     mine = rate("goodput_bps")(run, {**options, "reduce": "mean"})
     others = rate("goodput_bps")(run, {**options, "flows": options["over"], "subflow": None, "reduce": "mean"})
     return mine / others if others else math.nan
 
 
 def jain(run: RunData, options: Options) -> float:
-    """Jain's index of the flows' goodputs while active; of a part of the run, while active there.
+    """Jain's index of the goodputs while active; with time options, over the active time within the window.
 
-    Results that shipped with older versions lack the goodput while active: there the goodput counts.
+    Results shipped with older versions lack the goodput while active; their index uses the goodput.
     """
     index = NAMED["jain"]
     flows = [run.part(name, (index.source, "active_s", "goodput_bps")) for name in run.flows(options.get("flows"))]
@@ -187,7 +187,7 @@ def jain(run: RunData, options: Options) -> float:
 
 
 def rtts(run: RunData, options: Options) -> list[Samples]:
-    """Smoothed RTTs of flows: of several subflows the mean, weighted by what each carries."""
+    """Smoothed RTT of each flow, averaged over its subflows with their throughputs as weights."""
     found = []
     for name in run.flows(options.get("flows")):
         owners = run.subflows(name, options.get("subflow"))
@@ -198,7 +198,7 @@ def rtts(run: RunData, options: Options) -> list[Samples]:
 
 
 def rtt_course(run: RunData, options: Options) -> Samples:
-    """The course of the RTT of the flows together."""
+    """Time series of the RTT, combined over the flows."""
     weights = rates(run, {**options, "wire": False}, "throughput_bps")
     return combined(rtts(run, options), options["reduce"], len(run.times_s), weights)
 
@@ -211,7 +211,7 @@ def rtt(run: RunData, options: Options) -> float:
     values = [over_time(each, window, options.get("over_time")) for each in rtts(run, options)]
     if options["reduce"] != "packets" or any(map(math.isnan, values)):
         return reduced(values, options["reduce"])
-    # What a flow carries in the window stands in for the packets acknowledged there.
+    # In a window, the throughput of a flow replaces its number of acknowledged packets as weight.
     carried = [over_time(each, window, None) for each in rates(run, {**options, "wire": False}, "throughput_bps")]
     weighted = NAMED["rtt"].of_parts(
         [{"mean_rtt_s": value, "packets_acked": weight} for value, weight in zip(values, carried, strict=True)]
@@ -231,7 +231,7 @@ def rtt_deviation(run: RunData, options: Options) -> float:
 
 
 def queueing_delay(run: RunData, options: Options) -> float:
-    """RTT less propagation, s."""
+    """Mean RTT minus the propagation delay of path and way back, s."""
     delays = []
     for name in run.flows(options.get("flows")):
         flow = run.flow(name)
@@ -247,10 +247,10 @@ def queueing_delay(run: RunData, options: Options) -> float:
 
 
 def flow_figure(name: str) -> Callable[[RunData, Options], float]:
-    """A measure of the table: of flows or of a subflow of each, together as the table says or as the recipe does.
+    """A function for a measure of the table, combined over flows by the table or by the recipe.
 
     Args:
-        name: as labs call it.
+        name: name of the measure in labs.
     """
     measure = NAMED[name]
 
@@ -276,10 +276,10 @@ def makespan(run: RunData, options: Options) -> float:
 
 
 def full_packets(count: Callable[[float, float], float]) -> Callable[[RunData, Options], float]:
-    """A number of full packets of the flows, worked out of goodput and loss.
+    """A function for a number of full packets of the flows, computed from goodput and loss.
 
     Args:
-        count: makes it of the packets acknowledged and the packets lost.
+        count: function of the numbers of acknowledged and lost packets.
     """
 
     def value(run: RunData, options: Options) -> float:
@@ -297,17 +297,17 @@ def full_packets(count: Callable[[float, float], float]) -> Callable[[RunData, O
 
 
 def cwnds(run: RunData, options: Options, column: str = "cwnd_pkts") -> list[Samples]:
-    """Windows of each flow."""
+    """Time series of the congestion window of each flow."""
     return [run.flow_samples(name, column, options.get("subflow")) for name in run.flows(options.get("flows"))]
 
 
 def cwnd_course(run: RunData, options: Options) -> Samples:
-    """The course of the window of the flows together."""
+    """Time series of the congestion window, combined over the flows."""
     return combined(cwnds(run, options), options["reduce"], len(run.times_s))
 
 
 def cwnd(run: RunData, options: Options) -> float:
-    """The window of the flows, packets."""
+    """Congestion window of the flows, packets."""
     if is_timed(options):
         window = run.window(options)
         values = [over_time(each, window, options.get("over_time")) for each in cwnds(run, options)]
@@ -324,19 +324,19 @@ def cwnd(run: RunData, options: Options) -> float:
 
 
 def inflight_course(run: RunData, options: Options) -> Samples:
-    """The course of what the flows have under way together."""
+    """Time series of the packets in flight, combined over the flows."""
     return combined(cwnds(run, options, "inflight_pkts"), options["reduce"], len(run.times_s))
 
 
 def inflight(run: RunData, options: Options) -> float:
-    """What the flows have under way, packets."""
+    """Packets in flight of the flows."""
     window = run.window(options)
     values = [over_time(each, window, options.get("over_time")) for each in cwnds(run, options, "inflight_pkts")]
     return reduced(values, options["reduce"])
 
 
 def link_figure(figure: str, column: str) -> Callable[[RunData, Options], float]:
-    """A figure of links, of the summary or sampled."""
+    """A function for a figure of links, from the summary or from samples."""
 
     def value(run: RunData, options: Options) -> float:
         owners = run.links(options["links"])
@@ -352,7 +352,7 @@ def link_figure(figure: str, column: str) -> Callable[[RunData, Options], float]
 
 
 def link_course(column: str) -> Callable[[RunData, Options], Samples]:
-    """The course of a column of links together."""
+    """A function for the time series of a column, combined over links."""
 
     def course(run: RunData, options: Options) -> Samples:
         owners = run.links(options["links"])
@@ -367,7 +367,7 @@ def link_rate(run: RunData, options: Options) -> float:
 
 
 def link_rate_course(run: RunData, options: Options) -> Samples:
-    """The course of the sum of the rates of links, bit/s."""
+    """Time series of the sum of the rates of links, bit/s."""
     return capacity_course(run, options["links"])
 
 
@@ -375,13 +375,13 @@ def link_rate_course(run: RunData, options: Options) -> Samples:
 
 
 def steps(run: RunData, window_s: float) -> int:
-    """How many samples a window is."""
+    """Number of samples in a window."""
     times = run.times_s
     return max(round(window_s / float(times[1] - times[0])), 1) if len(times) > 1 else 1
 
 
 def columns(run: RunData, options: Options) -> list[Samples]:
-    """Rates of the flows or, without a number, of each of their subflows."""
+    """Time series of the rate of each subflow, or of one subflow of each flow."""
     column = f"{options['column']}_bps"
     return [
         run.samples(SUBFLOW, owner, column)
@@ -391,7 +391,7 @@ def columns(run: RunData, options: Options) -> list[Samples]:
 
 
 def convergence_time(run: RunData, options: Options) -> float:
-    """When the rates of the subflows had settled, s."""
+    """Time from `since` until the rates of the subflows settle, s."""
     times = run.times_s
     if not len(times):
         return math.nan
@@ -418,7 +418,7 @@ def convergence_time(run: RunData, options: Options) -> float:
 
 
 def time_to_reach(run: RunData, options: Options) -> float:
-    """When the throughput had reached a share of the links' rate, s; if it never did, the time that was watched."""
+    """Time until the throughput reaches a share of the links' rate, s; otherwise the whole observed time."""
     times = run.times_s
     if not len(times):
         return math.nan
@@ -426,17 +426,17 @@ def time_to_reach(run: RunData, options: Options) -> float:
     wanted = options["level"] * capacity_course(run, options["links"])
     found = []
     for values in rates(run, {**options, "wire": True}, "throughput_bps"):
-        # Only what was carried since then counts.
+        # The moving average must not include samples before `since`.
         smooth = trailing_mean(np.where(inside, values, math.nan), steps(run, options["window"]))
         reached = np.flatnonzero(inside & (smooth >= wanted))
         until_s = min(run.scenario.duration_s, options.get("until") or math.inf)
-        # A rise that never happens is none, and no gap in what was measured.
+        # A throughput that never reaches the level counts with the observed time, not as missing.
         found.append((times[reached[0]] if len(reached) else until_s) - options["since"])
     return reduced(found, options["reduce"])
 
 
 def share_above(run: RunData, options: Options) -> float:
-    """Share of windows in which the throughput is above that of another series."""
+    """Share of windows in which the throughput exceeds that of another series."""
     other = run.siblings.other(options["over_series"])
     if other is None:
         return math.nan

@@ -1,7 +1,7 @@
-"""What a recipe runs, as plans of sweeps: one for each scenario, whose points are series times points of the axis.
+"""Plans of a recipe's runs as sweeps: one for each scenario, with a point for each series and point of the axis.
 
-So runs are found again whoever asked for them first, an experiment goes on where it was cut off, and everything that
-lists, exports or resumes sweeps works for experiments, too.
+As ordinary sweeps, stored runs can be reused and an interrupted experiment can resume. Lists, exports and resumption of
+sweeps also apply to experiments.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
 Place = tuple[str, str]
-"""Series and point, by their names."""
+"""Names of a series and of a point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A plan of an experiment.
+    """A sweep plan for one scenario of an experiment.
 
     Attributes:
-        plan: what is run.
+        plan: the plan.
         places: series and point of each point of the plan, in order.
     """
 
@@ -43,11 +43,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentPlan:
-    """All that an experiment runs.
+    """All runs of an experiment.
 
     Attributes:
-        parts: one for each scenario.
-        problems: why series cannot be run at points, by place: an agent that is missing.
+        parts: a part for each scenario.
+        problems: reasons why a series cannot run at a point, such as a missing agent.
     """
 
     parts: tuple[Part, ...]
@@ -55,21 +55,21 @@ class ExperimentPlan:
 
     @property
     def n_runs(self) -> int:
-        """Of all parts."""
+        """Number of runs of all parts."""
         return sum(part.plan.n_runs for part in self.parts)
 
 
 def plan_experiment(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int], is_checked: bool = True) -> ExperimentPlan:
-    """What a recipe runs.
+    """Plan the runs of a recipe.
 
     Args:
-        recipe: of kind runs.
-        is_quick: whether it takes what `[quick]` says.
-        seeds: of each point.
-        is_checked: whether the scenario of every point is read, and those whose agent is missing are left out.
+        recipe: a recipe of the kind runs.
+        is_quick: whether to apply `[quick]`.
+        seeds: seeds of each point.
+        is_checked: whether to read the scenario of every point, and omit points whose agent is missing.
 
     Raises:
-        RecipeError: if a scenario or a point cannot be run for another reason.
+        RecipeError: if a scenario or a point cannot run for another reason.
     """
     fixed = {**recipe.values, **(recipe.quick.values if is_quick else {})}
     by_scenario: dict[Path, list[Series]] = {}
@@ -126,7 +126,7 @@ def _part(
             tables.append({**point.changes(tree, duration_s), **own})
     keys = tuple(dict.fromkeys(key for table in tables for key in table))
     if not keys:
-        # A plan needs a key to sweep over: the duration that the scenario has anyway.
+        # A plan needs a key to sweep over, so it sets the duration that the scenario already has.
         keys = ("duration",)
         tables = [{"duration": format_quantity(source.scenario.duration_s, Dimension.TIME)}]
     plan = SweepPlan(
@@ -144,10 +144,10 @@ def _part(
 
 
 def _missing_agents(recipe: Recipe, part: Part) -> dict[Place, str]:
-    """Places whose scenario names an agent that is not there.
+    """Places whose scenario names a missing agent, with the problem.
 
     Raises:
-        RecipeError: with what else is wrong with any of them.
+        RecipeError: with all other problems of these scenarios.
     """
     reader = PointReader(part.plan)
     found: dict[Place, str] = {}

@@ -7,41 +7,41 @@ paper = "drl-cc"                        # drl-cc, mplibra, ddpg-mpcc, dql-mptcp 
 figure = "3a, 3b"                       # figure or table of the paper
 title = "Goodput against the size of the document"
 claim = "What the paper reports, with its numbers."
-rulings = ["A1", "A3"]                  # how what the paper leaves open is read; ids of rulings.toml
+rulings = ["A1", "A3"]                  # readings of points that the paper leaves open; ids of rulings.toml
 disagrees = "Where our results differ from the paper, and why as far as known."
 kind = "runs"                           # runs (default), training or cost; see `kinds`
 scenario = "drlcc-sc1"                  # a shipped one, or a file beside the recipe
 seeds = "1..5"
-expected = "3min"                       # the whole of it, on two cores
+expected = "3min"                       # duration of a full run on two cores
 traces = false                          # true: keep time series, for panels of form trace and measures over time
 sample_interval = "100ms"               # of the time series
 
 [set]                                   # changes of the scenario for all runs, as with --set
 "links.path1.loss" = "2%"
 
-[quick]                                 # what a quick run takes instead
+[quick]                                 # changes of a quick run
 seeds = "1..2"
-points = ["8MB"]                        # labels of points; left out: all
-series = ["DRL-CC", "LIA"]              # left out: all
+points = ["8MB"]                        # labels of points; default: all
+series = ["DRL-CC", "LIA"]              # default: all
 expected = "20s"
 [quick.set]
 duration = "60s"
 
-[axis]                                  # the x of the figure; left out: a single point. See `axis` for all forms
+[axis]                                  # x axis of the figure; default: a single point. See `axis` for all forms
 label = "Document size"
-unit = "MB"                             # of the numbers; left out: points are names
+unit = "MB"                             # unit of the numbers; default: points are names
 keys = ["flows.download.size"]          # or [[axis.points]] with label and set, or [axis.draws]
 values = ["2MB", "4MB", "8MB"]
 
-[series.DRL-CC]                         # a curve or a group of bars, in the order of the file
-ours = true                             # what the paper proposes
-scenario = "drlcc-sc1"                  # left out: that of the recipe
+[series.DRL-CC]                         # curves or groups of bars, in the order of the file
+ours = true                             # true for the proposal of the paper
+scenario = "drlcc-sc1"                  # default: that of the recipe
 set = { "flows.download.controller" = "drl-cc" }
-[series.DRL-CC.at."8MB"]                # for this series at this point alone; left out: nothing
+[series.DRL-CC.at."8MB"]                # changes only for this series at this point
 "flows.download.controller.epoch_time" = "1s"
 
 [measures.goodput]                      # a name for panels and checks
-of = "active_goodput"                   # what is measured; see `measures` for all of them and their options
+of = "active_goodput"                   # kind of measure; `measures` lists all with their options
 flows = "download*"
 unit = "Mbit/s"
 label = "Goodput per flow"
@@ -56,17 +56,17 @@ series = "DRL-CC"
 point = "8MB"
 value = "3.2Mbit/s"                     # or improvement = "313%" with over = "LIA"
 
-[[checks]]                              # what has to hold; see `expressions` for the language
+[[checks]]                              # claims to check; see `expressions` for the language
 says = "DRL-CC gets 313 % more than LIA at 8 MB"
 holds = "goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75"
 why = "15 % of the ratio (A3)"
-[checks.cause]                          # why it does not hold here; left out: not known, or it does
+[checks.cause]                          # cause of a failure, if known
 kind = "reading"                        # kernel, reading, agent, contradiction or noise; see `CauseKind`
 says = "The document may have been larger."
-variants = ["16 MB"]                    # which of them show it: the check has to hold in one
-holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # of contradiction and noise: what has to hold instead, here or there
+variants = ["16 MB"]                    # variants that show it: the check has to hold in one
+holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # only for contradiction and noise: condition in place of the check
 
-[variants."16 MB"]                      # another form of the experiment: its keys replace those of the recipe
+[variants."16 MB"]                      # modified form of the experiment: its keys replace those of the recipe
 says = "Documents are twice as large."
 seeds = "1..10"                         # also set, scenario, axis, measures, series, quick, and tables of the kind
 [variants."16 MB".series.LIA.set]
@@ -99,17 +99,17 @@ if TYPE_CHECKING:
 
 
 RULINGS_FILE = "rulings.toml"
-"""It lies beside the recipes, which name its ids."""
+"""File of the register, beside the recipes; recipes name its ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """How something that a paper leaves open is read.
+    """A reading of a point that a paper leaves open.
 
     Attributes:
         id: "A1".
-        problem: what is open.
-        ruling: what we take it for.
+        problem: the open point.
+        ruling: our reading.
     """
 
     id: str
@@ -118,7 +118,7 @@ class Ruling:
 
 
 def experiments_folder() -> Path:
-    """Where the shipped recipes are.
+    """Folder of the shipped recipes.
 
     Raises:
         ResourceError: if it is missing.
@@ -139,15 +139,15 @@ def rulings() -> Mapping[str, Ruling]:
 
 @dataclass(frozen=True, slots=True)
 class MeasureKind:
-    """What `of` of a measure may name.
+    """A measure that `of` may name.
 
     Attributes:
-        name: by which recipes find it.
+        name: name in recipes.
         help: formula and meaning, in a sentence or two.
-        dimension: of its values; NUMBER: none.
-        options: that a recipe may give it.
-        is_sampled: whether it can be told from the time series of a run alone.
-        has_trace: whether it has a course over time (or over monitor intervals, steps of a training).
+        dimension: dimension of its values; NUMBER for plain numbers.
+        options: options that a recipe may set.
+        is_sampled: whether it always needs the time series of a run.
+        has_trace: whether it has a trace over time, monitor intervals or training steps.
     """
 
     name: str
@@ -159,7 +159,7 @@ class MeasureKind:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """In which its values can be shown; empty text: without."""
+        """Units in which its values can be shown; the empty text stands for no unit."""
         return tuple(UNITS.get(self.dimension, {"": 1}))
 
 
@@ -168,11 +168,11 @@ class Measure:
     """A measure of a recipe.
 
     Attributes:
-        name: by which checks and panels call it.
-        kind: what is measured.
-        label: for people.
-        unit: that it is shown in, of scenario files; empty: none.
-        options: SI values by key, those left out with their defaults.
+        name: name in checks and panels.
+        kind: the kind of measure.
+        label: text in figures and tables.
+        unit: unit in figures and tables, as in scenario files; empty without a unit.
+        options: SI values by key, including defaults.
     """
 
     name: str
@@ -188,12 +188,12 @@ class Measure:
 
     @property
     def needs_traces(self) -> bool:
-        """Whether time series have to be kept for it."""
+        """True if runs must keep time series for this measure."""
         return self.kind.is_sampled or any(self.options.get(key) is not None for key in TIMED_OPTIONS)
 
 
 TIMED_OPTIONS = ("since", "until", "over_time")
-"""Options that make a figure one of a part of the run, which time series alone tell."""
+"""Options that select a part of the run and therefore need time series."""
 
 
 PAPERS: Mapping[str, str] = {
@@ -203,10 +203,10 @@ PAPERS: Mapping[str, str] = {
     "dql-mptcp": "DQL-MPTCP",
     "rl-explore": "RL-explore",
 }
-"""What the papers are called, by their ids, in the order in which they are listed."""
+"""Names of the papers by id, in the order of lists."""
 
 SOURCES: Mapping[str, str] = {**PAPERS, "rfc9743": "RFC 9743"}
-"""Whatever says what experiments are to show: the papers, and the criteria of BCP 133, which `subflow assess` runs."""
+"""Sources of experiments: the papers, and the criteria of BCP 133 that `subflow assess` runs."""
 
 FORMS: tuple[PanelForm, ...] = ("lines", "bars", "trace", "table", "box", "scatter")
 
@@ -216,12 +216,12 @@ class Series:
     """A curve or a group of bars.
 
     Attributes:
-        name: by which checks name it, and which legends show.
-        scenario: path of its scenario file, or None: it needs none.
-        values: of dotted scenario keys.
-        at: more of them at single points, by label: what no other series knows of, say.
-        is_ours: whether it is what the paper proposes.
-        extra: what the kind of the recipe reads of it.
+        name: name in checks and legends.
+        scenario: path of its scenario file; None if it needs no scenario.
+        values: values of dotted scenario keys.
+        at: further values at single points, by label, e.g. of keys that other series lack.
+        is_ours: whether it shows the proposal of the paper.
+        extra: keys that belong to the kind of the recipe.
     """
 
     name: str
@@ -234,19 +234,19 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A part of the figure.
+    """A panel of the figure.
 
     Attributes:
         form: one of FORMS.
-        measures: names; one but for traces, tables and bars of several.
-        title: above it; may be empty.
-        series: names of those shown; empty: all.
-        points: labels of those shown; empty: all.
-        seed: of the run that a trace shows; None: the first.
+        measures: names of measures; only traces, tables and bars may have several.
+        title: title above it; may be empty.
+        series: names of the shown series; empty for all.
+        points: labels of the shown points; empty for all.
+        seed: seed of the run in a trace; None for the first.
         x: measure on the x axis of a scatter.
-        window_s: over which traces are smoothed; 0: not.
-        is_running_mean: whether a trace shows at each time the mean up to it.
-        capacity: links whose rate is drawn as an area behind traces, by comma.
+        window_s: smoothing window of traces, s; 0 without smoothing.
+        is_running_mean: whether a trace shows the mean up to each time.
+        capacity: links whose total rate is drawn as an area behind traces, separated by commas.
         is_log: whether the y axis is logarithmic.
     """
 
@@ -268,13 +268,13 @@ class Published:
     """A number that the paper prints.
 
     Attributes:
-        measure: name.
-        series: name.
-        point: label; empty where there is no axis.
-        value: SI; None: the paper prints an improvement.
-        over: the series that it is an improvement over; empty: none.
-        improvement: (new - old) / old; None: the paper prints a value.
-        note: where it stands, or how it was read; may be empty.
+        measure: name of the measure.
+        series: name of the series.
+        point: label of the point; empty without an axis.
+        value: value, SI; None for an improvement.
+        over: name of the baseline series of an improvement; empty for a value.
+        improvement: (new - old) / old; None for a value.
+        note: place in the paper, or method of reading; may be empty.
     """
 
     measure: str
@@ -287,34 +287,34 @@ class Published:
 
 
 class CauseKind(StrEnum):
-    """Why a check does not hold here."""
+    """Causes of checks that fail here."""
 
     KERNEL = translatable("kernel of the time")
-    """What the paper ran on, its kernel or simulator, did otherwise."""
+    """The kernel or simulator of the paper behaved differently."""
     READING = translatable("reading")
-    """The paper leaves something open that can be read otherwise."""
+    """The paper leaves a point open, and another reading changes the result."""
     AGENT = translatable("agent")
-    """Another policy, or another training, comes to something else."""
+    """Another policy or another training gives another result."""
     CONTRADICTION = translatable("contradiction")
-    """The paper contradicts itself, or what the links can carry."""
+    """The paper contradicts itself or the capacity of the links."""
     NOISE = translatable("noise")
-    """It is a tie, or takes more runs to tell."""
+    """The difference is a tie, or needs more runs."""
 
     @property
     def has_own_claim(self) -> bool:
-        """Whether something else than the check may show it."""
+        """True if a claim other than the check may show the cause."""
         return self in (CauseKind.CONTRADICTION, CauseKind.NOISE)
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a check does not hold here, and what shows it.
+    """The cause of a failed check, and the claim that shows it.
 
     Attributes:
-        kind: of the cause.
-        says: what it is.
-        variants: names of those that it is tried in; empty: it is told by the results themselves.
-        claim: what shows it where it holds; that of the check, or of contradictions and noise another.
+        kind: kind of the cause.
+        says: description of the cause.
+        variants: names of the variants that test the claim; empty if the results themselves do.
+        claim: claim that shows the cause: the check's claim, or another one for contradictions and noise.
     """
 
     kind: CauseKind
@@ -325,12 +325,12 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The experiment made otherwise.
+    """A modified form of the experiment.
 
     Attributes:
-        name: by which causes name it.
-        says: what is otherwise.
-        recipe: what is run; it has no checks of its own.
+        name: name in causes.
+        says: description of the modification.
+        recipe: the modified recipe, without checks.
     """
 
     name: str
@@ -340,14 +340,14 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What has to hold.
+    """A claim of the paper to check.
 
     Attributes:
-        says: what the paper says.
-        claim: what is checked.
-        why: where band or tolerance come from; may be empty.
-        needs_full: whether a quick run is too short to tell; it is not checked then.
-        cause: why it does not hold here; None: that is not known.
+        says: the claim in words.
+        claim: the condition to evaluate.
+        why: source of the band or tolerance; may be empty.
+        needs_full: whether the check needs a full run; quick runs do not evaluate it.
+        cause: cause of a failure; None if unknown.
     """
 
     says: str
@@ -359,15 +359,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """What a quick run takes instead.
+    """Changes of a quick run.
 
     Attributes:
-        seeds: None: all.
-        points: labels; empty: all.
-        series: names; empty: all.
-        values: of dotted scenario keys.
-        expected_s: what it takes on two cores; None if the recipe does not say.
-        extra: what the kind of the recipe reads of it.
+        seeds: seeds; None for those of the recipe.
+        points: labels of points; empty for the axis's default.
+        series: names of series; empty for all.
+        values: values of dotted scenario keys.
+        expected_s: expected duration on two cores, s; None if not given.
+        extra: keys that belong to the kind of the recipe.
     """
 
     seeds: Sequence[int] | None = None
@@ -380,33 +380,33 @@ class Quick:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """An experiment, read and checked by itself; whether its points can be run is for `planning` to say.
+    """An experiment, read and checked; only `planning` checks that its points can run.
 
     Attributes:
-        name: of the file without its ending: "drl-cc-sc1".
-        path: of the file.
-        paper: id, of SOURCES.
-        figure: of the paper.
-        title: in a line.
-        claim: what the paper reports.
-        prose: the comment that the file begins with, without the signs; may be empty.
-        rulings: ids.
-        disagrees: where and why our results differ; may be empty.
-        kind: "runs" or another of `kinds.KINDS`.
-        seeds: of the runs of each point.
-        expected_s: the whole of it, on two cores; None if it does not say.
-        keeps_traces: whether time series are kept.
-        sample_interval_s: of them.
-        values: of dotted scenario keys, for all runs.
-        quick: what a quick run takes instead.
-        axis: the x of the figure.
-        series: by name, in the order of the file.
-        measures: by name.
-        panels: the figure.
-        published: what the paper prints.
-        checks: what has to hold.
-        variants: by name, the experiment made otherwise.
-        extra: what the kind reads.
+        name: name of the file without suffix: "drl-cc-sc1".
+        path: path of the file.
+        paper: id of its source, a key of SOURCES.
+        figure: figure or table of the paper.
+        title: title in one line.
+        claim: result that the paper reports.
+        prose: text of the comment at the top of the file; may be empty.
+        rulings: ids of rulings.
+        disagrees: differences from the paper and their causes; may be empty.
+        kind: name of the kind: "runs" or another key of `kinds.KINDS`.
+        seeds: seeds of each point.
+        expected_s: expected duration of a full run on two cores, s; None if not given.
+        keeps_traces: whether runs keep time series.
+        sample_interval_s: sampling interval of time series, s.
+        values: values of dotted scenario keys for all runs.
+        quick: changes of a quick run.
+        axis: x axis of the figure.
+        series: series by name, in the order of the file.
+        measures: measures by name.
+        panels: panels of the figure.
+        published: numbers that the paper prints.
+        checks: claims to check.
+        variants: modified forms of the experiment, by name.
+        extra: keys that belong to the kind.
     """
 
     name: str
@@ -435,7 +435,7 @@ class Recipe:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def variant_seeds(self, name: str, seeds: Sequence[int], *, is_quick: bool) -> Sequence[int]:
-        """The seeds of a variant: its own, or where it has none those that the experiment is made with."""
+        """Seeds of a variant: its own, or otherwise the seeds used for the experiment."""
         own = self.variants[name].recipe.seeds_of(is_quick=is_quick)
         return seeds if list(own) == list(self.seeds_of(is_quick=is_quick)) else own
 

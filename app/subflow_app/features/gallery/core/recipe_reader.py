@@ -1,6 +1,6 @@
-"""Reader of recipes of experiments, and lists of recipes by name, by paper, or from files of the user.
+"""Reader of recipes of experiments, and selection of recipes by name, by paper, or from files.
 
-The reader checks every key against its declaration, and every reference against the names of its targets.
+The reader checks every key against its declaration, and every reference against the existing names.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def read_recipe(path: Path, text: str) -> Recipe:
     """A recipe from the text of its file.
 
     Raises:
-        RecipeError: with all that is wrong with it.
+        RecipeError: with all problems of the file.
     """
     return checked(text, path, RecipeError, lambda tree, report: _Reader(path, text, tree, report).recipe())
 
@@ -352,7 +352,7 @@ class _Reader:
         n_optional = 0 if axis.is_single else 1
         arguments: tuple[ArgumentKind, ...] = ("text",) if axis.is_single else ("text", "text")
         functions = {
-            # What is wrong with a measure is told where it is declared, not wherever it is called.
+            # Problems of a measure are reported where it is declared, not at each call.
             name: Function(arguments, optional=n_optional, unit=measures[name].unit if name in measures else "")
             for name in self._measure_names
         }
@@ -415,7 +415,7 @@ class _Reader:
         return Cause(kind, " ".join((values.get("says") or "").split()), variants, own or claim)
 
     def _variants(self, whole: Recipe) -> Iterator[tuple[str, Variant]]:
-        """The experiment made otherwise, each read as a recipe of its own."""
+        """Modified forms of the experiment, each read as a complete recipe."""
         tables = self._table(("variants",), self._tree.get("variants", {}), "[variants.NAME]") or {}
         named = {name for check in whole.checks if check.cause is not None for name in check.cause.variants}
         is_read = not self._report.problems
@@ -437,11 +437,11 @@ class _Reader:
                 self._report.add((*place, "axis"), "checks would not find their points", either(whole.axis.labels))
             yield name, Variant(name, " ".join((values.get("says") or "").split()), recipe)
 
-    # What many parts need
+    # Helpers
 
     @property
     def _measure_names(self) -> list[str]:
-        """Also of measures that are not usable."""
+        """Names of all measures, including invalid ones."""
         return _keys(self._tree.get("measures"))
 
     def _table(self, place: Place, value: object, header: str) -> dict[str, Any] | None:
@@ -469,13 +469,13 @@ class _Reader:
 
 
 class _VariantReport(Report):
-    """Problems of a variant, which the report on the recipe tells where they are written.
+    """Report on a variant that adds its problems to the report on the recipe, at the place of the variant.
 
     Args:
-        file: as of the recipe.
-        tree: what the variant comes to.
+        file: path of the recipe.
+        tree: tree of the variant.
         whole: the report on the recipe.
-        place: of the variant in it.
+        place: place of the variant in the recipe.
     """
 
     def __init__(self, file: str, tree: Mapping[str, Any], whole: Report, place: Place) -> None:
@@ -484,23 +484,23 @@ class _VariantReport(Report):
         self._place = place
 
     def add(self, path: Place, message: str, allowed: str = "") -> None:
-        """Note a problem, unless the recipe itself has it."""
+        """Add a problem, unless the recipe itself has the same problem."""
         if not any(each.key == dotted(path) and each.message == message for each in self._whole.problems):
             self._whole.add((*self._place, *path), message, allowed)
 
 
 def _keys(table: object) -> list[str]:
-    """Of what may be a table."""
+    """Keys of a table; empty for other values."""
     return list(table) if isinstance(table, dict) else []
 
 
 def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | None = None) -> dict[str, Any]:
-    """A tree with what another says on top. The values of a set are replaced: half of a controller is none.
+    """Merge two trees; values of a set are replaced as a whole, because half of a controller is invalid.
 
     Args:
-        tree: as it is.
-        over: what is said on top.
-        levels: of tables down to the keys of a set; None: this is not known.
+        tree: the lower tree.
+        over: the tree that takes precedence.
+        levels: number of table levels above the keys of a set; None outside sets.
     """
     merged = dict(tree)
     for key, value in over.items():
@@ -515,7 +515,7 @@ RECIPE_SUFFIX = ".toml"
 
 
 def recipe_names() -> tuple[str, ...]:
-    """Names of the shipped recipes, those of a paper together and in order; the folder is the list."""
+    """Names of the shipped recipes, which are the files in the folder, sorted by paper and figure."""
     names = [path.stem for path in experiments_folder().glob(f"*{RECIPE_SUFFIX}") if path.name != RULINGS_FILE]
     return tuple(sorted(names, key=_order))
 
@@ -524,17 +524,17 @@ def load_recipe(name_or_path: str) -> Recipe:
     """Read a recipe file, or a shipped recipe by name.
 
     Raises:
-        InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
+        InputError: if the file or name does not exist; `RecipeError` with all problems of the file.
     """
     path = _find(name_or_path)
     return read_recipe(path, read_text(path, RecipeError, "a recipe"))
 
 
 def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
-    """The recipes for what the user typed: ids, ids of papers, files, or "all"; each once, in the order of the list.
+    """Recipes by ids, ids of papers, files or "all"; each once, in the order of the list.
 
     Raises:
-        InputError: if there is none of a name; `RecipeError` if one is not usable.
+        InputError: if a name is unknown; `RecipeError` if a recipe is invalid.
     """
     found: dict[str, None] = {}
     shipped = recipe_names()
@@ -569,7 +569,7 @@ def _find(name_or_path: str) -> Path:
 
 
 def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
-    """By paper, then with numbers in words by size: fig9a before fig11a."""
+    """Sort key: paper first, then numbers within names by value: fig9a before fig11a."""
     papers = list(PAPERS)
     paper = next((place for place, each in enumerate(papers) if name.startswith(each)), len(papers))
     parts = re.split(r"(\d+)", name)

@@ -1,7 +1,7 @@
 """Reports on experiments with figures, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
 
-Figures have the papers' form. The document is made of the blocks of `paper.report`, which lays them out; numbers are
-written as CSV beside it. Markdown is for the pages of the documentation, with a figure as SVG for each experiment.
+Figures look as in the papers. The document consists of the blocks of `paper.report`, which lays them out, and numbers
+are written as CSV beside it. Markdown serves the documentation, with an SVG figure for each experiment.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ CAUSES_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class ReportFiles:
-    """What `write_report` has written.
+    """Files written by `write_report`.
 
     Attributes:
-        html: the report as a page.
-        pdf: the same on paper.
-        results: every number of every run as CSV.
-        verdicts: every check as CSV.
+        html: the report as a web page.
+        pdf: the report as PDF.
+        results: all values of all runs as CSV.
+        verdicts: all checks as CSV.
     """
 
     html: Path
@@ -77,15 +77,15 @@ class ReportFiles:
     verdicts: Path
 
     def __iter__(self) -> Iterator[Path]:
-        """Each of them."""
+        """The files in the order of the attributes."""
         return iter((self.html, self.pdf, self.results, self.verdicts))
 
 
 def experiment_report(every: Sequence[Results], *, made_at: datetime | None = None) -> Report:
-    """The report on these experiments, by paper in the order of `SOURCES`.
+    """Report on these experiments, grouped by paper in the order of `SOURCES`.
 
     Raises:
-        InputError: if there is none.
+        InputError: without experiments.
         StoreError: if traces cannot be read.
     """
     if not every:
@@ -122,13 +122,13 @@ def write_report(
 
     Args:
         every: the experiments.
-        folder: made if it is not there; files of the same names are replaced.
-        made_at: what is told as the time of making; left out: now.
-        render: lays out a report; the window has a process of its own for it.
+        folder: folder of the files; created if missing, and files with the same names are replaced.
+        made_at: time of making in the report; default: now.
+        render: lays out a report; the window passes a function of its drawing process.
 
     Raises:
         ExportError: if a file cannot be written.
-        InputError: if there is no experiment.
+        InputError: without experiments.
         StoreError: if traces cannot be read.
     """
     report = experiment_report(every, made_at=made_at)
@@ -175,7 +175,7 @@ def _title(ordered: Mapping[str, Sequence[Results]]) -> str:
 
 
 def figure_text(figure: str) -> str:
-    """What a recipe calls its figure, as people say it: ``figure 3a, 3b``, ``table I``."""
+    """Name of the figure in a sentence: ``figure 3a, 3b``, ``table I``."""
     return figure if not figure[:1].isdecimal() else f"figure {figure}"
 
 
@@ -236,7 +236,7 @@ def _experiment(results: Results, figures: FigureNumbers) -> Iterator[Block]:
 
 
 def figure_caption(results: Results, figure: FigurePlan) -> str:
-    """What is seen, in a sentence or two."""
+    """Caption of the figure in one or two sentences."""
     recipe, seeds = results.recipe, results.seeds
     told = f"{recipe.title} ({SOURCES[recipe.paper]}, {figure_text(recipe.figure)})."
     forms = {panel.form for panel in figure.panels}
@@ -248,7 +248,7 @@ def figure_caption(results: Results, figure: FigurePlan) -> str:
 
 
 def version_blocks() -> Iterator[Block]:
-    """What a report was made with."""
+    """Section on versions and repeatability."""
     yield Heading("How it was made")
     yield versions_table(("Simulator", simulator_version()))
     yield Paragraph(
@@ -260,14 +260,14 @@ def version_blocks() -> Iterator[Block]:
 
 PAGE_FILE = "report.md"
 FIGURES_FOLDER = "figures"
-# Text stays text: a third of the size, and documentation is read where fonts are.
+# Text as text reduces the file to a third, and browsers that show the documentation have fonts.
 _STYLE = replace(FIGURE_STYLE, text_in_svg=True)
 
 
 def write_pages(
     every: Sequence[Results], folder: Path, *, render: Callable[[FigurePlan], bytes] = render_figure
 ) -> list[Path]:
-    """Write one Markdown page on these experiments, and their figures into a folder beside it.
+    """Write one Markdown page on these experiments, with figures in a subfolder.
 
     Returns:
         The files, the page first.
@@ -327,7 +327,7 @@ def _table(table: TextTable) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text with escaped Markdown characters."""
     joined = " ".join(text.split())
     for sign in "\\`*_<>[]":
         joined = joined.replace(sign, "\\" + sign)

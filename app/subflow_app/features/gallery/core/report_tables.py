@@ -1,6 +1,6 @@
-"""Tables of a report on experiments: verdicts and their counts, published values, rulings, settings, and CSV.
+"""Tables of reports on experiments: verdicts and their counts, published values, rulings, settings, and CSV.
 
-The CSV tables have a line for each value of each run, and a line for each check.
+The CSV tables contain a line for each value of each run, and a line for each check.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ _SHOWN = {True: translatable("shown"), False: translatable("not shown"), None: t
 
 
 def mark(kind: VerdictKind) -> str:
-    """The sign of a verdict, which tells it without colours."""
+    """Sign of a verdict, for readers who cannot distinguish colours."""
     if kind is VerdictKind.NOT_MEASURED:
         return NOTHING
     return "✓" if kind.is_met else "✗"
 
 
 def settled_mark(way: Settled) -> str:
-    """The sign of a settlement: that of a verdict, or one for a cause that is shown."""
+    """Sign of a settlement: that of a verdict, or "∵" for a shown cause."""
     if isinstance(way, CauseKind):
         return "∵"
     return {Settlement.MET: "✓", Settlement.OPEN: "✗", Settlement.NOT_MEASURED: NOTHING}[way]
 
 
 def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
-    """How often each verdict came out."""
+    """Number of verdicts of each kind."""
     counts = dict.fromkeys(VerdictKind, 0)
     for verdict in verdicts:
         counts[verdict.kind] += 1
@@ -59,18 +59,18 @@ def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
 
 
 def ours_text(verdict: Verdict) -> str:
-    """What came out here; the claim with its numbers where it is not a comparison."""
+    """Result of a check; the claim with its numbers if it is not a comparison."""
     return verdict.outcome.left or verdict.outcome.told
 
 
 def expected_text(verdict: Verdict) -> str:
-    """What it was to be, with the sign of the comparison: ``> 0.85 Mbit/s``, ``in 3.51 .. 4.75``."""
+    """Expected value with the sign of the comparison: ``> 0.85 Mbit/s``, ``in 3.51 .. 4.75``."""
     left, told = verdict.outcome.left, verdict.outcome.told
     return told[len(left) :].strip() if left and told.startswith(left) else verdict.outcome.right
 
 
 def why_text(verdict: Verdict) -> str:
-    """Where the band comes from, why it could not be told, and what may be chance."""
+    """Reason for a missing result, source of the band, and overlapping intervals."""
     told = [verdict.reason, verdict.check.why]
     if verdict.overlaps:
         told.append(f"95 % intervals overlap: {'; '.join(verdict.overlaps)}")
@@ -78,7 +78,7 @@ def why_text(verdict: Verdict) -> str:
 
 
 def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
-    """Counts of verdicts by paper, and of all."""
+    """Number of verdicts of each kind, by paper and in total."""
     columns = (
         TextColumn("Paper", is_number=False),
         TextColumn("Experiments"),
@@ -96,7 +96,7 @@ def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
 
 
 def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
-    """How many checks are met, or why not, by paper, and of all."""
+    """Number of checks by settlement, by paper and in total."""
     columns = (
         TextColumn("Paper", is_number=False),
         TextColumn("Checks"),
@@ -116,23 +116,23 @@ def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
 
 
 def cause_text(verdict: Verdict) -> str:
-    """``reading, shown``; empty of what is met, or has no cause."""
+    """Cause of an unmet check: ``reading, shown``; empty for a check that is met or lacks a cause."""
     told = verdict.explanation
     return "" if told is None else f"{told.cause.kind.value}, {shown_text(told)}"
 
 
 def shown_text(explanation: Explanation) -> str:
-    """Whether a cause is shown."""
+    """State of a cause: shown, not shown, or not run."""
     return _SHOWN[explanation.is_shown]
 
 
 def trial_text(trial: Trial) -> str:
-    """What is otherwise in a trial."""
+    """Difference of a trial from the experiment."""
     return "These results" if trial.variant is None else f"{trial.variant.name}: {trial.variant.says}"
 
 
 def trial_table(results: Results) -> TextTable:
-    """What was tried to explain what is not met: a row for each check and variant."""
+    """Trials of the causes of unmet checks: a row for each check and variant."""
     columns = text_columns(
         translatable("Claim of the paper"),
         translatable("Cause"),
@@ -168,7 +168,7 @@ def verdict_table(results: Results) -> TextTable:
 
 
 def published_table(results: Results) -> TextTable:
-    """What the paper prints beside ours, a row for each number."""
+    """Published numbers beside ours, a row for each."""
     words = (translatable("Measure"), translatable("Series"), translatable("At"), translatable("Ours"))
     columns = (
         *text_columns(*words, translatable("Paper")),
@@ -199,7 +199,7 @@ def published_table(results: Results) -> TextTable:
 
 
 def rulings_table(known: Sequence[Ruling]) -> TextTable:
-    """How open points of the paper were read."""
+    """Readings of open points of the paper."""
     columns: tuple[Column[Ruling], ...] = (
         Column(translatable("Ruling"), lambda each: each.id),
         Column(translatable("Open point of the paper"), lambda each: each.problem),
@@ -209,7 +209,7 @@ def rulings_table(known: Sequence[Ruling]) -> TextTable:
 
 
 def settings_table(results: Results) -> TextTable:
-    """What was run."""
+    """Settings of the runs."""
     recipe, is_quick = results.recipe, results.is_quick
     series = recipe.series_of(is_quick=is_quick)
     scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
@@ -237,7 +237,7 @@ def settings_table(results: Results) -> TextTable:
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
-    """``1..5`` or ``1,3,7``."""
+    """Seeds as text: ``1..5`` or ``1,3,7``."""
     listed = list(seeds)
     if len(listed) > 1 and listed == list(range(listed[0], listed[-1] + 1)):
         return f"{listed[0]}..{listed[-1]}"
@@ -274,7 +274,7 @@ VERDICT_COLUMNS = (
 
 
 def results_csv(every: Sequence[Results]) -> str:
-    """A line for each measured value, in SI units; what was not measured has none."""
+    """A line for each measured value, in SI units; missing values have no line."""
     rows = []
     for results in every:
         recipe = results.recipe

@@ -1,6 +1,6 @@
-"""Reproduction of experiments: one, many in a row, or a queue, with progress and the time left.
+"""Reproduction of experiments: one, several in a row, or a queue, with progress and remaining time.
 
-Experiments run one after the other, each on all cores, with the same processes. Existing results are not made again.
+Experiments run one after the other, each on all cores, with the same processes. Existing results are reused.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# Of a run of which the recipe does not say what it takes, s.
+# Assumed duration of a run if the recipe gives none, s.
 _USUAL_RUN_S = 0.5
 
 
 class _WithVariants(Series[Job]):
-    """An experiment, and what it is made in otherwise."""
+    """An experiment and its variants."""
 
     def _work(self) -> None:
         super()._work()
@@ -40,19 +40,19 @@ class _WithVariants(Series[Job]):
 
 
 class Reproduction(Job):
-    """One experiment. `run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
+    """One experiment. `run` blocks and belongs in a worker thread; other methods are safe to call from any thread.
 
     Args:
         recipe: the experiment.
-        store: where what is made is kept; for what shall not be kept, one in memory.
-        is_quick: whether it takes what `[quick]` says.
-        seeds: of each point; None: those of the recipe.
-        jobs: how many runs at once; 1: in this process.
-        executor: makes who makes the runs; None: as `jobs` says.
-        before: called before anything is made.
+        store: store for the results; a store in memory if they are not kept.
+        is_quick: whether to apply `[quick]`.
+        seeds: seeds of each point; None for those of the recipe.
+        jobs: number of parallel runs; 1 runs in this process.
+        executor: makes the executor of runs; None for an executor with `jobs`.
+        before: called before the first run.
 
     Attributes:
-        name: of the recipe.
+        name: name of the recipe.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class Reproduction(Job):
         self._store = store
         self._executor = executor or executor_maker(jobs)
         self._before = before
-        self._tell(share=0.0)  # however many runs that will be
+        self._tell(share=0.0)  # a share, because the number of runs is still unknown
         self._job: Job | None = None
 
     def prepare(self) -> Job:
-        """Plan what is to be made, which takes a moment; `run` does so otherwise.
+        """Plan the jobs, which takes a moment; `run` calls this if needed.
 
         Raises:
-            RecipeError: if the recipe cannot be carried out; nothing was begun then.
+            RecipeError: if the recipe cannot be carried out; no run was started then.
         """
         if self._job is None:
             jobs = [self._made(self.recipe, self.seeds)]
@@ -100,7 +100,7 @@ class Reproduction(Job):
         return self._progress if self._job is None else self._job.progress
 
     def stop(self) -> None:
-        """End soon; what has ended is kept."""
+        """Stop soon; finished runs are kept."""
         super().stop()
         if self._job is not None:
             self._job.stop()
@@ -119,7 +119,7 @@ class Reproduction(Job):
             self._problems += self._reasons(outcome.progress)
 
     def _reasons(self, progress: JobProgress) -> tuple[str, ...]:
-        """Why runs failed of which the job itself has said nothing, as they have been kept."""
+        """Reasons of failed runs from the store, used if the job reported none."""
         told = f"{progress.failed} of {progress.runs} runs could not be made"
         try:
             found = results.problems(self.results())
@@ -130,16 +130,16 @@ class Reproduction(Job):
         return tuple(f"{place}: {problem}" for place, problem in found.items()) or (told,)
 
     def results(self) -> Results:
-        """What is known so far. Reads the store: not at every frame.
+        """Results so far, read from the store; too slow to call at every frame.
 
         Raises:
-            StoreError: if it cannot be read.
+            StoreError: if the store cannot be read.
         """
         return stored_results(self.recipe, self._store, is_quick=self.is_quick, seeds=self.seeds)
 
 
 def expected_s(recipe: Recipe, *, is_quick: bool) -> float:
-    """What an experiment takes on two cores, s; a quick one that does not say, its share of the whole; NaN: unknown."""
+    """Expected duration on two cores, s: from the recipe, or in proportion for a quick run; NaN if unknown."""
     whole_s = math.nan if recipe.expected_s is None else recipe.expected_s
     if not is_quick:
         return whole_s
@@ -158,14 +158,15 @@ class Reproductions(Series[Reproduction]):
 
     Args:
         recipes: the experiments, in order.
-        store: where what is made is kept.
-        is_quick: whether they take what `[quick]` says.
-        seeds: of each point; None: those of the recipes.
-        jobs: how many runs at once.
-        cluster: address of a Ray cluster that makes them instead; None: none. What is timed or trained stays here.
+        store: store for the results.
+        is_quick: whether to apply `[quick]`.
+        seeds: seeds of each point; None for those of the recipes.
+        jobs: number of parallel runs.
+        cluster: address of a Ray cluster for simulation runs; None for this machine. Costs and trainings always run
+            here.
 
     Raises:
-        RecipeError: if one of them cannot be carried out; nothing was begun then.
+        RecipeError: if a recipe cannot be carried out; no run was started then.
     """
 
     def __init__(
@@ -203,14 +204,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QueuedState:
-    """Where an experiment of the queue stands.
+    """State of an experiment in the queue.
 
     Attributes:
         state: waiting, running, or how it ended.
-        is_quick: whether it is a quick one.
-        fraction: share of its runs that are done, 0 to 1.
-        eta_s: time still to go, s; NaN while unknown.
-        problem: why it failed; empty if it did not.
+        is_quick: whether it is a quick run.
+        fraction: share of finished runs, 0 to 1.
+        eta_s: remaining time, s; NaN while unknown.
+        problem: reason of a failure; empty without one.
     """
 
     state: JobState
@@ -221,12 +222,12 @@ class QueuedState:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will happen."""
+        """True after the experiment has ended."""
         return self.state.is_over
 
 
 def queued_state(job: Reproduction) -> QueuedState:
-    """Where an experiment stands."""
+    """State of an experiment of the queue."""
     if job.state is JobState.RUNNING:
         return QueuedState(job.state, job.is_quick, job.progress.fraction, job.progress.eta_s)
     is_waiting = job.state is JobState.WAITING
@@ -236,13 +237,12 @@ def queued_state(job: Reproduction) -> QueuedState:
 
 
 class ReproductionQueue(Reproductions):
-    """Experiments that come one by one.
+    """A queue of experiments that accepts more while it runs.
 
     Args:
-        store: where runs are kept.
-        jobs: how many runs at once.
-        take_over: copies to the store what need not be made again of an experiment that is about to begin; None: all of
-            it is made.
+        store: store for the results.
+        jobs: number of parallel runs.
+        take_over: copies existing results of an experiment to the store before it begins; None to copy nothing.
     """
 
     def __init__(self, store: Store, *, jobs: int, take_over: Callable[[Recipe, Store], object] | None = None) -> None:
@@ -252,10 +252,10 @@ class ReproductionQueue(Reproductions):
         self._lock = threading.Lock()
 
     def add(self, recipes: Iterable[Recipe], *, is_quick: bool) -> list[str]:
-        """Put experiments at the end; those that wait or go on already stay where they are.
+        """Append experiments; those that already wait or run keep their places.
 
         Returns:
-            Names of those that were added.
+            Names of the added experiments.
         """
         added = []
         with self._lock:
@@ -269,22 +269,22 @@ class ReproductionQueue(Reproductions):
                     executor=self._shared,
                     before=partial(self._copy_what_is_there, recipe),
                 )
-                # At the end, also if it was there before.
+                # An experiment that has already ended moves to the end.
                 self.each = (*(other for other in self.each if other.name != recipe.name), job)
                 added.append(recipe.name)
         return added
 
     def states(self) -> dict[str, QueuedState]:
-        """Where each stands that was ever added."""
+        """State of each experiment that was ever added."""
         return {job.name: queued_state(job) for job in self.each}
 
     @property
     def is_busy(self) -> bool:
-        """Whether something waits or goes on."""
+        """True while experiments wait or run."""
         return any(not job.state.is_over for job in self.each)
 
     def stop(self, names: Iterable[str] | None = None) -> None:
-        """End these soon, or all; runs that have ended are kept, and a later call makes what is missing."""
+        """Stop these experiments soon, or all; finished runs are kept, and a later call makes the missing ones."""
         if names is None:
             super().stop()
             return
@@ -301,12 +301,12 @@ class ReproductionQueue(Reproductions):
         except Exception as error:
             if not is_expected(error):
                 raise
-            # Then everything is made, and what is wrong with the database shows there.
+            # All runs are then made, and the job reports errors of the store.
             _log.warning("results of %s are not taken over: %s", recipe.name, error)
 
 
 def left_s(states: Iterable[QueuedState]) -> float:
-    """The time until all of these are through; NaN while nothing is known of it."""
+    """Remaining time of all these experiments, s; NaN while unknown."""
     known = [state.eta_s for state in states if not state.is_over]
     finite = [value for value in known if math.isfinite(value)]
     return math.fsum(finite) if finite else math.nan

@@ -1,6 +1,6 @@
-"""Results of an experiment: means with intervals, courses over time, verdicts of its checks, and missing runs.
+"""Results of an experiment: means with intervals, traces, verdicts of its checks, and reasons of missing values.
 
-They count the runs that have measured anything, and hold the numbers of these runs in the store.
+They also count the runs that measured values, and list the numbers of these runs in the store.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class VerdictKind(StrEnum):
-    """What a check says."""
+    """Kind of verdict of a check."""
 
     INSIDE = "inside band"
     OUTSIDE = "outside band"
@@ -38,19 +38,19 @@ class VerdictKind(StrEnum):
 
     @property
     def is_met(self) -> bool:
-        """Whether it is as the paper says."""
+        """True if the result agrees with the paper."""
         return self in (VerdictKind.INSIDE, VerdictKind.HOLDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of a cause in one variant.
+    """Test of a cause in one variant.
 
     Attributes:
-        variant: None: the results themselves.
-        outcome: of what shows the cause.
-        n_met: how many checks of the experiment are met there.
-        n_checks: how many there are.
+        variant: the variant; None for the results themselves.
+        outcome: outcome of the claim that shows the cause.
+        n_met: number of checks of the experiment that are met there.
+        n_checks: number of checks of the experiment.
     """
 
     variant: Variant | None
@@ -61,11 +61,11 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Whether the cause that a recipe names is why a check is not met.
+    """Test of the cause that a recipe names for an unmet check.
 
     Attributes:
-        cause: as the recipe has it.
-        trials: in order.
+        cause: the cause of the recipe.
+        trials: trials in order.
     """
 
     cause: Cause
@@ -73,13 +73,13 @@ class Explanation:
 
     @property
     def is_shown(self) -> bool | None:
-        """Whether any trial bears it out; None: none does, and not all have been run."""
+        """True if a trial confirms the cause, False if all refute it; None while trials are missing."""
         told = [trial.outcome.holds for trial in self.trials]
         return True if True in told else None if None in told else False
 
 
 class Settlement(StrEnum):
-    """How a check is settled, if it has no cause that is shown."""
+    """Settlement of a check without a shown cause."""
 
     MET = translatable("met")
     OPEN = translatable("not explained")
@@ -88,15 +88,15 @@ class Settlement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a check.
+    """Verdict of a check.
 
     Attributes:
-        check: what had to hold.
-        kind: what it says.
+        check: the check.
+        kind: kind of the verdict.
         outcome: numbers on both sides.
-        reason: why it could not be told; empty if it could.
-        overlaps: pairs whose 95 % intervals overlap, so that their order may be chance, each as text.
-        explanation: of what is not met; None: it is met, or no cause is known.
+        reason: reason for a missing measurement; empty if measured.
+        overlaps: pairs with overlapping 95 % intervals, whose order may be chance, each as text.
+        explanation: test of the cause of an unmet check; None if the check is met or its cause is unknown.
     """
 
     check: Check
@@ -108,7 +108,7 @@ class Verdict:
 
     @property
     def settlement(self) -> Settled:
-        """Whether it is met, or which cause is shown."""
+        """Settlement of the check: met, a shown cause, not explained, or not measured."""
         if self.kind.is_met:
             return Settlement.MET
         if self.explanation is not None and self.explanation.is_shown:
@@ -124,11 +124,11 @@ SETTLEMENTS: tuple[Settled, ...] = (
     Settlement.OPEN,
     Settlement.NOT_MEASURED,
 )
-"""In the order in which they are told."""
+"""All settlements in the order of lists."""
 
 
 def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settled, int]:
-    """How many checks are settled in each way."""
+    """Number of checks by settlement."""
     counts = dict.fromkeys(SETTLEMENTS, 0)
     for verdict in verdicts:
         counts[verdict.settlement] += 1
@@ -136,21 +136,21 @@ def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settled, int]:
 
 
 class Results:
-    """Of one experiment, full or quick.
+    """Results of an experiment, full or quick.
 
     Args:
         recipe: the experiment.
-        values: what was measured; None: nothing yet.
-        is_quick: whether it was shortened.
-        seeds: of each point, in order.
-        varied: the results of a variant by its name; asked for those that a check needs.
+        values: measured values; None before the first run.
+        is_quick: whether it is a quick run.
+        seeds: seeds of each point, in order.
+        varied: returns the results of a variant by name; called only for variants that a check needs.
 
     Attributes:
         recipe: the experiment.
-        is_quick: whether it was shortened.
-        seeds: of each point, in order.
-        series: names of those that were wanted, in order.
-        points: labels of those that were wanted, in order; one that is empty where there is no axis.
+        is_quick: whether it is a quick run.
+        seeds: seeds of each point, in order.
+        series: names of the requested series, in order.
+        points: labels of the requested points, in order; one empty label without an axis.
     """
 
     def __init__(
@@ -174,12 +174,12 @@ class Results:
 
     @property
     def values(self) -> Values | None:
-        """Whence everything comes."""
+        """Measured values; None before the first run."""
         return self._values
 
     @property
     def is_there(self) -> bool:
-        """Whether anything was measured."""
+        """True if any value was measured."""
         return any(
             self.cell(measure, series, point).n
             for measure in self.recipe.measures
@@ -189,11 +189,11 @@ class Results:
 
     @property
     def note(self) -> str:
-        """What the numbers depend on besides the recipe; may be empty."""
+        """Condition of the numbers besides the recipe; may be empty."""
         return "" if self._values is None else self._values.note
 
     def cell(self, measure: str, series: str, point: str = "") -> Estimate:
-        """Mean over the seeds, SI, with its 95 % interval; empty where nothing was measured."""
+        """Mean over the seeds, SI, with its 95 % interval; empty without measurements."""
         key = (measure, series, point)
         if key not in self._cells:
             wanted = self._values is not None and series in self.series and point in self.points
@@ -202,7 +202,7 @@ class Results:
         return self._cells[key]
 
     def improvement(self, measure: str, series: str, over: str, point: str = "") -> float:
-        """(new - old) / old of the means; NaN where one is missing."""
+        """(new - old) / old of the means; NaN if one is missing."""
         old = self.cell(measure, over, point).mean
         return self.cell(measure, series, point).mean / old - 1 if old else math.nan
 
@@ -216,15 +216,15 @@ class Results:
         window_s: float = 0.0,
         is_running_mean: bool = False,
     ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """A course over time, SI; None where there is none.
+        """A trace of a run, SI; None if it is missing.
 
         Args:
-            measure: name.
-            series: name.
-            point: label; left out: the first.
-            seed: of the run; None: the first.
-            window_s: over which it is smoothed: each value is the mean of the window that ends there.
-            is_running_mean: each value is the mean up to there.
+            measure: name of the measure.
+            series: name of the series.
+            point: label of the point; empty for the first.
+            seed: seed of the run; None for the first.
+            window_s: smoothing window, s: each value is the mean of the window that ends there.
+            is_running_mean: whether each value is the mean up to its time.
         """
         if self._values is None:
             return None
@@ -242,7 +242,7 @@ class Results:
     def capacity(
         self, links: str, series: str, point: str = "", seed: int | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times and the sum of the rates of links, bit/s; None where there are none, as in trainings."""
+        """Times and the sum of the rates of links, bit/s; None for kinds without links, such as trainings."""
         told = getattr(self._values, "capacity", None)
         if told is None:
             return None
@@ -252,13 +252,13 @@ class Results:
         return found
 
     def run_ids(self, series: str | None = None, point: str | None = None) -> tuple[int, ...]:
-        """Numbers of the runs in the store; of a kind that has none there, nothing."""
+        """Numbers of the runs in the store; empty for kinds without runs."""
         told = getattr(self._values, "run_ids", None)
         found: tuple[int, ...] = () if told is None else told(series, point)
         return found
 
     def problem(self, series: str, point: str = "") -> str:
-        """Why values are missing; empty if none is."""
+        """Reason for missing values; empty if all exist."""
         if series not in self.series:
             return f"{series} is not in a quick run"
         if point not in self.points:
@@ -266,11 +266,11 @@ class Results:
         return "it has not been run" if self._values is None else self._values.problem(series, point)
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """What the checks say, in order."""
+        """Verdicts of the checks, in order."""
         return tuple(map(self._verdict, self.recipe.checks))
 
     def variant(self, name: str) -> Results:
-        """What came of a variant."""
+        """Results of a variant."""
         if name not in self._variants:
             recipe = self.recipe.variants[name].recipe
             nothing = Results(recipe, None, is_quick=self.is_quick, seeds=self.seeds)
@@ -281,7 +281,7 @@ class Results:
         told = self._told(check)
         if told.kind.is_met or check.cause is None:
             return told
-        # What was not measured has nothing to be explained, but a variant may be long enough where this is too short.
+        # An unmeasured check needs no explanation, but if only a quick run is too short, a variant may be long enough.
         is_too_short = self.is_quick and check.needs_full
         if told.kind is VerdictKind.NOT_MEASURED and not (is_too_short and check.cause.variants):
             return told
@@ -338,7 +338,7 @@ class Results:
         return Missing(f"{place} has no {measure} in {len(self.seeds) - cell.n} of {len(self.seeds)} runs")
 
     def _overlaps(self, check: Check) -> list[str]:
-        """Pairs of series that the check compares and whose intervals overlap."""
+        """Pairs of series that the check compares and whose 95 % intervals overlap."""
         found: dict[str, None] = {}
         for first, second in check.claim.compared():
             one, other = first.texts[0], second.texts[0]
@@ -362,13 +362,13 @@ def _do_overlap(first: Estimate, second: Estimate) -> bool:
 
 
 def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int] | None = None) -> Results:
-    """What the store has of an experiment; nothing is run, and the store may be read-only.
+    """Results of an experiment in a store; runs nothing, and the store may be read-only.
 
     Args:
         recipe: the experiment.
-        store: where its runs are.
-        is_quick: of a quick run.
-        seeds: that it was run with; None: those of the recipe.
+        store: store of its runs.
+        is_quick: whether to read a quick run.
+        seeds: seeds of the runs; None for those of the recipe.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
@@ -385,12 +385,12 @@ def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Seque
 
 
 def n_wanted(results: Results) -> int:
-    """How many runs the experiment has: each series at each point with each seed."""
+    """Number of runs of the experiment: each series at each point with each seed."""
     return len(results.series) * len(results.points) * len(results.seeds)
 
 
 def n_finished(results: Results) -> int:
-    """How many of them have measured anything."""
+    """Number of runs that measured any value."""
     return sum(
         max((results.cell(measure, series, point).n for measure in results.recipe.measures), default=0)
         for series in results.series
@@ -399,12 +399,12 @@ def n_finished(results: Results) -> int:
 
 
 def is_complete(results: Results) -> bool:
-    """Whether all of them have."""
+    """True if all runs measured values."""
     return n_finished(results) >= n_wanted(results)
 
 
 def problems(results: Results) -> dict[str, str]:
-    """Why values are missing, by series, or by series and point where the points of a series differ."""
+    """Reasons for missing values, by series, or by series and point if they differ between points."""
     found: dict[str, str] = {}
     for series in results.series:
         by_point = {point: results.problem(series, point) for point in results.points}

@@ -1,11 +1,11 @@
-"""Trained policies anew: those that experiments use, from the recipes that they were made with.
+"""Retraining of the policies that experiments use, with their original training recipes.
 
     retraining = Retraining(recipes, store, is_quick=True)
     retraining.run()
     recipes = [retraining.changed(recipe) for recipe in recipes]
 
-Nothing that ships is overwritten. A policy that was trained anew is in the folder of its training, and the experiment
-names it by its path; a training that came to its end is not made again, one that was cut off goes on.
+Shipped policies are never overwritten. A retrained policy stays in the folder of its training, and the experiment names
+it by its path. Finished trainings are reused, and interrupted ones resume.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 PolicyUse = Mapping[tuple[str, str], str]
-"""What policy a flow has: by series and flow, the name of the policy."""
+"""Name of the policy by series and flow."""
 
 _SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
-"""Of an evaluation; its goodput is that of a flow."""
+"""Figures of an evaluation in the table; the goodput is per flow."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrainedPolicy:
-    """A policy that was trained anew.
+    """A policy that was trained again.
 
-    Attributes:
+    name: name of the shipped policy.
         name: of the shipped one.
-        training: what made the new one.
-        path: of the new one; None: there is none, `training` says why.
+        training: the training of the new policy.
+        path: path of the new policy; None after a failure, whose reason is in `training`.
     """
 
     name: str
@@ -63,17 +63,17 @@ class Retraining(KeptTrainings):
     """The trainings of the policies of some experiments.
 
     Args:
-        recipes: of the experiments.
-        store: gets the trainings.
-        is_quick: whether the experiments take their quick form.
-        settings: fields of `TrainingConfig` in place of those of the training recipes, e.g. a smaller budget.
-        jobs: how many trainings at once.
-        trainer: module whose `run_training` trains.
+        recipes: recipes of the experiments.
+        store: store for the trainings.
+        is_quick: whether the experiments are quick.
+        settings: fields of `TrainingConfig` that replace those of the training recipes, e.g. a smaller budget.
+        jobs: number of parallel trainings.
+        trainer: module with the function `run_training`.
 
     Attributes:
-        names: of the policies, sorted.
-        without_recipe: policies that the experiments use and no recipe makes; they stay as they are.
-        policies: those trained anew, once `run` is over.
+        names: names of the policies with a training recipe, sorted.
+        without_recipe: policies of the experiments that lack a training recipe; they stay unchanged.
+        policies: the retrained policies, after `run`.
 
     Raises:
         RecipeError: if a scenario of an experiment cannot be read.
@@ -113,7 +113,7 @@ class Retraining(KeptTrainings):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Trainings that did not come to their end, a line each; their policies stay as they ship."""
+        """Failed trainings, one line each; experiments keep their shipped policies."""
         return tuple(f"{each.name}: {each.training.problem}" for each in self.policies if each.path is None)
 
     def changed(self, recipe: Recipe) -> Recipe:
@@ -124,7 +124,7 @@ class Retraining(KeptTrainings):
         return replace(changed, variants=variants)
 
     def table(self) -> TextTable:
-        """What the evaluations of the shipped policies say, and those of the new ones beside them."""
+        """Evaluations of the shipped policies beside those of the new ones."""
         numbers = map(TextColumn, ("Shipped", "Trained anew", "Change"))
         columns = (*text_columns("Policy", "On held-out seeds"), *numbers)
         library = PolicyLibrary((shipped_policies(),))
@@ -144,7 +144,7 @@ class Retraining(KeptTrainings):
         return TextTable("Policies trained anew", columns, tuple(rows))
 
     def document(self) -> list[dict[str, Any]]:
-        """The same as JSON, in SI units."""
+        """The content of the table as JSON values, in SI units."""
         library = PolicyLibrary((shipped_policies(),))
         return [
             {
@@ -161,7 +161,7 @@ class Retraining(KeptTrainings):
 
 
 def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
-    """The policies by name that the flows of a recipe's series have, at any point; none for trainings.
+    """Names of the policies of flows, at any point of a series; empty for the kind training.
 
     Raises:
         RecipeError: if a scenario cannot be read.
@@ -176,7 +176,7 @@ def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
 
 
 def with_policies(recipe: Recipe, use: PolicyUse, paths: Mapping[str, Path]) -> Recipe:
-    """A recipe whose flows have other policies, by path, in place of those of these names."""
+    """A recipe with policies by path in place of the named policies."""
     return replace(recipe, series={name: _with_policies(each, use, paths) for name, each in recipe.series.items()})
 
 
@@ -197,7 +197,7 @@ def _with_policies(series: Series, use: PolicyUse, paths: Mapping[str, Path]) ->
 
 
 def _scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
-    """The scenario of each series at each point, with the series' name."""
+    """Scenario of each series at each point, with the name of the series."""
     if recipe.kind == "training":
         return []
     if recipe.kind == "cost":
@@ -212,7 +212,7 @@ def _scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
 
 
 def _request(name: str, settings: Mapping[str, Any]) -> TrainingRequest:
-    """What the recipe of a policy trains; with a budget of steps alone, so that it repeats."""
+    """Training request of a policy's recipe, limited only by steps, so that the training repeats exactly."""
     request = request_of(load_recipe(name))
     merged = {**request.settings, **settings, "minutes": None}
     if merged.get("steps") is None:
@@ -221,7 +221,7 @@ def _request(name: str, settings: Mapping[str, Any]) -> TrainingRequest:
 
 
 def _figures(evaluation: object) -> dict[str, float]:
-    """The means of the agent's own figures in an evaluation, SI; empty if there is none."""
+    """Means of the agent's figures in an evaluation, SI; empty without an evaluation."""
     if not isinstance(evaluation, Mapping):
         return {}
     listed = evaluation.get("controllers")

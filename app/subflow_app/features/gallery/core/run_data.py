@@ -1,4 +1,4 @@
-"""A finished run of an experiment, as measures ask for it: figures of its summary, and time series from the store."""
+"""A finished run as input of measures: figures of its summary, and time series from the store."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class RunData:
     """One run.
 
     Args:
-        store: where it is.
-        run_id: its number there.
-        figures: numbers that it has recorded, by key.
-        scenario: reads what was simulated.
+        store: store of the run.
+        run_id: number of the run.
+        figures: recorded figures by key.
+        scenario: reads the scenario of the run.
         siblings: the other runs of the experiment.
     """
 
@@ -64,47 +64,47 @@ class RunData:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """What was simulated."""
+        """Scenario of the run."""
         return self._read_scenario()
 
     @cached_property
     def all_flows(self) -> tuple[str, ...]:
-        """Names of all flows, "download.1"."""
+        """Names of all flows, e.g. "download.1"."""
         return tuple(match["flow"] for key in self.figures if (match := _FLOW_KEY.fullmatch(key)))
 
     def flows(self, patterns: str | None) -> tuple[str, ...]:
-        """The flows that patterns name ("download*, tcp"); without any, all that have a controller."""
+        """Flows whose names match the patterns ("download*, tcp"); without patterns, all flows with a controller."""
         if patterns is None:
             return tuple(name for name in self.all_flows if not self.flow(name).sends_datagrams)
         return tuple(name for name in self.all_flows if matches(name, patterns))
 
     def flow(self, name: str) -> Flow:
-        """The flow of the scenario that a name belongs to."""
+        """The flow of the scenario from which a named flow was made."""
         flows = self.scenario.flows
         return flows[name] if name in flows else flows[name.rpartition(".")[0]]
 
     def subflows(self, flow: str, only: int | None) -> tuple[str, ...]:
-        """Owners of the subflows of a flow, "download.1/2"; the one of that number alone if it is given."""
+        """Owners of the subflows of a flow, e.g. "download.1/2"; `only` selects one subflow by number."""
         numbers = range(1, 1 + sum(f"flows.{flow}/{n}.throughput_bps" in self.figures for n in range(1, 65)))
         return tuple(f"{flow}/{number}" for number in numbers if only in (None, number))
 
     def figure(self, key: str) -> float:
-        """A recorded number; NaN if there is none."""
+        """A recorded figure; NaN if it is missing."""
         return self.figures.get(key, math.nan)
 
     def part(self, owner: str, keys: Iterable[str]) -> dict[str, float]:
-        """Recorded numbers of a flow or subflow, "download.1/2", as its part of a summary has them; those it has."""
+        """Recorded figures of a flow or subflow, e.g. "download.1/2", without missing keys."""
         found = {key: self.figures.get(f"flows.{owner}.{key}") for key in keys}
         return {key: value for key, value in found.items() if value is not None}
 
     def active(self, flow: str) -> NDArray[np.bool_]:
-        """Samples of the time in which a flow is active: from its start until it is complete."""
+        """Samples within the active time of a flow, from its start to its completion, bool [n]."""
         start_s = self.figures.get(f"flows.{flow}.start_s", 0.0)
         end_s = start_s + self.figures.get(f"flows.{flow}.completion_s", math.inf)
         return (self.times_s > start_s + _EDGE_S) & (self.times_s - self.interval_s < end_s - _EDGE_S)
 
     def payload_bytes(self, flow: str) -> int:
-        """What a full packet of a flow carries: of a multipath one less by the option that maps it to the data."""
+        """Payload of a full packet, bytes; in MPTCP, the DSS option reduces it."""
         scenario = self.scenario
         if self.flow(flow).kind != "mptcp":
             return scenario.mss_bytes
@@ -112,12 +112,12 @@ class RunData:
         return scenario.mss_bytes - int(chosen["dss_option"])
 
     def wire_factor(self, flow: str) -> float:
-        """Bits on the wire for a bit of payload, in full packets."""
+        """Bits on the wire per bit of payload, in full packets."""
         return (self.scenario.mss_bytes + HEADER_BYTES) / self.payload_bytes(flow)
 
     @property
     def counted_s(self) -> float:
-        """The time that figures are about, s."""
+        """Measured time after the warm-up, s."""
         return self.scenario.duration_s - self.scenario.warmup_s
 
     # Time series
@@ -128,19 +128,19 @@ class RunData:
 
     @cached_property
     def times_s(self) -> Samples:
-        """Of all samples; empty if none are kept."""
+        """Times of all samples, s; empty without time series."""
         for info in self._series.values():
             return sample_times(info.t0_s, info.dt_s, info.n)
         return np.empty(0)
 
     @property
     def interval_s(self) -> float:
-        """Time between two samples, s; 0 if fewer than two are kept."""
+        """Sampling interval, s; 0 with fewer than two samples."""
         times = self.times_s
         return float(times[1] - times[0]) if len(times) > 1 else 0.0
 
     def samples(self, scope: str, owner: str, name: str) -> Samples:
-        """Values of a series, one for each of `times_s`; NaN where there are none."""
+        """Values of a series at each of `times_s`; NaN if the series is missing."""
         key = (scope, owner, name)
         found = self._read.get(key)
         if found is None:
@@ -151,7 +151,7 @@ class RunData:
         return found
 
     def flow_samples(self, flow: str, name: str, subflow: int | None) -> Samples:
-        """Of a flow, or of one of its subflows: a rate or a window is the sum of those of the subflows."""
+        """Time series of a flow or of one subflow; missing series of a flow are summed over its subflows."""
         if subflow is not None:
             return self.samples(SUBFLOW, f"{flow}/{subflow}", name)
         if (FLOW, flow, name) in self._series:
@@ -159,11 +159,11 @@ class RunData:
         return total([self.samples(SUBFLOW, owner, name) for owner in self.subflows(flow, None)], len(self.times_s))
 
     def link_samples(self, owner: str, name: str) -> Samples:
-        """Of a direction of a link."""
+        """Time series of a link direction."""
         return self.samples(LINK, owner, name)
 
     def window(self, options: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Which samples lie between `since` and `until`; a sample is about the time that ends with it."""
+        """Mask of the samples between `since` and `until`; a sample describes the interval that ends at its time."""
         since_s = options.get("since")
         since_s = self.scenario.warmup_s if since_s is None else since_s
         until_s = math.inf if options.get("until") is None else options["until"]
@@ -172,7 +172,7 @@ class RunData:
     # Links
 
     def links(self, patterns: str | None) -> tuple[str, ...]:
-        """Directions of links that patterns name, "wifi/forward"; "wifi" is its forward one. Without any: all."""
+        """Link directions that match the patterns, e.g. "wifi/forward"; "wifi" means forward. Without patterns: all."""
         owners = [f"{name}/{side}" for name in self.scenario.links for side in ("forward", "reverse")]
         if patterns is None:
             return tuple(owners)
@@ -183,13 +183,13 @@ class RunData:
         )
 
     def direction(self, owner: str) -> LinkDirection:
-        """A direction of a link as the scenario has it at the beginning."""
+        """The initial state of a link direction."""
         name, _, side = owner.partition("/")
         link = self.scenario.links[name]
         return link.reverse if side == "reverse" else link.forward
 
     def link_rate(self, owner: str, times_s: Samples) -> Samples:
-        """The rate of a direction at times, bit/s; of a delivery trace its mean. NaN: it has none."""
+        """Rate of a link direction at times, bit/s; the mean rate of a delivery trace; NaN if unlimited."""
         direction = self.direction(owner)
         if direction.trace is not None:
             times_ms = direction.trace.times_ms
@@ -202,20 +202,20 @@ class RunData:
         return rates
 
     def propagation_s(self, flow: Flow, subflow: int) -> float:
-        """Delay of the path and of the way back, s."""
+        """Propagation delay of a subflow's path and way back, s."""
         links = [self.scenario.links[name] for name in flow.paths[subflow - 1]]
         return sum(link.forward.delay_s + link.reverse.delay_s for link in links)
 
 
 def matches(name: str, patterns: str) -> bool:
-    """Whether a name is one of those, or a copy of one: "tcp" is "tcp.3", too."""
+    """True if a pattern matches a flow's name, or its base name: "tcp" matches "tcp.3"."""
     wanted = [each.strip() for each in patterns.split(",")]
     base = name.rpartition(".")[0]
     return any(fnmatchcase(name, each) or (bool(base) and fnmatchcase(base, each)) for each in wanted)
 
 
 def total(parts: Sequence[Samples], n: int) -> Samples:
-    """The sum at each time; NaN where none has a value."""
+    """The sum at each time; NaN if all parts lack a value."""
     if not parts:
         return np.full(n, math.nan)
     stacked = np.vstack(parts)
@@ -223,13 +223,13 @@ def total(parts: Sequence[Samples], n: int) -> Samples:
 
 
 def average(parts: Sequence[Samples], n: int, weights: Sequence[Samples] | None = None) -> Samples:
-    """The mean at each time of what has a value there; NaN where nothing has."""
+    """The mean over the known values at each time; NaN if all are missing."""
     if not parts:
         return np.full(n, math.nan)
     stacked = np.vstack(parts)
     weighed = np.ones_like(stacked) if weights is None else np.nan_to_num(np.vstack(weights))
     weighed = np.where(np.isnan(stacked), 0.0, weighed)
-    # Without any weight at a time, all count alike.
+    # If all weights at a time are zero, the parts count equally.
     weighed = np.where(weighed.sum(axis=0) > 0, weighed, (~np.isnan(stacked)).astype(float))
     sums = weighed.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -237,7 +237,7 @@ def average(parts: Sequence[Samples], n: int, weights: Sequence[Samples] | None 
 
 
 def trailing_mean(values: Samples, n: int) -> Samples:
-    """The mean of each value and those before it, n in all; of the first ones of fewer. NaN counts as none."""
+    """Moving average over up to n values that end at each value; NaN values are ignored."""
     n = max(n, 1)
     known = ~np.isnan(values)
     sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])

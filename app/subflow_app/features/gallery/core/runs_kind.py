@@ -1,4 +1,4 @@
-"""Experiments that are simulation runs: carried out as sweeps of the store, and read from there."""
+"""Experiments of the kind `runs`: simulation runs, made and read as sweeps of the store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class RunsKind:
-    """Simulation runs."""
+    """Implements `Kind` for simulation runs."""
 
     name = "runs"
     measures: Mapping[str, MeasureKind] = MEASURES
@@ -40,18 +40,19 @@ class RunsKind:
     needs_scenario = True
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """It has no keys of its own."""
+        """Return an empty table, because this kind has no keys."""
         return {}
 
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> Job:
-        """What carries it out."""
+        """A job that makes the runs."""
         return RunsJob(plan_experiment(recipe, is_quick=is_quick, seeds=seeds), store, executor)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:
-        """What the store has of it."""
-        # Reading every point's scenario only to find what is there would take a gallery of all experiments seconds.
+        """Stored runs of the experiment; None before the first run."""
+        # Checking the scenario of every point would delay a gallery by seconds, so it happens only if sweeps are
+        # missing.
         plan = plan_experiment(recipe, is_quick=is_quick, seeds=seeds, is_checked=False)
         found = _sweeps(store, plan)
         if len(found) < len(plan.parts):
@@ -63,7 +64,7 @@ class RunsKind:
 
 
 def _sweeps(store: Store, plan: ExperimentPlan) -> list[tuple[Part, int]]:
-    """The parts that are in the store, with the number of their sweep."""
+    """Parts with a sweep in the store, and the numbers of these sweeps."""
     found = []
     for part in plan.parts:
         record = store.sweeps.of_plan(plan_text(part.plan))
@@ -73,12 +74,12 @@ def _sweeps(store: Store, plan: ExperimentPlan) -> list[tuple[Part, int]]:
 
 
 class RunsJob(Job):
-    """Carries out the plans of an experiment, one after the other.
+    """Runs the sweeps of an experiment one after the other.
 
     Args:
-        plan: what is run.
-        store: where runs are kept; those that are there are not made again.
-        executor: makes who makes them.
+        plan: the plan of the experiment.
+        store: store for the runs; existing runs are reused.
+        executor: makes the executor of runs.
     """
 
     def __init__(self, plan: ExperimentPlan, store: Store, executor: ExecutorMaker) -> None:
@@ -86,7 +87,7 @@ class RunsJob(Job):
         self._plan = plan
         self._store = store
         self._executor = executor
-        # Replaced as a whole by the thread that runs: others may read at any time.
+        # The working thread replaces the whole tuple, because other threads may read it at any time.
         self._sweeps: tuple[SweepJob, ...] = ()
 
     @property
@@ -109,7 +110,7 @@ class RunsJob(Job):
         )
 
     def stop(self) -> None:
-        """End soon; runs that have ended are kept."""
+        """Stop soon; finished runs are kept."""
         super().stop()
         for sweep in self._sweeps:
             sweep.stop()
@@ -131,7 +132,7 @@ class RunsJob(Job):
 
 @dataclass(frozen=True, slots=True)
 class _Siblings:
-    """The other runs of an experiment, seen from one of them."""
+    """Access to the other runs of an experiment from one run."""
 
     values: RunValues
     point: str
@@ -145,14 +146,14 @@ class _Siblings:
 
 
 class RunValues:
-    """What the runs of an experiment measured.
+    """Values measured in the runs of an experiment.
 
     Args:
         recipe: the experiment.
-        store: where its runs are.
-        plan: what was run.
-        sweeps: the parts of it that are in the store, with the numbers of their sweeps.
-        seeds: of each point, in order.
+        store: store of its runs.
+        plan: the plan of the experiment.
+        sweeps: parts in the store, with the numbers of their sweeps.
+        seeds: seeds of each point, in order.
     """
 
     note = ""
@@ -190,7 +191,7 @@ class RunValues:
                     self._problems.setdefault(place, row.message or "not all of its runs have been made")
 
     def run(self, series: str, point: str, seed: int) -> RunData | None:
-        """A finished run; None if there is none."""
+        """A finished run; None if it is missing."""
         return self._runs.get((series, point, seed))
 
     def all_runs(self) -> Iterator[RunData]:
@@ -206,7 +207,7 @@ class RunValues:
         )
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """One for each seed; NaN where there is none."""
+        """A value for each seed; NaN for missing runs."""
         key = (measure, series, point)
         if key not in self._values:
             asked = self._recipe.measures[measure]
@@ -217,7 +218,7 @@ class RunValues:
         return self._values[key]
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times and values of a run."""
+        """Times and values of a run; None without a trace."""
         run = self.run(series, point, seed)
         asked = self._recipe.measures[measure]
         kind = asked.kind
@@ -232,16 +233,16 @@ class RunValues:
         return None if run is None else (run.times_s, capacity_course(run, links))
 
     def problem(self, series: str, point: str) -> str:
-        """Why values of it are missing."""
+        """Reason for missing values; empty if all exist."""
         return self._problems.get((series, point), "")
 
     def records(self) -> Records:
-        """Whence all of this is read."""
+        """The runs and sweeps from which the values were read."""
         return Records(tuple(dict.fromkeys(self.run_ids(None, None))), self._sweeps)
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Series and points of which there is a run."""
+        """Series and points with at least one run."""
         return tuple(dict.fromkeys((series, point) for series, point, _ in self._runs))
 
 

@@ -4,24 +4,24 @@ kind = "training"
 
 [training]                       # for all series
 agent = "rl-explore"
-recipe = "clean-slate"           # of a shipped policy: its options are taken where [options] has no other
+recipe = "clean-slate"           # shipped policy whose options apply unless [options] sets them
 steps = 100000                   # transitions
 num_envs = 16
 episode = "20s"
 report_every = 5000              # transitions between two points of the curve
 
-[training.options]               # of the agent
+[training.options]               # options of the agent
 history = 1
 
-[training.quick]                 # of a quick run, on top of both others
+[training.quick]                 # for quick runs, in addition to both others
 steps = 20000
 
 [series."k = 2"]
-training = { options = { history = 2 } }     # on top of those of all series
+training = { options = { history = 2 } }     # in addition to those of all series
 
-The scenario is that of the series, with its changes. Trainings repeat bit for bit. They are kept in the folder of
-trainings and in the store, and are not made again: see `kept_trainings`. Measures are numbers that follow from the
-curves of trainings.
+The scenario is that of the series, with its changes. Trainings are exactly repeatable. They are kept in the folder of
+trainings and in the store, and existing ones are reused: see `kept_trainings`. Measures are computed from the training
+curves.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ COLUMNS: Mapping[str, str] = {
     "loss_ratio": "loss_ratio",
     "rtt_inflation": "rtt_inflation",
 }
-"""Metrics of a training by the names of the measures that show them."""
+"""Metrics of a training by the names of their measures."""
 
 SMOOTHED = 0.1
-"""Share of the budget over which a curve is averaged before it is asked when it reaches a level."""
+"""Share of the budget over which a curve is averaged before it is compared with a level."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,9 +74,9 @@ class TrainingCurve:
     """A metric over the course of a training.
 
     Attributes:
-        steps: transitions learned from, float64 [n], rising.
-        values: float64 [n].
-        budget: steps of the whole training.
+        steps: transitions learned so far, float64 [n], increasing.
+        values: values of the metric, float64 [n].
+        budget: number of steps of the whole training.
     """
 
     steps: FloatArray
@@ -85,12 +85,12 @@ class TrainingCurve:
 
     @classmethod
     def of_points(cls, steps: FloatArray, values: FloatArray, budget: float) -> TrainingCurve:
-        """The curve of what was reported; of what was reported twice, after a training was cut off, the last.
+        """Curve from reports; of repeated reports after an interruption, the last counts.
 
         Args:
-            steps: float64 [n].
-            values: float64 [n]; reports without the metric have NaN.
-            budget: steps of the whole training.
+            steps: steps of the reports, float64 [n].
+            values: values of the reports, float64 [n]; NaN in reports without the metric.
+            budget: number of steps of the whole training.
         """
         known = np.isfinite(values)
         steps, values = steps[known], values[known]
@@ -98,15 +98,15 @@ class TrainingCurve:
         return cls(kept, values[::-1][last], budget)
 
     def mean(self, since: float, until: float) -> float:
-        """Mean of the reports between two shares of the budget, the first left out, the last taken in; NaN for none."""
+        """Mean of the reports after one share of the budget and up to another; NaN without reports."""
         inside = (self.steps > since * self.budget) & (self.steps <= until * self.budget + 0.5)
-        # The budget is overshot by what the environments bring at once.
+        # All environments report at once, so the last report may exceed the budget.
         if until >= 1:
             inside = self.steps > since * self.budget
         return float(self.values[inside].mean()) if inside.any() else math.nan
 
     def smoothed(self) -> FloatArray:
-        """Each value averaged with those within a tenth of the budget before it, float64 [n]."""
+        """Moving average over the preceding tenth of the budget, float64 [n]."""
         sums = np.concatenate([[0.0], np.cumsum(self.values)])
         begin = np.searchsorted(self.steps, self.steps - SMOOTHED * self.budget, side="right")
         end = np.arange(1, len(self.steps) + 1)
@@ -114,9 +114,9 @@ class TrainingCurve:
         return smooth
 
     def steps_to_reach(self, level: float) -> float:
-        """Steps after which the smoothed curve is at a level for the first time; the budget if it never is.
+        """Steps until the smoothed curve first reaches a level; otherwise the budget.
 
-        Then it is the least that it can be: a comparison with it says too little rather than too much.
+        The budget is then a lower bound, so comparisons understate the difference.
         """
         if len(self.steps) == 0 or math.isnan(level):
             return math.nan
@@ -125,15 +125,15 @@ class TrainingCurve:
 
 
 def common_level(curves: Mapping[str, list[TrainingCurve]], share: float, last: float = 0.8) -> float:
-    """A level between where trainings begin and the best of them ends.
+    """A level between the begin of trainings and the end of the best one.
 
     Args:
-        curves: of the trainings of each series.
-        share: 0: the lowest first report of all series; 1: the highest mean over the end of the budget.
-        last: share of the budget at which that end begins.
+        curves: curves of the trainings of each series.
+        share: 0 for the lowest first report of all series, 1 for the highest mean over the end of the budget.
+        last: share of the budget at which the end begins.
 
     Returns:
-        The level; NaN where there is no curve.
+        The level; NaN without curves.
     """
     begins, ends = [], []
     for trained in curves.values():
@@ -157,7 +157,7 @@ _KEYS = (
     Param("report_every", Dimension.COUNT, "Transitions between two points of the curve.", minimum=1),
 )
 _TABLES = ("options",)
-_POINTS = 20  # of a curve whose recipe does not say how many
+_POINTS = 20  # points of a curve if the recipe does not set their distance
 
 _SINCE = Param("since", Dimension.RATIO, "Share of the budget from which on.", default=0.8, minimum=0, maximum=1)
 _UNTIL = Param("until", Dimension.RATIO, "Share of the budget up to which.", default=1.0, minimum=0, maximum=1)
@@ -208,14 +208,14 @@ MEASURES: Mapping[str, MeasureKind] = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingSpec:
-    """What a series trains, as far as the recipe says.
+    """Training settings of a series, as far as the recipe gives them.
 
     Attributes:
-        agent: what learns; empty: not said yet.
-        recipe: of a shipped policy whose options are taken; empty: none.
+        agent: name of the agent; empty if not given yet.
+        recipe: shipped policy whose options apply; empty if not given.
         steps: budget of transitions.
         settings: further fields of `TrainingConfig`.
-        options: of the agent.
+        options: options of the agent.
     """
 
     agent: str = ""
@@ -225,7 +225,7 @@ class TrainingSpec:
     options: Mapping[str, Any] | None = None
 
     def with_table(self, table: Mapping[str, Any]) -> TrainingSpec:
-        """With what another table, as `read_table` gives it, says on top."""
+        """A copy with the values of another table, as returned by `read_table`."""
         settings = dict(self.settings or {})
         if "num_envs" in table:
             settings["num_envs"] = table["num_envs"]
@@ -242,10 +242,10 @@ class TrainingSpec:
         )
 
     def request(self, scenario: str, overrides: Sequence[str], seed: int) -> TrainingRequest:
-        """What to train.
+        """Training request for a scenario and seed.
 
         Raises:
-            InputError: if there is no such recipe.
+            InputError: if the recipe of the policy does not exist.
         """
         options = dict(self.options or {})
         if self.recipe:
@@ -262,7 +262,7 @@ class TrainingSpec:
 
 
 def read_table(report: Report, path: tuple[str, ...], tree: object, also_known: Sequence[str] = ()) -> dict[str, Any]:
-    """A table of the recipe: what it gives, checked."""
+    """Checked values of a table of the recipe; problems are added to the report."""
     table = report.expect_table(path, tree, "a table of agent, steps, options")
     if table is None:
         return {}
@@ -290,7 +290,7 @@ class TrainingKind:
         self._trainer = trainer
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The tables [training] and [training.quick], and that of each series."""
+        """Values of [training] and [training.quick], and of each series."""
         if "axis" in tree:
             report.add(("axis",), "an experiment of the kind training has no axis", "left out")
         table = report.expect_table((NAME,), tree.get(NAME, {}), "[training]") or {}
@@ -312,20 +312,20 @@ class TrainingKind:
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> TrainingRuns:
-        """What trains, in processes of its own: as many at once as there are pairs of cores."""
+        """A job that trains in child processes, one for every two cores at a time."""
         wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
         return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
-        """The newest finished trainings of the store that are those of the recipe."""
+        """The newest finished trainings in the store that match the recipe."""
         return TrainingValues.of(recipe, store, is_quick=is_quick, seeds=tuple(seeds))
 
 
 def wanted_trainings(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int]) -> dict[tuple[str, int], WantedTraining]:
-    """What is trained, by series and seed.
+    """Wanted trainings by series and seed.
 
     Raises:
-        InputError: if a series has no scenario, or there is no such recipe of a policy.
+        InputError: if a series has no scenario, or a policy's recipe does not exist.
     """
     wanted = {}
     for series in recipe.series_of(is_quick=is_quick):
@@ -346,7 +346,7 @@ class TrainingRuns(KeptTrainings):
     """The trainings of an experiment."""
 
     def _work(self) -> None:
-        """Make what is missing. What cannot be trained here is told with what that needs."""
+        """Make the missing trainings. If this installation cannot train, the problem names the missing requirement."""
         try:
             super()._work()
         except (TrainingError, AgentError, SimError) as error:
@@ -375,10 +375,10 @@ class TrainingValues:
 
     @classmethod
     def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
-        """What the store has; None if that is nothing and could be made.
+        """Stored trainings; None if they are missing and can be made.
 
         Raises:
-            StoreError: if it cannot be read.
+            StoreError: if the store cannot be read.
             InputError: if a scenario cannot be used.
         """
         wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
@@ -398,20 +398,20 @@ class TrainingValues:
         return cls(recipe, curves, seeds, needs, tuple(numbers)) if curves or needs else None
 
     def records(self) -> Records:
-        """Whence all of this is read."""
+        """The trainings from which the values were read."""
         return Records(trainings=self._numbers)
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """A measure by seed; NaN where there is no training."""
+        """A value for each seed; NaN for missing trainings."""
         return [self._value(self._recipe.measures[measure], series, seed) for seed in self._seeds]
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Steps and values of a training."""
+        """Steps and values of a training; None without a curve."""
         curve = self._curves.get((series, seed), {}).get(self._recipe.measures[measure].kind.name)
         return None if curve is None else (curve.steps, curve.values)
 
     def problem(self, series: str, point: str) -> str:
-        """Which trainings are missing."""
+        """Message with the missing trainings; empty if all exist."""
         missing = [seed for seed in self._seeds if (series, seed) not in self._curves]
         if not missing:
             return ""
@@ -440,7 +440,7 @@ def _stored_curves(store: Store, number: int, budget: float) -> dict[str, Traini
 
 
 def _needs() -> str:
-    """What is missing for trainings to be made here; empty if nothing is."""
+    """Missing requirement for training on this installation; empty if nothing is missing."""
     try:
         check_torch()
     except TrainingError as error:

@@ -1,1 +1,2 @@
-"""The gallery of experiments: what the papers show, run here, beside what they print. Start with `feature`."""
+"""Gallery in the window: experiments of the papers, with our results beside the published ones. Start with `feature`.
+"""

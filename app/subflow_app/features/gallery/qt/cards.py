@@ -34,12 +34,12 @@ VERDICTS: Mapping[VerdictKind, str] = {
 
 
 def verdict_text(kind: VerdictKind) -> str:
-    """``✓ inside band``: the sign tells it without colours."""
+    """Text of a verdict with its sign, for people who cannot distinguish the colours: ``✓ inside band``."""
     return f"{mark(kind)} {tr(VERDICTS[kind])}"
 
 
 def cause_text(verdict: Verdict) -> str:
-    """``reading, shown``; empty of what is met, or has no cause."""
+    """Cause of an unmet check: ``reading, shown``; empty for a check that is met or lacks a cause."""
     told = verdict.explanation
     if told is None:
         return ""
@@ -47,7 +47,7 @@ def cause_text(verdict: Verdict) -> str:
 
 
 def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
-    """Signs, and signs with counts: met, not met for a cause that is shown, not explained, not measured."""
+    """Each sign with its text, sign and count: met, not met for a shown cause, not explained, not measured."""
     found: dict[str, int] = {}
     for way in SETTLEMENTS:
         found[settled_mark(way)] = found.get(settled_mark(way), 0) + counts.get(way, 0)
@@ -55,7 +55,7 @@ def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
 
 
 def counts_text(counts: Mapping[Settled, int]) -> str:
-    """``5 of 9 checks met, 3 noise, 1 not explained``; empty without any."""
+    """Counts as text: ``5 of 9 checks met, 3 noise, 1 not explained``; empty without checks."""
     total = sum(counts.values())
     if not total:
         return ""
@@ -65,7 +65,7 @@ def counts_text(counts: Mapping[Settled, int]) -> str:
 
 
 def takes_text(exhibit: Exhibit) -> str:
-    """How long quick and full runs take."""
+    """Expected durations of quick and full runs."""
     if exhibit.recipe is None:
         return ""
     quick, full = (expected_s(exhibit.recipe, is_quick=is_quick) for is_quick in (True, False))
@@ -78,7 +78,7 @@ def takes_text(exhibit: Exhibit) -> str:
 
 
 def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
-    """Where an experiment stands, in a line."""
+    """State of an experiment in one line."""
     if exhibit.problem:
         return exhibit.problem.splitlines()[0]
     if queued is not None and not queued.is_over:
@@ -99,7 +99,7 @@ def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
 
 
 def _there_text(exhibit: Exhibit, length: str) -> str:
-    """How much of it was run."""
+    """Length of the run, and the number of existing runs if some are missing."""
     if exhibit.is_begun:
         return tr(
             "{length} run: {done} of {total} runs exist",
@@ -111,7 +111,7 @@ def _there_text(exhibit: Exhibit, length: str) -> str:
 
 
 def spoken(exhibit: Exhibit, queued: QueuedState | None) -> str:
-    """What a screen reader says of an experiment."""
+    """Description of an experiment for screen readers."""
     figure = "" if exhibit.recipe is None else tr("figure {figure}", figure=exhibit.recipe.figure)
     parts = [exhibit.title, figure, state_text(exhibit, queued), counts_text(exhibit.counts)]
     return ". ".join(part for part in parts if part)
@@ -120,35 +120,35 @@ def spoken(exhibit: Exhibit, queued: QueuedState | None) -> str:
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
 """The experiment of a row; None for a paper."""
 QUEUED_ROLE = Qt.ItemDataRole.UserRole + 2
-"""Where it stands in the queue; None: it is not there."""
+"""State in the queue; None if the queue lacks the experiment."""
 PICTURE_ROLE = Qt.ItemDataRole.UserRole + 3
-"""Its figure, small; None: there is none."""
+"""Thumbnail of the figure; None before it has been drawn."""
 COUNTS_ROLE = Qt.ItemDataRole.UserRole + 4
-"""How often each verdict came out, of an experiment or a paper."""
+"""Number of checks by settlement, of an experiment or a paper."""
 
 
 class ExperimentModel(TreeModel):
-    """Papers are rows, experiments their children; an experiment that changes is drawn again, and nothing else."""
+    """Tree of papers with their experiments; a change of an experiment repaints only its row and its paper."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Empty."""
+        """An empty model."""
         super().__init__(parent)
         self._papers: list[str] = []
         self._members: list[list[Exhibit]] = []
         self._queued: Mapping[str, QueuedState] = {}
         self._pictures: dict[str, QPixmap] = {}
 
-    # ---- what its owner says ----
+    # ---- content ----
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Shows these."""
+        """Replaces all experiments."""
         self.beginResetModel()
         ordered = paper_order(exhibits)
         self._papers, self._members = list(ordered), list(ordered.values())
         self.endResetModel()
 
     def replace(self, exhibit: Exhibit) -> None:
-        """Shows another state of one of them."""
+        """Replaces one experiment by its new state."""
         index = self.index_of(exhibit.name)
         if index.isValid():
             self._members[index.parent().row()][index.row()] = exhibit
@@ -156,7 +156,7 @@ class ExperimentModel(TreeModel):
             self.dataChanged.emit(index.parent(), index.parent())
 
     def show_queue(self, states: Mapping[str, QueuedState]) -> None:
-        """Shows what waits and goes on."""
+        """Shows the states of queued experiments."""
         before, self._queued = self._queued, dict(states)
         for name in {*before, *states}:
             if before.get(name) != states.get(name):
@@ -165,7 +165,7 @@ class ExperimentModel(TreeModel):
                     self.dataChanged.emit(index, index)
 
     def set_picture(self, name: str, picture: QPixmap | None) -> None:
-        """Shows a figure, small; None takes it away."""
+        """Shows the thumbnail of an experiment; None removes it."""
         if picture is None:
             self._pictures.pop(name, None)
         else:
@@ -175,15 +175,15 @@ class ExperimentModel(TreeModel):
             self.dataChanged.emit(index, index)
 
     def forget_pictures(self) -> None:
-        """They have the colours of another theme."""
+        """Discards all thumbnails, e.g. because they have the colours of the previous theme."""
         self._pictures.clear()
 
     def exhibits(self) -> list[Exhibit]:
-        """All of them, in order."""
+        """All experiments in the order of the rows."""
         return [exhibit for members in self._members for exhibit in members]
 
     def index_of(self, name: str) -> QModelIndex:
-        """Where an experiment stands; invalid if it does not."""
+        """Index of an experiment; invalid for an unknown name."""
         for row, members in enumerate(self._members):
             for place, exhibit in enumerate(members):
                 if exhibit.name == name:
@@ -191,7 +191,7 @@ class ExperimentModel(TreeModel):
         return QModelIndex()
 
     def under(self, index: Index) -> list[Exhibit]:
-        """The experiment of a row, or all of a paper."""
+        """The experiment of a row, or all experiments of a paper's row."""
         if not index.isValid():
             return []
         if not index.internalId():
@@ -201,15 +201,15 @@ class ExperimentModel(TreeModel):
     # ---- QAbstractItemModel ----
 
     def count(self, above: int | None) -> int:
-        """Papers, or the experiments of one."""
+        """Number of papers, or of the experiments of one paper."""
         return len(self._papers) if above is None else len(self._members[above])
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """One."""
+        """1: the delegate draws everything in one column."""
         return 1
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Titles, and what the delegate draws beside them."""
+        """Titles, tooltips, and the values that the delegate draws."""
         if not index.isValid():
             return None
         if not index.internalId():
@@ -246,17 +246,17 @@ class ExperimentModel(TreeModel):
 
 
 PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)
-"""Of the figure of a card, logical px."""
+"""Size of the figure on a card, logical px."""
 _MARGIN, _GAP = 6, 8
 _BAR = 4
-_PAD = 5  # beside a word in a frame
+_PAD = 5  # on both sides of a framed word
 
 
 class CardDelegate(QStyledItemDelegate):
-    """Draws with the colours of the theme; text is elided, never cut."""
+    """Draws papers and cards in the colours of the theme; long text ends in an ellipsis."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Cards are as high as their figure or their three lines."""
+        """Height of the figure or of three lines of text, whichever is larger."""
         line = option.fontMetrics.height()
         if index.data(EXHIBIT_ROLE) is None:
             return QSize(160, line + 2 * _MARGIN)
@@ -265,7 +265,7 @@ class CardDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draws a row."""
+        """Draws a paper or a card."""
         painter.save()
         tokens = current_tokens()
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -350,7 +350,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.drawRect(QRectF(track.left(), track.top(), track.width() * known.fraction, track.height()))
 
     def _draw_shipped(self, painter: QPainter, room: QRect, ink: QColor, font: QFont) -> int:
-        """A frame with a word at the right of the room; returns how much of the room it takes."""
+        """Draws a framed word at the right edge of the rectangle, and returns the width used."""
         small = sized(font, 0.85)
         painter.setFont(small)
         painter.setPen(ink)
@@ -385,7 +385,7 @@ class CardDelegate(QStyledItemDelegate):
         *,
         is_selected: bool,
     ) -> int:
-        """At the right of the room; returns how wide they are."""
+        """Draws the badges at the right edge of the rectangle, and returns the width used."""
         tokens = current_tokens()
         colours = {"✓": tokens.ok, "∵": tokens.muted_text, "✗": tokens.error, "–": tokens.muted_text}
         right = room.right()

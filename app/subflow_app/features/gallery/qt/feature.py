@@ -1,6 +1,6 @@
-"""Gallery in the window: the panel of the papers' experiments, and actions that run, show and report them.
+"""Gallery in the window: the panel of the papers' experiments, and actions to run, show and report them.
 
-An empty panel takes its place until it is first shown; everything else is loaded then.
+The panel is a placeholder until it is first shown; only then are experiments and widgets loaded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GALLERY_MENU = (
 
 
 class GalleryFeature(SessionFeature["GallerySession"]):
-    """The panel of experiments and what its actions do."""
+    """The panel of experiments and its actions."""
 
     panel_name = "gallery"
     title = translatable("Experiments of the papers")
@@ -42,12 +42,12 @@ class GalleryFeature(SessionFeature["GallerySession"]):
     scrolls = True
 
     def __init__(self, ports: GalleryPorts) -> None:
-        """An empty panel."""
+        """Start with an empty panel."""
         super().__init__()
         self.ports = ports
 
     def make(self) -> GallerySession:
-        """The experiments."""
+        """Make the panel and the session behind it."""
         from subflow_app.features.gallery.qt.panel import GalleryPanel
         from subflow_app.features.gallery.qt.session import GallerySession
 
@@ -62,7 +62,7 @@ class GalleryFeature(SessionFeature["GallerySession"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Their part of the Study menu."""
+    """Actions for the gallery's part of the Study menu."""
     yield ActionSpec(
         "gallery.show",
         "Sho&w the experiments of the papers",

@@ -1,8 +1,8 @@
 """Panel of the gallery: papers and experiments with progress and buttons on the left, one experiment enlarged.
 
-The page of an experiment has its figure, the claim of the paper, the verdicts, the paper's numbers beside ours, and the
-reasons. The process that draws for paper draws the figure for the present room and theme. Tables wrap their sentences
-in columns, with rows as high as necessary.
+The page of an experiment contains its figure, the claim of the paper, the verdicts, the paper's numbers beside ours,
+and the reasons of differences. The process that draws figures for paper also draws this figure, for the size and theme
+of the window. Tables wrap long texts in columns and adapt the heights of rows.
 """
 
 from __future__ import annotations
@@ -57,24 +57,24 @@ from subflow_app.vocabulary.tables import TextTable
 
 
 class FigureView(Label):
-    """Shows a picture as large as it fits; `resized` asks for one of another size."""
+    """Shows a picture as large as possible; `resized` requests a picture for another size."""
 
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing yet."""
+        """An empty view."""
         super().__init__(parent)
         self.setObjectName("gallery_figure")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setMinimumSize(QSize(240, 140))
-        # The picture follows the room there is, not the other way round.
+        # The size of the view must not depend on the picture.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setWordWrap(True)
-        self.content = QPixmap()  # what is shown, before it is scaled
+        self.content = QPixmap()  # the picture before scaling
 
     def show_picture(self, content: bytes, words: str) -> None:
-        """Shows a PNG; ``words`` say what is seen."""
+        """Shows a PNG; ``words`` describe it for screen readers."""
         self.content = QPixmap()
         self.content.loadFromData(content)
         self.setAccessibleName(tr("Figure"))
@@ -82,14 +82,14 @@ class FigureView(Label):
         self._fit()
 
     def show_words(self, text: str) -> None:
-        """Says why there is no figure."""
+        """Shows a text in place of a figure."""
         self.content = QPixmap()
         self.setText(text)
         self.setAccessibleName(tr("Figure"))
         self.setAccessibleDescription(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scales, and asks for a sharper one."""
+        """Scales the picture, and requests a sharper one."""
         super().resizeEvent(event)
         self._fit()
         self.resized.emit()
@@ -105,11 +105,11 @@ class FigureView(Label):
         self.setPixmap(scaled)
 
 
-_MOST_SHARE = 0.4  # of the width
+_MOST_SHARE = 0.4  # of the table's width, for one column
 
 
 class _WrappedTable(TextTableModel):
-    """Cells of several lines begin at the same height."""
+    """Table model with cells aligned at the top, so that cells of several lines begin at the same height."""
 
     translates = True
     aligns_headings = False
@@ -118,7 +118,7 @@ class _WrappedTable(TextTableModel):
 
 
 class TextTableView(QTableView):
-    """A table whose rows follow the width there is."""
+    """A table that adapts the heights of rows to the available width."""
 
     def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
         """An empty table with this object name and accessible name."""
@@ -132,25 +132,25 @@ class TextTableView(QTableView):
         self.horizontalHeader().sectionResized.connect(lambda *_sizes: self.resizeRowsToContents())
 
     def show_table(self, table: TextTable) -> None:
-        """Shows another one."""
+        """Shows another table."""
         self.text_model.show_table(table)
         self._share_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Gives columns their share of the new width."""
+        """Distributes the new width over the columns."""
         super().resizeEvent(event)
         self._share_out()
 
     def _share_out(self) -> None:
-        """Columns get what their texts need, and those with long texts share what is left."""
+        """Columns get the width of their texts, and columns with long texts share the remaining width."""
         columns = self.text_model.columnCount()
         if not columns:
             return
         header = self.horizontalHeader()
-        # A last section that takes what is left would take it from those before it.
+        # A stretched last section would take width from the columns before it.
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        # Not what the view has in mind, which is how wide a cell is that has been broken into lines already.
+        # The size hint of the view measures cells that are already wrapped, so the texts are measured here.
         rows, width_of = self.text_model.table.rows, self.fontMetrics().horizontalAdvance
         needed = [
             max([header.sectionSizeHint(column), *(width_of(row[column]) + 2 * CELL_PADDING for row in rows)]) + 12
@@ -160,7 +160,7 @@ class TextTableView(QTableView):
         if sum(needed) > room:
             fair = room // columns
             spare = room - sum(width for width in needed if width <= fair)
-            # A single cell of many words would leave the others a word a line.
+            # One long cell must not reduce the other columns to a word per line.
             most = round(_MOST_SHARE * room)
             long = sum(min(width, most) for width in needed if width > fair)
             needed = [width if width <= fair else max(80, spare * min(width, most) // long) for width in needed]
@@ -173,13 +173,13 @@ _FIGURE_SHARE = (7, 3)
 
 
 class ExperimentPage(QWidget):
-    """Shows an :class:`Exhibit`; what is done with it are actions of the window."""
+    """Shows an :class:`Exhibit`; actions of the window operate on it."""
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Nothing yet; ``actions`` become buttons beside the title."""
+        """An empty page; ``actions`` become buttons beside the title."""
         super().__init__(parent)
         named(self, "gallery_page", tr("Experiment"))
-        self.exhibit: Exhibit | None = None  # what is shown
+        self.exhibit: Exhibit | None = None  # the experiment on the page
         self.title = heading(named(Label(self, wordWrap=True), "gallery_title"), 1.15)
         self.claim = named(Label(self, wordWrap=True), "gallery_claim")
         self.claim.setTextInteractionFlags(
@@ -209,7 +209,7 @@ class ExperimentPage(QWidget):
         v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
 
     def show_exhibit(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
-        """Shows an experiment, or another state of it; its picture comes by itself."""
+        """Shows an experiment or its new state; the session delivers the picture later."""
         is_other = self.exhibit is None or self.exhibit.name != exhibit.name
         self.exhibit = exhibit
         recipe, results = exhibit.recipe, exhibit.results
@@ -244,13 +244,13 @@ class ExperimentPage(QWidget):
         self.settings.show_table(settings_table(results))
 
     def show_queued(self, queued: QueuedState | None) -> None:
-        """Shows where it stands."""
+        """Shows the state in the queue."""
         if self.exhibit is not None:
             told = [state_text(self.exhibit, queued), counts_text(self.exhibit.counts), takes_text(self.exhibit)]
             self.state.setText(" · ".join(text for text in told if text))
 
     def _will_show(self, exhibit: Exhibit) -> str:
-        """What a run would draw."""
+        """Description of the figure that a run would produce."""
         assert exhibit.recipe is not None
         if exhibit.problem:
             return exhibit.problem
@@ -273,20 +273,20 @@ class ExperimentPage(QWidget):
 _LIST_WIDTHS = (460, 0.38, 220)
 
 
-# Beside the list: a wide one would keep every column that the panel was ever put into as wide as both.
+# Width of the empty state, px: a larger one would widen every column of panels that contains this panel.
 _NARROW = 180
 
 
 class GalleryPanel(QWidget):
-    """Shows experiments; what it is asked goes out as actions and signals."""
+    """Shows experiments; actions and signals carry the user's requests."""
 
     selection_changed = Signal()
-    menu_requested = Signal(QPoint)  # where, on the screen
+    menu_requested = Signal(QPoint)  # position on the screen
 
     def __init__(
         self, actions: Sequence[QAction], page_actions: Sequence[QAction], parent: QWidget | None = None
     ) -> None:
-        """No experiments yet; actions become buttons above the list, and beside the title of the page."""
+        """Starts without experiments; ``actions`` become buttons above the list, ``page_actions`` beside the title."""
         super().__init__(parent)
         self.model = ExperimentModel(self)
         self.page = ExperimentPage(page_actions, self)
@@ -320,7 +320,7 @@ class GalleryPanel(QWidget):
         self.setFocusProxy(self.tree)
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Shows these; the first one is chosen if none was."""
+        """Shows these experiments; selects the first one if none was selected."""
         chosen = self.current()
         self.model.show_exhibits(exhibits)
         self.tree.expandAll()
@@ -332,7 +332,7 @@ class GalleryPanel(QWidget):
             self._stack.setCurrentWidget(self._nothing)
 
     def choose(self, names: Sequence[str]) -> None:
-        """Selects experiments; the first becomes the current one."""
+        """Selects experiments; the first becomes the current experiment."""
         found = [index for index in map(self.model.index_of, names) if index.isValid()]
         chosen = QItemSelection()
         for index in found:
@@ -341,7 +341,7 @@ class GalleryPanel(QWidget):
         if found:
             selection.setCurrentIndex(found[0], QItemSelectionModel.SelectionFlag.NoUpdate)
             self.tree.scrollTo(found[0])
-        # In one go: whoever hears of it draws a page.
+        # One selection change, because each change draws a page.
         selection.select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def choose_paper(self, row: int) -> None:
@@ -350,12 +350,12 @@ class GalleryPanel(QWidget):
         self.tree.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def current(self) -> Exhibit | None:
-        """The experiment whose row has the cursor, the first of a paper; None: there is none."""
+        """The current experiment, or the first of the current paper; None without a current row."""
         found = self.model.under(self.tree.currentIndex())
         return found[0] if found else None
 
     def in_sight(self) -> list[str]:
-        """Names of the experiments whose cards can be seen, from the top."""
+        """Names of the experiments whose cards are visible, from the top."""
         found = []
         index, bottom = self.tree.indexAt(QPoint(0, 0)), self.tree.viewport().height()
         while index.isValid() and self.tree.visualRect(index).top() < bottom:
@@ -366,18 +366,18 @@ class GalleryPanel(QWidget):
         return found
 
     def selected(self) -> list[Exhibit]:
-        """All that are selected, those of selected papers among them, once each."""
+        """All selected experiments, including those of selected papers, without duplicates."""
         rows = self.tree.selectionModel().selectedRows()
         found = {exhibit.name: exhibit for index in rows for exhibit in self.model.under(index)}
         return [exhibit for exhibit in self.model.exhibits() if exhibit.name in found]
 
     def show_page(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
-        """Shows one of them large."""
+        """Shows an experiment on the page."""
         self.page.show_exhibit(exhibit, queued)
         self._stack.setCurrentWidget(self.page)
 
     def show_queue(self, states: Mapping[str, QueuedState]) -> None:
-        """Shows what waits and goes on, and how long it still takes."""
+        """Shows the states of queued experiments, and the remaining time."""
         self.model.show_queue(states)
         going = [state for state in states.values() if not state.is_over]
         exhibit = self.page.exhibit

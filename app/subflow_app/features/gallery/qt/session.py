@@ -1,4 +1,4 @@
-"""The gallery of one window: reads experiments, has them run one after the other, and has their figures drawn."""
+"""Session of the gallery in a window: reads experiments, runs them in a queue, and draws their figures."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ EXPORT_FIGURE, REPORT = "gallery.export_figure", "gallery.report"
 
 _log = logging.getLogger(__name__)
 
-_REDRAW_MS = 200  # after the last change of the size
+_REDRAW_MS = 200  # delay after the last change of size
 _MOST_PLOTTED = 30
 _DPI_RANGE = (72, 300)
 
@@ -70,19 +70,19 @@ class GalleryPorts(PanelPorts, Protocol):
     shown: ShownRuns
 
     def statusBar(self) -> QStatusBar:
-        """Says what goes on."""
+        """Shows messages about running jobs."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
 
 
 class GallerySession(QObject):
-    """What the actions of the gallery do."""
+    """Implements the actions of the gallery."""
 
-    changed = Signal()  # what can be done is something else now
+    changed = Signal()  # emitted when other actions become possible
 
     def __init__(self, panel: GalleryPanel, ports: GalleryPorts, parent: QObject) -> None:
-        """Reads the experiments."""
+        """Starts to read the experiments."""
         super().__init__(parent)
         self.panel = panel
         self._ports = ports
@@ -92,7 +92,7 @@ class GallerySession(QObject):
         self._is_reading = False
         self._queue: ReproductionQueue | None = None
         self.study: Study[ReproductionQueue] = Study(ports.workers, self, "experiments", ports.tell_failure)
-        self.study.reports_problems = False  # those that failed are named
+        self.study.reports_problems = False  # a notice names the failed experiments instead
         self.study.ticked.connect(self._on_tick)
         self.study.ended.connect(self._on_through)
         self._states: dict[str, QueuedState] = {}
@@ -108,12 +108,12 @@ class GallerySession(QObject):
         panel.page.figure.resized.connect(self._redraw.start)
         ports.database.opened.connect(self._on_database_opened)
         follow_theme(self._recolour)
-        # Warm by the time that the first experiment has been read.
-        with suppress(ExportError):  # it is tried, and told, when something is drawn
+        # Started now, so that it is ready when the first experiment has been read.
+        with suppress(ExportError):  # drawing a figure tries again and reports the error
             self._process.start()
         self.reload()
 
-    # ---- what can be done ----
+    # ---- actions ----
 
     def possible(self) -> frozenset[str]:
         """Ids of the actions that can be done now."""
@@ -140,34 +140,34 @@ class GallerySession(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether experiments go on or wait."""
+        """True while experiments wait or run."""
         return self.study.is_running
 
     def run(self, *, is_quick: bool) -> None:
-        """Runs the selected experiments; runs that are in the store are not made again.
+        """Runs the selected experiments; runs in the store are not repeated.
 
         Raises:
-            InputError: if there is nothing to keep them in.
+            InputError: if no writable database is open.
         """
         self._add([exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None], lambda _: is_quick)
 
     def resume(self) -> None:
-        """Makes the runs that the selected experiments lack, quick or full as they were begun.
+        """Makes the missing runs of the selected experiments, quick or full as they were begun.
 
         Raises:
-            InputError: if there is nothing to keep them in.
+            InputError: if no writable database is open.
         """
         begun = [exhibit for exhibit in self.panel.selected() if exhibit.is_begun]
         self._add(begun, lambda exhibit: exhibit.results is not None and exhibit.results.is_quick)
 
     def stop(self) -> None:
-        """Ends the selected experiments; what was run is kept."""
+        """Stops the selected experiments; finished runs are kept."""
         if self._queue is not None:
             self._queue.stop([exhibit.name for exhibit in self.panel.selected()])
             self._on_tick()
 
     def show_runs(self) -> None:
-        """Opens the plots of the runs of the experiment that is shown."""
+        """Opens the plots of the runs of the shown experiment."""
         exhibit, store = self.panel.page.exhibit, self._ports.database.store
         if exhibit is None or exhibit.results is None or store is None:
             return
@@ -178,12 +178,12 @@ class GallerySession(QObject):
 
     def _show_runs(self, results: Results, store: Store) -> None:
         every = run_ids(results, _MOST_PLOTTED + 1)
-        # A run of each series at the first point tells the story; the history has the others.
+        # The plots show one run of each series at the first point; the history selects more runs.
         self._ports.history.select(every[:_MOST_PLOTTED])
         self._ports.shown.show_stored(store, every[: max(1, len(results.series))])
 
     def _take_over(self, exhibit: Exhibit, store: Store) -> None:
-        """Copies what is shipped of an experiment into the person's own database, and opens its runs there."""
+        """Copies the shipped results of an experiment into the user's database, and opens the copied runs."""
         library, recipe = self._library, exhibit.recipe
         if library is None or recipe is None:
             return
@@ -203,7 +203,7 @@ class GallerySession(QObject):
         self._ports.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
 
     def open_scenario(self) -> None:
-        """Opens the scenario of the experiment that is shown in the editor."""
+        """Opens the scenario of the shown experiment in the editor."""
         exhibit = self.panel.page.exhibit
         if exhibit is None or exhibit.recipe is None:
             return
@@ -214,7 +214,7 @@ class GallerySession(QObject):
             self._ports.docks.raise_panel("topology")
 
     def ask_export_figure(self) -> None:
-        """Asks for a place, and writes the figure as SVG, PDF or PNG for paper."""
+        """Asks for a path, and writes the figure as SVG, PDF or PNG."""
         exhibit = self.panel.page.exhibit
         if exhibit is None or exhibit.figure is None:
             return
@@ -247,7 +247,7 @@ class GallerySession(QObject):
         exports.write_later("write report", write)
 
     def may_close(self) -> bool:
-        """Asks whether to end what goes on, if anything does."""
+        """Asks the user whether to stop running experiments, if any."""
         if not self.is_busy:
             return True
         return self._ports.dialogs.confirm(
@@ -258,16 +258,16 @@ class GallerySession(QObject):
         )
 
     def close(self) -> None:
-        """Ends everything; what was run is kept."""
+        """Stops everything; finished runs are kept."""
         self._is_closed = True
         self.study.forget()
         self._redraw.stop()
         self._to_read, self._to_draw = [], []
         self._process.close()
-        # The library closes itself with its last reader, which may be at it still.
+        # A worker may still read the library, so its last reference closes it.
 
     def _recolour(self, _tokens: Tokens) -> None:
-        """Has the figures drawn in the colours of the theme."""
+        """Draws all figures again in the colours of the theme."""
         self.panel.model.forget_pictures()
         self._to_draw = []
         for exhibit in self._known.values():
@@ -277,7 +277,7 @@ class GallerySession(QObject):
     # ---- reading ----
 
     def reload(self) -> None:
-        """Reads all experiments again: first what they are, then what came of them, one after the other."""
+        """Reads all experiments again: first their recipes, then their results, one after the other."""
         names = recipe_names()
         self._known = {name: self._known.get(name, Exhibit(name, is_read=False)) for name in names}
         self._to_read = list(names)
@@ -322,19 +322,19 @@ class GallerySession(QObject):
         )
 
     def _wanted_first(self, names: list[str]) -> str:
-        """The one of these that is looked at: the one that is chosen, then those whose cards can be seen."""
+        """The name whose picture the user sees first: the current experiment, then visible cards."""
         current = self.panel.current()
         looked_at = [*([] if current is None else [current.name]), *self.panel.in_sight()]
         return next((name for name in looked_at if name in names), names[0])
 
     def _shipped(self) -> Store | None:
-        """The library of results, opened by the first reader; called in one worker thread at a time."""
+        """The library of results, opened at the first call; called in one worker thread at a time."""
         if self._wants_library:
             self._wants_library = False
             try:
                 self._library = open_library()
             except LibraryError as error:
-                # The gallery does without it, as without any results.
+                # The gallery works without a library.
                 _log.warning("%s", error)
                 self._library_problem = str(error)
         return self._library
@@ -354,7 +354,7 @@ class GallerySession(QObject):
         raise error
 
     def _keep(self, exhibit: Exhibit) -> None:
-        has_moved = exhibit.recipe is not self._recipes.get(exhibit.name)  # it may be of another paper
+        has_moved = exhibit.recipe is not self._recipes.get(exhibit.name)  # its paper may have changed
         if exhibit.recipe is not None:
             self._recipes[exhibit.name] = exhibit.recipe
         self._known[exhibit.name] = exhibit
@@ -372,7 +372,7 @@ class GallerySession(QObject):
 
     def _on_database_opened(self, _store: Store) -> None:
         if self.study.job is not None:
-            # What was run is kept in its own database, which stays open until the last run is written.
+            # The runs are kept in the previous database, which stays open until the last run is written.
             self._ports.database.close_after(self.study.job.wait)
             self.study.forget()
         self._queue, self._states = None, {}
@@ -409,7 +409,7 @@ class GallerySession(QObject):
 
     def _on_through(self, queue: ReproductionQueue) -> None:
         self._on_tick()
-        if queue.is_busy:  # something was added at the very end
+        if queue.is_busy:  # an experiment was added while the queue finished
             self.study.start(queue)
             return
         failed = {name: state for name, state in self._states.items() if state.state == "failed"}
@@ -431,7 +431,7 @@ class GallerySession(QObject):
 
     def _on_selected(self) -> None:
         exhibit = self.panel.current()
-        # One that has not been read comes next, and its page with it.
+        # An experiment that has not been read is read next, and its page is shown then.
         if exhibit is not None and exhibit.is_read:
             self._show_page(exhibit)
         self.changed.emit()
@@ -442,7 +442,7 @@ class GallerySession(QObject):
             self._ask_drawing()
 
     def _ask_drawing(self) -> None:
-        """Has the figure of the page drawn before all others."""
+        """Draws the figure of the page before all others."""
         if self.panel.page.exhibit is not None and self.panel.page.exhibit.figure is not None:
             self._to_draw.insert(0, "")
         self._draw_next()
@@ -476,7 +476,7 @@ class GallerySession(QObject):
         self._draw_next()
 
     def _want_picture(self, exhibit: Exhibit) -> None:
-        """Shows the small picture that ships with the results, or has one drawn."""
+        """Shows the shipped thumbnail of an experiment, or queues a drawing."""
         content = shipped_thumbnail(exhibit.name) if exhibit.is_shipped else None
         if content is not None:
             self._show_picture(exhibit.name, content)
@@ -500,7 +500,7 @@ class GallerySession(QObject):
         self._draw_next()
 
     def _large(self, figure: FigurePlan) -> FigurePlan:
-        """For the room of the page: as sharp as the screen."""
+        """The figure for the page, with the resolution of the screen."""
         view = self.panel.page.figure
         pixels = max(view.width(), view.minimumWidth()) * self.panel.devicePixelRatioF()
         low, high = _DPI_RANGE
@@ -512,5 +512,5 @@ class GallerySession(QObject):
 
 
 def ground_of(tokens: Tokens) -> Ground:
-    """What figures are drawn on in the window."""
+    """Colours of figures in the window."""
     return Ground(tokens.base, tokens.text, tokens.muted_text, tokens.grid, tokens.is_dark)

@@ -47,7 +47,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class KernelRun:
-    """One repetition: what it left, and how late its batch was."""
+    """One repetition on the kernel: its recording, and the lateness of its batch."""
 
     recording: KernelRecording
     lateness: dict[str, float]

@@ -54,7 +54,7 @@ def main() -> int:
     return 0
 
 
-# ---------------------------------------------------------------------------------------------------------- running it
+# ----------------------------------------------------------------------------------------------------- running networks
 
 
 def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> N
     os._exit(code)
 
 
-# ------------------------------------------------------------------------------------------- what the machine can do
+# -------------------------------------------------------------------------------------------------- probing the machine
 
 
 def _probe(congestion_controls: Sequence[str]) -> dict[str, Any]:

@@ -102,7 +102,6 @@ class AsShipped:
     summaries.
 
     Summaries take most of the space, and are read only after copying.
-
     """
 
     def __init__(self) -> None:
