@@ -1,1 +1,1 @@
-"""Guided labs: their files, the checks of their steps, grades of a class."""
+"""Guided labs: lab files, checks of steps, and grades of a class."""

@@ -313,9 +313,7 @@ class CostKind:
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """The newest complete measurements in the store, from any machine and version; otherwise the newest incomplete
-        ones.
-        """
+        """Newest measurements in the store from any machine and version, complete ones before incomplete ones."""
         kept = _kept(store)
         if not kept:
             return None  # making the cases takes a second for a dozen

@@ -1,2 +1,1 @@
-"""Gallery in the window: experiments of the papers, with our results beside the published ones. Start with `feature`.
-"""
+"""Gallery in the window: experiments of the papers, beside their published results. Start with `feature`."""

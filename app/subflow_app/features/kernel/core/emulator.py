@@ -349,8 +349,7 @@ class Emulator:
                     counts[1] += 1
 
     def _sampler(self) -> Any:
-        """Time of the first sample of any network, ns, and a function that takes due samples and returns the next time.
-        """
+        """Time of the first sample, ns, and a function that takes due samples and returns the next time."""
         # (time, network, ordinal of the sample); ordinal 0 is the end of the warm-up.
         pending = [
             (self._start_ns + round(plan.warmup_s * NANOSECONDS), number, 0) for number, plan in enumerate(self._plans)

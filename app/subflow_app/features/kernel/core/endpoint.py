@@ -316,9 +316,7 @@ class Connection:
                 netlink.set_backup(HOST_INTERFACE, number, address, is_backup=change.is_backup)
 
     def accept(self) -> socket.socket:
-        """Accept the connection at the receiver. The listener stays open, because further subflows connect to its
-        address.
-        """
+        """Accept the connection. The listener stays open, because further subflows connect to its address."""
         self.receiver, _ = self.listener.accept()
         self.receiver.setblocking(False)
         return self.receiver

@@ -109,9 +109,7 @@ class GridCase:
 
     @property
     def name(self) -> str:
-        """Name of the case in tables, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``...
-        30kB``.
-        """
+        """Name in tables, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
         many = "2 × " if self.is_mptcp else ""
         length = " short" if self.is_short else _WORDS.get(self.ecn or self.second, "")
         length = length if self.size_kb is None else f" {self.size_kb}kB"
@@ -157,9 +155,7 @@ class GridCase:
         ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
 
     def _queue(self, pkts: int) -> str:
-        """Queue of the path; with ECN, RED marks a tenth of the packets at a full bandwidth-delay product and holds
-        four.
-        """
+        """Queue; with ECN, it holds four bandwidth-delay products and marks a tenth of the packets at one."""
         if not self.ecn:
             return f'"{pkts}pkt"'
         return (

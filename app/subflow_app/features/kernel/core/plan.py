@@ -1,5 +1,4 @@
-"""Plan of a kernel run: maps a scenario to links, paths and sockets, or refuses it and lists every unsupported element.
-"""
+"""Plan of a kernel run: links, paths and sockets of a scenario, or a list of all unsupported elements."""
 
 from __future__ import annotations
 

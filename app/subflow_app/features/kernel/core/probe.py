@@ -42,9 +42,7 @@ class Machine:
     missing: Mapping[str, str]
 
     def reasons_against(self, plans: Iterable[NetworkPlan] = ()) -> list[str]:
-        """Reasons why these networks cannot run here, one sentence each. Without networks: reasons why no network can
-        run.
-        """
+        """Reasons why these networks, or without networks any network, cannot run here; one sentence each."""
         needed = ["namespace", "packet sockets", "veth"]
         for plan in plans:
             if plan.ecn == ECN_MODES["accecn"]:

@@ -1,1 +1,1 @@
-"""Commands: guided labs: their files, the checks of their steps, grades of a class."""
+"""Commands of guided labs: doing a lab in the terminal, checking lab files, and grading a class."""

@@ -1,4 +1,4 @@
-"""``subflow labs begin``, ``next``, ``predict``, ``answer`` and ``hint``: a lab that is done in the terminal.
+"""``subflow labs begin``, ``next``, ``predict``, ``answer`` and ``hint``: doing a lab in the terminal.
 
 Terminal and window share the progress: a lab begun in one can be continued in the other.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
 
-# Parts of the window that steps point at, and the commands that do the same. {name} is the name of the part.
+# Commands that replace the parts of the window mentioned in steps; {name} is the name of the part.
 _COMMANDS: Mapping[str, str] = {
     "action:run.toggle": "`subflow run {file}`",
     "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
@@ -49,7 +49,7 @@ _COMMANDS: Mapping[str, str] = {
     "panel:agent": "`subflow explain last --agent --at TIME`",
     "plot": "`subflow export last --format svg --figure {name}`",
 }
-# Commands that make runs, and the ways that come before and after them.
+# Commands that make runs, and hints to list before and after them.
 _RUNNING = ("`subflow run ", "`subflow sweep ", "`subflow fork ", "`subflow train ")
 _BEFORE = ("a block", "the script", "`subflow agents promote ")
 _AFTER = ("`subflow export ", "`subflow explain ", "`subflow fairness ", "`subflow compare ", "`subflow runs")
@@ -57,14 +57,14 @@ _AFTER = ("`subflow export ", "`subflow explain ", "`subflow fairness ", "`subfl
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A lab that was begun, with the store of its runs.
+    """A lab in progress, with the store of its runs.
 
     Attributes:
-        called: what the user calls the lab.
-        session: the way through it.
-        store: where its runs are.
-        reader: of that store.
-        text: what stands for the document that the window has: the scenario of the last run, or that of the beginning.
+        called: name of the lab as the user typed it.
+        session: the session of the lab.
+        store: store of its runs.
+        reader: reader of that store.
+        text: text that replaces the window's document: the scenario of the last run, or the initial scenario.
     """
 
     called: str
@@ -74,7 +74,7 @@ class _Work:
     text: str
 
     def judge(self) -> Judgement | None:
-        """Looks at the active step, and passes it if all is there."""
+        """Judge the active step, and pass it if it is complete."""
         judgement = self.session.judge(self.reader, self.text)
         if judgement is not None:
             self.session.take(judgement)
@@ -218,7 +218,7 @@ def hint(lab: LabName, database: Database = None, as_json: Json = False) -> None
 
 
 def print_introduction(lab: Lab) -> None:
-    """The head of a lab: what it is, what is learned, and what it begins with."""
+    """Print title, goals and introduction of a lab."""
     print_line(f"Lab {lab.number}: {lab.title} ({lab.minutes} minutes, {lab.level})")
     for goal in lab.goals:
         print_line(f"- {goal}")
@@ -228,7 +228,7 @@ def print_introduction(lab: Lab) -> None:
 
 
 def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
-    """A step with what it asks, and what was said to it; never what is right before that was found out."""
+    """Print a step with its questions and the feedback so far; right answers appear only after they were found."""
     state = "" if session is None else {"passed": " (done)", "active": " (you are here)"}.get(session.state(step), "")
     print_line(f"{lab.steps.index(step) + 1}. {step.title}{state}")
     print_line(step.text)
@@ -252,7 +252,7 @@ def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
 
 
 def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
-    """A step as JSON has it, without its answers."""
+    """A step as JSON values, without its answers."""
     prediction = step.prediction
     return {
         **fields(step, "id", "title", "check", "text"),
@@ -269,7 +269,7 @@ def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
 
 
 def begun_session(lab: Lab) -> LabSession | None:
-    """The way through a lab that was begun; None: it was not, or not with this text."""
+    """Session of a lab in progress; None if the lab has not been begun with this text."""
     from subflow_app.features.labs.core.progress import other_text_notice
     from subflow_app.features.labs.core.session import LabSession
 
@@ -278,12 +278,12 @@ def begun_session(lab: Lab) -> LabSession | None:
 
 
 def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
-    """Commands that do in the terminal what the step asks for in the window.
+    """Commands that do in the terminal what the step does in the window.
 
     Args:
-        lab: of the step.
-        step: to be done.
-        file: scenario that the lab begins with.
+        lab: the lab of the step.
+        step: the step.
+        file: scenario file from which the lab starts.
     """
     opened = _opened(lab, step)
     file = opened or file
@@ -291,7 +291,7 @@ def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
     ways = [f"`subflow run {file} {' '.join(f'--set {key}=VALUE' for key in fields)}`"] if fields else []
     for target in step.shows:
         form = _COMMANDS.get(f"{target.kind}:{target.name}") or _COMMANDS.get(target.kind, "")
-        # A shipped scenario is no file of the student, and a step about earlier runs changes none.
+        # A shipped scenario is not a file of the student, and a step about earlier runs changes no file.
         if not (form.endswith("in `{file}`") and (opened or step.always)):
             ways.append(form.format(file=file, name=target.name))
     if step.check and not step.always and not any(way.startswith(_RUNNING) for way in ways):
@@ -300,7 +300,7 @@ def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
     return sorted(ways, key=lambda way: (way.startswith(_AFTER), not way.startswith(_BEFORE)))
 
 
-# ---- inside ----
+# ---- helpers ----
 
 
 def _folder() -> ProgressFolder:
@@ -321,17 +321,17 @@ def _begun(called: str, database: Path | None) -> Iterator[_Work]:
         session = LabSession(found, progress, _folder())
         reader = session.reader(store)
         evidence = reader.read(progress.document, progress.step_runs())
-        # A sweep changes no document, in the window neither.
+        # Runs of a sweep do not replace the document, as in the window.
         own = [run for run in evidence.runs if run.id not in (evidence.sweep or ())]
         text = (own[-1].row.scenario_text if own else None) or progress.document
         yield _Work(called, session, store, reader, text)
 
 
 def kept_progress(lab: Lab, called: str) -> Progress:
-    """What was done in a lab so far; what happened to its file is told.
+    """Progress in a lab; prints a notice if its file was damaged.
 
     Raises:
-        InputError: if it was not begun, or with another text.
+        InputError: if the lab has not been begun, or was begun with another text.
     """
     kept = _folder().read(lab.name)
     if kept.notice:
@@ -343,10 +343,10 @@ def kept_progress(lab: Lab, called: str) -> Progress:
 
 
 def _check_text(lab: Lab, progress: Progress, called: str) -> None:
-    """Go on only in the text of the lab that it was begun with.
+    """Refuse to continue progress that belongs to another text of the lab.
 
     Raises:
-        InputError: if it was begun with another one, with the command that begins anew.
+        InputError: if the text differs, with the command that begins the lab again.
     """
     from subflow_app.features.labs.core.progress import other_text_notice
 
@@ -356,7 +356,7 @@ def _check_text(lab: Lab, progress: Progress, called: str) -> None:
 
 
 def runs_of(progress: Progress, database: Path | None) -> Path | None:
-    """The database that a lab was begun with, unless another one is named; None: the default one."""
+    """The given database, or the database in which the lab was begun; None for the default."""
     return database or (Path(progress.database) if progress.database else None)
 
 
@@ -368,7 +368,7 @@ def _active(work: _Work) -> Step:
 
 
 def _chosen(said: str, options: tuple[str, ...]) -> str:
-    """The option that is meant by its text or its number."""
+    """The option given by its text or its number."""
     if not options or said in options:
         return said
     if said.isdecimal() and 1 <= int(said) <= len(options):
@@ -393,7 +393,7 @@ def _missing(work: _Work, step: Step, judgement: Judgement | None) -> list[str]:
 def _tell(
     work: _Work, step: Step | None, missing: list[str], *, as_json: bool, answered: Question | None = None
 ) -> None:
-    """What came of a step, and the next one if it is done."""
+    """Print the outcome of a step, and the next step if this one is done."""
     session = work.session
     told = [] if missing else _told(session, step, answered)
     is_passed = step is not None and session.step_progress(step).is_passed
@@ -453,7 +453,7 @@ def _print_active(called: str, session: LabSession, file: str) -> None:
 
 
 def _opened(lab: Lab, step: Step) -> str:
-    """Name of the shipped scenario that this or an earlier step opens last; empty: none."""
+    """Name of the shipped scenario that this or an earlier step opened last; empty without one."""
     from subflow_app.features.labs.core.solution import parse_order
 
     orders = [parse_order(text) for each in lab.steps[: lab.steps.index(step) + 1] for text in each.do]

@@ -1,4 +1,4 @@
-"""``subflow labs``: guided labs, mistakes in lab files, results that students hand in, and tools for lecturers.
+"""``subflow labs``: guided labs, checks of lab files, results that students hand in, and tools for lecturers.
 
 ``subflow labs class``, ``publish``, ``page`` and ``key`` are the tools for lecturers.
 """
@@ -352,7 +352,7 @@ def _print_verdict(path: Path, verdict: ResultVerdict) -> None:
     told = (
         f"{document['student']}, {document['lab'].get('title')}: {document.get('passed')} of {document.get('of')} steps"
     )
-    # Each text of the file stays on one line, so that it cannot imitate a verdict.
+    # Texts from the file are printed on one line, so that they cannot imitate a verdict.
     print_line(readable_line(f"{path}: {verdict.outcome.upper()}: {told}{runs}"))
     for notice in (*verdict.doubts, *verdict.notices):
         print_note(readable_line(notice))

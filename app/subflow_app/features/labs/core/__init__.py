@@ -1,1 +1,1 @@
-"""Guided labs: their files, what a student did in them, and what of it counts."""
+"""Guided labs: lab files, the work of students in them, and its judgement."""

@@ -1,4 +1,4 @@
-"""Checks of labs against the work of a student, with reasons for failures, and measured values of explorables.
+"""Checks of labs on the work of a student, with reasons for failures, and measured values for explorables.
 
 The values of an explorable that a step shows come from the runs of the lab.
 """
@@ -18,11 +18,11 @@ from subflow_app.vocabulary.language import tr
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What came of a check.
+    """Outcome of a check.
 
     Attributes:
-        holds: whether it does.
-        why: for people, while it does not: what is missing, or the numbers that do not fit.
+        holds: whether the check holds.
+        why: reason of a failure for people: the missing run or value, or the numbers that do not fit.
     """
 
     holds: bool
@@ -30,10 +30,10 @@ class CheckResult:
 
 
 def check(text: str, evidence: Evidence) -> CheckResult:
-    """Whether a check holds.
+    """Evaluate a check.
 
     Raises:
-        ClaimError: if it cannot be read.
+        ClaimError: if the check cannot be parsed.
     """
     outcome = _claim(text).evaluate(resolver_of(evidence))
     if outcome.holds:
@@ -44,10 +44,10 @@ def check(text: str, evidence: Evidence) -> CheckResult:
 
 
 def number(text: str, evidence: Evidence) -> float | Missing:
-    """The number of an expression; of several the first.
+    """The value of an expression; of several values, the first.
 
     Raises:
-        ClaimError: if it cannot be read.
+        ClaimError: if the expression cannot be parsed.
     """
     found = _expression(text).value(resolver_of(evidence))
     if isinstance(found, tuple):
@@ -65,7 +65,7 @@ def _expression(text: str) -> Expression:
     return Expression(text, functions())
 
 
-_MOST = 100  # of the last runs
+_MOST = 100  # most recent runs only
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class Exploration:
     """An explorable in a step.
 
     Attributes:
-        name: of the explorable.
-        measured: by input, and by the equation that is drawn, the expression over `last()` that a run gives it by.
+        name: name of the explorable.
+        measured: expressions over `last()`, by the names of inputs and of the drawn equation.
     """
 
     name: str
@@ -82,14 +82,14 @@ class Exploration:
 
     @property
     def explorable(self) -> Explorable:
-        """What is shown."""
+        """The explorable with this name."""
         return load_explorable(self.name)
 
     def points(self, evidence: Evidence) -> list[Point]:
-        """What the runs measured, in their order; those that have not all of it are left out."""
+        """Points measured by the runs, in their order, without runs that lack a value."""
         found, result = [], self.explorable.result.name
         for place, run in list(enumerate(evidence.runs))[-_MOST:]:
-            # For the expressions it is the last one.
+            # Make this run the last one for the expressions.
             alone = replace(evidence, runs=evidence.runs[: place + 1], since=run.id - 1)
             values = {name: number(text, alone) for name, text in self.measured}
             known = {name: value for name, value in values.items() if not isinstance(value, Missing)}

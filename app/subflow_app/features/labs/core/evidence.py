@@ -1,6 +1,6 @@
-"""What a student has done since a lab was begun: the document as it is, and finished runs, sweeps and trainings.
+"""Work of a student since a lab was begun: the current document, and finished runs, sweeps and trainings.
 
-Read from the store, never from what was clicked. A run that is finished does not change, so it is read once.
+The evidence comes from the store, never from clicks. A finished run does not change, so it is read only once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FINISHED = "finished"
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The last numbers in the store when a lab was begun: what has a higher one was made in it."""
+    """Last numbers in the store when a lab was begun; records with higher numbers belong to the lab."""
 
     run: int = 0
     sweep: int = 0
@@ -34,9 +34,9 @@ class Begin:
 
     @classmethod
     def of(cls, store: Store) -> Begin:
-        """As the store is now.
+        """The last numbers in the store now.
 
-        Raises:
+        StoreError: if the store cannot be read.
             StoreError: if it cannot be read.
         """
         runs = store.runs(limit=1, include_deleted=True)
@@ -49,7 +49,7 @@ class Begin:
 
 
 class LabRun:
-    """A finished run that was simulated.
+    """A finished simulation run.
 
     Attributes:
         row: as the store has it, with scenario text and summary.
@@ -61,10 +61,10 @@ class LabRun:
         """A run of a store, which must stay open while curves are read.
 
         Args:
-            store: that it is in.
-            row: of it.
-            told_as: the number by which it is known; None: that of the store.
-            fork: where it branched off, if the store does not know.
+            store: store of the run.
+            row: row of the run.
+            told_as: number of the run in the lab; None for its number in the store.
+            fork: origin of a fork if the store lacks it.
         """
         self.row = row
         self._store = store
@@ -74,22 +74,22 @@ class LabRun:
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """Seed of the run."""
         return self.row.seed
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """Its figures."""
+        """Summary of the run."""
         return self.row.summary or {}
 
     @cached_property
     def doc(self) -> ScenarioDoc:
-        """Its scenario."""
+        """Scenario of the run."""
         return ScenarioDoc(self.row.scenario_text or "")
 
     @cached_property
     def marks(self) -> Sequence[TraceMark]:
-        """Its marks in order of time."""
+        """Marks of the run in order of time."""
         return tuple(self._traces.marks())
 
     @cached_property
@@ -97,7 +97,7 @@ class LabRun:
         return StoredTraces(self._store, self.row.id)
 
     def curve(self, column: str, owner: str) -> tuple[NDArray[np.float64], NDArray[np.float32]] | None:
-        """Times (s) and values (SI) of a column of its traces; None if it has none such."""
+        """Times (s) and values (SI) of a column of the traces; None if the traces lack it."""
         wanted = (column, owner)
         if wanted not in self._curves:
             keys = self._traces.keys()
@@ -106,23 +106,22 @@ class LabRun:
         return self._curves[wanted]
 
     def columns(self) -> list[tuple[str, str]]:
-        """(column, owner) of all its traces."""
+        """(column, owner) of all traces."""
         return [(key.name, key.owner) for key in self._traces.keys()]  # noqa: SIM118 - a sequence
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All of it at one time.
+    """All evidence at one time.
 
     Attributes:
-        doc: the scenario that is being edited.
+        doc: the scenario in the editor.
         runs: finished runs since the lab was begun, in the order in which they were made.
         step_runs: number of the last run when a step was passed, by step.
-        trainings: that are finished, in the order in which they were begun.
-        sweep: runs of the last finished sweep; None: there is none.
-        sweep_points: how many points that has.
-        since: number of a run; only later ones count for `last` and `run`.
-        scratch: the place for what functions work out once.
+        trainings: finished trainings, in the order in which they were begun.
+        sweep: runs of the last finished sweep; None without one.
+        sweep_points: number of points of that sweep.
+        since: number of a run; `last` and `run` count only later runs.
     """
 
     doc: ScenarioDoc
@@ -136,33 +135,33 @@ class Evidence:
 
     @property
     def counted(self) -> list[LabRun]:
-        """Those that count for the step."""
+        """Runs that count for the step."""
         return [run for run in self.runs if run.id > self.since]
 
     def run(self, run_id: int) -> LabRun | None:
-        """The run of that number."""
+        """The run with this number; None if the lab lacks it."""
         return next((run for run in self.runs if run.id == run_id), None)
 
     def after(self, since: int) -> Evidence:
-        """The same, of which only later runs count."""
+        """The same evidence in which only runs after `since` count."""
         return replace(self, since=since)
 
 
 class EvidenceReader:
-    """Reads it from a store, again and again while the student works. For one thread at a time."""
+    """Reads the evidence from a store repeatedly. For one thread at a time."""
 
     def __init__(self, store: Store, begin: Begin) -> None:
-        """What was made after the beginning."""
+        """Read only records after the begin of the lab."""
         self._store = store
         self._begin = begin
         self._known: dict[int, LabRun] = {}
 
     def read(self, text: str, step_runs: Mapping[str, int]) -> Evidence:
-        """What there is now.
+        """The current evidence.
 
         Args:
-            text: of the document.
-            step_runs: as `Evidence.step_runs`.
+            text: text of the document.
+            step_runs: last runs of passed steps, as in `Evidence.step_runs`.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -175,7 +174,7 @@ class EvidenceReader:
         sweep = None
         if sweeps:
             sweep = tuple(row.run_id for row in store.sweeps.runs(sweeps[0].id) if row.run_id is not None)
-            # Runs that a sweep found ready were made before the lab; they are what it would have made, bit for bit.
+            # A sweep may reuse runs from before the lab, because it would make exactly equal runs.
             ids |= {run_id for run_id in sweep if run_id not in ids}
         trainings = [row for row in store.trainings.rows() if row.id > self._begin.training and row.state == FINISHED]
         runs = [run for run in map(self._run, sorted(ids)) if run.row.status == FINISHED and run.row.signature]

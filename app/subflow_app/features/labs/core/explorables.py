@@ -1,9 +1,8 @@
-"""Explorables: formulas whose numbers are dragged while a plot follows, as `assets/explorables` describes them.
+"""Explorables: formulas with draggable numbers and a plot that follows, read from `assets/explorables`.
 
-A file has inputs, each with its range, and equations, of which each may name the inputs and the equations before it;
-the last one is drawn over the range of one input. The parser of `foundation.expressions` works out the text of a
-formula here, and `assets/web/explorable.js` the same text in a browser: it holds numbers, names, `+ - * / **`,
-brackets, `min`, `max` and `sqrt`, and nothing else. So each formula has one text, and no part of it runs as a program.
+A file has inputs with ranges, and equations over the inputs and earlier equations. The last equation is drawn over the
+range of one input. A formula contains only numbers, names, `+ - * / **`, brackets, `min`, `max` and `sqrt`. Both
+`foundation.expressions` and `assets/web/explorable.js` evaluate the same text, and no part of it runs as code.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from subflow_sim.units import Dimension
 
 _CALLS = ("min", "max", "sqrt")
 _POINTS = 121
-_LOG_FROM = 40.0  # an input without a step whose ends are so far apart is moved by factors
+_LOG_FROM = 40.0  # ratio of the ends from which an input without a step changes by factors
 _KEY_STEPS_PER_DECADE = 20
-_DIGITS = 2  # of a number that is moved by factors
+_DIGITS = 2  # significant digits of a number that changes by factors
 _TEXT = tuple(Param(language, Dimension.TEXT, "Words.", required=True) for language in LANGUAGES)
 _FILE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
@@ -59,16 +58,16 @@ _EQUATION = (
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A number that can be changed; its values are in its unit.
+    """A number that the user can change; its values are in its unit.
 
     Attributes:
-        name: as formulas name it.
-        labels: what it is, by language.
-        unit: that it is shown in; may be empty.
-        least: its least value.
-        most: its largest value.
-        value: what it is at first.
-        step: by which keys change it; 0: by factors.
+        name: name in formulas.
+        labels: description by language.
+        unit: unit in which it is shown; may be empty.
+        least: minimum value.
+        most: maximum value.
+        value: initial value.
+        step: step of the arrow keys; 0 for steps by factors.
     """
 
     name: str
@@ -81,33 +80,33 @@ class Input:
 
     @property
     def worth(self) -> float:
-        """How many SI units its unit is worth."""
+        """Value of the unit in SI units."""
         return UNIT_WORTH.get(self.unit, 1.0)
 
     @property
     def is_log(self) -> bool:
-        """Whether it is moved by factors."""
+        """True if keys change the number by factors."""
         return not self.step
 
     def share(self, value: float) -> float:
-        """Where between its ends a value lies: 0 to 1."""
+        """Position of a value between the ends, 0 to 1."""
         if self.is_log:
             return math.log(value / self.least) / math.log(self.most / self.least)
         return (value - self.least) / (self.most - self.least)
 
     def at(self, share: float) -> float:
-        """The value at a place between its ends."""
+        """Value at a position between the ends."""
         if self.is_log:
             return float(self.least * (self.most / self.least) ** share)
         return self.least + (self.most - self.least) * share
 
     def rounded(self, value: float) -> float:
-        """The nearest value that a person would choose."""
+        """The nearest round value within the range."""
         near = float(f"{value:.{_DIGITS}g}") if self.is_log else round(value / self.step) * self.step
         return min(max(float(f"{near:.6g}"), self.least), self.most)
 
     def stepped(self, value: float, steps: int) -> float:
-        """The value so many steps of the keys further."""
+        """Value after a number of key steps."""
         moved = value * 10.0 ** (steps / _KEY_STEPS_PER_DECADE) if self.is_log else value + steps * self.step
         return self.rounded(moved)
 
@@ -118,14 +117,14 @@ class Formula(Expression):
     is_formula: ClassVar[bool] = True
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
-        """Read it.
+        """Parse a formula.
 
         Args:
-            text: as it is written.
-            names: that it may have.
+            text: text of the formula.
+            names: allowed names.
 
         Raises:
-            ClaimError: if it cannot be read, or has anything else.
+            ClaimError: if the text cannot be parsed, or contains other elements.
         """
         super().__init__(text, {"sqrt": Function(("number",))})
         for part in ast.walk(self.root):
@@ -141,11 +140,11 @@ class Formula(Expression):
                 raise self.error(column, f'unknown name "{name}"', either(list(names)) if names else "numbers")
 
     def parts(self) -> list[str]:
-        """Its numbers, names and signs in order."""
+        """Numbers, names and operators of the formula in order."""
         return [f"{token.text}(" if token.kind == "call" else token.text for token in self._tokens()][:-1]
 
     def of(self, values: Mapping[str, float]) -> float:
-        """Its number; NaN: it has none."""
+        """Value of the formula; NaN if undefined."""
 
         def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
             if name != "sqrt":
@@ -160,13 +159,13 @@ class Formula(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """A number that follows from others.
+    """A number computed from inputs and earlier equations.
 
     Attributes:
-        name: as later ones name it.
-        labels: what it is, by language.
-        formula: over inputs and earlier equations, in SI units.
-        unit: that it is shown in; may be empty.
+        name: name in later equations.
+        labels: description by language.
+        formula: formula over inputs and earlier equations, in SI units.
+        unit: unit in which it is shown; may be empty.
     """
 
     name: str
@@ -176,17 +175,17 @@ class Equation:
 
     @property
     def worth(self) -> float:
-        """How many SI units its unit is worth."""
+        """Value of the unit in SI units."""
         return UNIT_WORTH.get(self.unit, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a run measured.
+    """A point measured by a run.
 
     Attributes:
-        values: of inputs, by name, SI.
-        result: of the last equation, SI.
+        values: values of inputs by name, SI.
+        result: value of the last equation, SI.
     """
 
     values: Mapping[str, float]
@@ -195,16 +194,16 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Explorable:
-    """One of them.
+    """A formula to explore.
 
     Attributes:
-        name: that of its file.
-        titles: what it shows, by language.
-        says: the sentence that it teaches, by language.
-        inputs: in the order of the file.
-        equations: likewise; the last one is drawn.
-        across: the input that the curve goes over.
-        top: end of the upright axis, SI; 0: it follows the curve.
+        name: name of its file.
+        titles: title by language.
+        says: conclusion to learn, by language.
+        inputs: inputs in the order of the file.
+        equations: equations in the order of the file; the last one is drawn.
+        across: name of the input on the x axis.
+        top: upper end of the y axis, SI; 0 to follow the curve.
     """
 
     name: str
@@ -221,34 +220,34 @@ class Explorable:
         return self.equations[-1]
 
     def input(self, name: str) -> Input:
-        """The input of that name."""
+        """The input with this name."""
         return next(each for each in self.inputs if each.name == name)
 
     def defaults(self) -> dict[str, float]:
-        """All inputs as they are at first, SI."""
+        """Initial values of all inputs, SI."""
         return {each.name: each.value * each.worth for each in self.inputs}
 
     def values(self, inputs: Mapping[str, float]) -> dict[str, float]:
-        """Inputs and all that follows from them, by name, SI; NaN: it has no value."""
+        """Values of inputs and equations by name, SI; NaN if undefined."""
         known = dict(inputs)
         for each in self.equations:
             known[each.name] = each.formula.of(known)
         return known
 
     def curve(self, inputs: Mapping[str, float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What is drawn, SI: values of the input that it goes over, and of the last equation."""
+        """The drawn curve, SI: values of the input on the x axis, and of the last equation."""
         across = self.input(self.across)
         x = np.array([across.at(share) * across.worth for share in np.linspace(0.0, 1.0, _POINTS)])
         y = [self.values({**inputs, across.name: each})[self.result.name] for each in x.tolist()]
         return x, np.array(y)
 
     def fits(self, point: Point, inputs: Mapping[str, float]) -> bool:
-        """Whether a run was made with the numbers that are set, but for the one that the curve goes over."""
+        """True if a run had the present inputs within 2 %, except the input on the x axis."""
         known = {name: value for name, value in point.values.items() if name != self.across}
         return all(abs(value - inputs[name]) <= 0.02 * abs(inputs[name]) for name, value in known.items())
 
     def document(self, language: str = ENGLISH) -> dict[str, Any]:
-        """As `assets/web/explorable.js` takes it."""
+        """The explorable in the form that `assets/web/explorable.js` reads."""
         return {
             "name": self.name,
             "title": self.titles[language],
@@ -283,21 +282,21 @@ class Explorable:
 
 
 def axis_top(top: float, most: float) -> float:
-    """The end of an upright axis: it stays while the curve fills a quarter of it or more."""
+    """Upper end of the y axis, unchanged while the curve fills at least a quarter of it."""
     return most * 1.25 if most > top or most < top / 4 else top
 
 
 def explorable_names() -> tuple[str, ...]:
-    """Those that ship; the folder is the list."""
+    """Names of the shipped explorables, which are the files in the folder."""
     return tuple(sorted(path.stem for path in resource_path("explorables").glob("*.toml")))
 
 
 @cache
 def load_explorable(name: str) -> Explorable:
-    """One that ships.
+    """Load a shipped explorable.
 
     Raises:
-        InputError: with all that is wrong with its file: the installation is damaged.
+        InputError: with all problems of the file, because the installation is damaged.
     """
     path = resource_path(f"explorables/{name}.toml")
     text = read_text(path, InputError, "an explorable")
@@ -305,10 +304,10 @@ def load_explorable(name: str) -> Explorable:
 
 
 def parse_explorable(text: str, name: str, file: str) -> Explorable:
-    """One from the text of its file.
+    """Read an explorable from the text of its file.
 
     Raises:
-        InputError: with all that is wrong with it, a line each.
+        InputError: with all problems of the file, one line each.
     """
     return checked(text, file, InputError, lambda tree, report: _read(tree, report, name))
 

@@ -1,7 +1,8 @@
-"""Functions that checks of labs may call: over the document, and over the runs since the lab was begun.
+"""Functions that checks of labs may call: on the document, and on runs made since the lab was begun.
 
-A run is a number to the language: `last()` gives one, `goodput(last(), 'download')` takes one. A missing run is no
-error: the check then reports it. Functions over measured values read figures of the whole run, and curves over time.
+In the language, a run is a number: `last()` returns a run, and `goodput(last(), 'download')` takes a run. A missing run
+is no error but makes the check fail with a reason. Functions of measured values read figures of the whole run, or
+curves over time.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from subflow_app.vocabulary.measures import NAMED
 
 
 class NotThereError(Exception):
-    """What a function is asked about is not there (yet); the text says what."""
+    """The object of a function does not exist (yet); the text names the object."""
 
 
 Body: TypeAlias = Callable[..., Value]
-"""Gets the evidence and the arguments."""
+"""Function of the evidence and the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabFunction:
-    """A function of the language.
+    """A function of the language of checks.
 
     Attributes:
-        name: as it is called.
-        function: its arguments and what it gives.
-        about: for authors.
-        body: works it out.
+        name: name in checks.
+        function: types of its arguments and of its value.
+        about: description for authors of labs.
+        body: Python function that computes the value.
     """
 
     name: str
@@ -50,12 +51,12 @@ class LabFunction:
 
 
 class FunctionTable(dict[str, LabFunction]):
-    """Functions by their names."""
+    """Functions by name."""
 
     def function(
         self, *arguments: ArgumentKind, optional: int = 0, gives: Kind = "number", unit: str = "", many: bool = False
     ) -> Callable[[Body], Body]:
-        """Takes a function under its own name, without the underscore in front; its docstring is for authors."""
+        """Decorator: add a function by its name without the leading underscore; authors read its docstring."""
 
         def take(body: Body) -> Body:
             name = body.__name__.removeprefix("_")
@@ -67,10 +68,10 @@ class FunctionTable(dict[str, LabFunction]):
 
 
 def run_at(evidence: Evidence, number: Value) -> LabRun:
-    """The run of that number.
+    """The run with a number.
 
     Raises:
-        NotThereError: if it is none of the lab's.
+        NotThereError: if the number is not a run of the lab.
     """
     if not isinstance(number, int | float) or isinstance(number, bool):
         raise NotThereError(tr("{value} is not a run: begin with last(), run(1) or run_of('STEP')", value=number))
@@ -81,7 +82,7 @@ def run_at(evidence: Evidence, number: Value) -> LabRun:
 
 
 def matching(runs: Sequence[LabRun], pairs: Sequence[Value]) -> list[LabRun]:
-    """The runs whose scenarios have all these values: key and value by turns."""
+    """Runs whose scenarios have all these values, given as alternating keys and values."""
     wanted = list(_paired(pairs))
     return [run for run in runs if all(_says(run, key, value) for key, value in wanted)]
 
@@ -98,7 +99,7 @@ def _says(run: LabRun, key: str, wanted: Value) -> bool:
 
 
 def pairs_text(pairs: Sequence[Value]) -> str:
-    """Keys and values for people."""
+    """Keys and values as text."""
     return ", ".join(f"{key} = {_shown(value)}" for key, value in _paired(pairs))
 
 
@@ -106,14 +107,14 @@ def _shown(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     lines = str(value).splitlines()
-    return f"{lines[0]} …" if len(lines) > 1 else str(value)  # of a script its first line
+    return f"{lines[0]} …" if len(lines) > 1 else str(value)  # of a script, the first line
 
 
 def known(value: Any, what: str) -> Value:
     """A figure as a number.
 
     Raises:
-        NotThereError: if there is none.
+        NotThereError: if the value is not a finite number.
     """
     if isinstance(value, int | float) and math.isfinite(value):
         return float(value)
@@ -123,21 +124,21 @@ def known(value: Any, what: str) -> Value:
 TABLE = FunctionTable()
 
 PARTS = ("nodes", "links", "flows", "events", "notes")
-"""What `count` counts."""
+"""Parts of a scenario that `count` counts."""
 
 
 def functions() -> Mapping[str, Function]:
-    """What a check may call, for `Claim`."""
+    """Signatures of all functions, for `Claim`."""
     return {each.name: each.function for each in described_functions()}
 
 
 def described_functions() -> Sequence[LabFunction]:
-    """All of them, for authors."""
+    """All functions with their descriptions."""
     return tuple(TABLE.values())
 
 
 def resolver_of(evidence: Evidence) -> Resolver:
-    """Gives the values of the functions for what is there."""
+    """A resolver that evaluates the functions on this evidence."""
 
     def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
         try:
@@ -366,7 +367,7 @@ def _training_return(evidence: Evidence, agent: str, which: str) -> Value:
 
 
 FIGURES = tuple(NAMED)
-"""The figures that `over` takes."""
+"""Figures that `over` accepts."""
 
 _WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
 
@@ -375,7 +376,7 @@ _WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
 
 
 def _add(measure: Measure) -> None:
-    """Takes a measure as a function: of a run and a flow or link, some also of one of its subflows."""
+    """Add a measure as a function of a run and a flow or link, sometimes also of a subflow."""
 
     def body(evidence: Evidence, run: float, owner: str = "*", subflow: float = 0) -> Value:
         summary = run_at(evidence, run).summary
@@ -473,11 +474,11 @@ def _time_of(evidence: Evidence, run: float, kind: str, owner: str, since: float
     return known(found, tr("{kind} of {owner}", kind=kind, owner=owner))
 
 
-# -------------------------------------------------------------------------------------------------------------- inside
+# ------------------------------------------------------------------------------------------------------------ helpers
 
 
 def _flows(summary: Mapping[str, Any], number: float, flow: str) -> list[Mapping[str, Any]]:
-    # `download` means its copies, too.
+    # `download` also selects its copies `download.1`, `download.2`.
     found = [
         each
         for each in summary.get("flows") or []
@@ -533,7 +534,7 @@ def _marks_between(evidence: Evidence, number: float, kind: str, owner: str, sin
 
 
 def _doc_and_key(evidence: Evidence, first: Value, second: Value) -> tuple[ScenarioDoc, str]:
-    """(document, key) of arguments that begin with a run, or do not."""
+    """Document and key of arguments with or without a leading run."""
     if isinstance(first, str):
         return evidence.doc, first
     return run_at(evidence, first).doc, str(second)

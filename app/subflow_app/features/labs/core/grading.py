@@ -1,7 +1,7 @@
-"""Results of a class: of each student how far they came, with how many tries, what is confirmed, and what is odd.
+"""Grades of a class: progress, tries and confirmed runs of each student, and anomalies.
 
-It proves that the runs are real and do what the steps ask for, and with a course key that the results were written by
-the lab that was handed out; not who did the work, nor that nobody was told the answers.
+Grading proves that the runs are real and meet the steps. With a course key, it also proves that the handed-out lab
+wrote the results. It cannot prove who did the work, or that students did not share answers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
 from subflow_sim.gate import is_file, is_folder
 
-_SHORTEST = 6  # a sixth of the time that a lab takes is too short for one who reads it
-_GUESSED_S = 4.0  # who answers wrong and again within so many seconds has not thought about it
+_SHORTEST = 6  # a sixth of a lab's duration is too short to read the lab
+_GUESSED_S = 4.0  # a second answer so soon after a wrong one is a guess
 _MOST_GUESSES = 3
-_ALIKE = 3  # so many answers given in the same seconds are not chance
+_ALIKE = 3  # so many common answers at equal times are no coincidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class StepGrade:
     """One step of a student.
 
     Attributes:
-        id: of the step.
+        id: id of the step.
         is_passed: whether it was passed.
-        tries: answers that were given.
-        questions: that were answered or tried.
-        first_try: of these right at the first answer.
-        hints: that were shown.
-        is_predicted: whether its prediction came true; None: there is none, or it has no right and wrong.
+        tries: number of answers.
+        questions: number of questions with an answer.
+        first_try: number of questions whose first answer was right.
+        hints: number of hints shown.
+        is_predicted: whether the prediction came true; None without a prediction, or for a number or curve.
     """
 
     id: str
@@ -57,19 +57,19 @@ class StepGrade:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a student handed in.
+    """Grade of a result file.
 
     Attributes:
-        file: its name.
-        student: as the file says; empty if it cannot be read.
+        file: name of the file.
+        student: name in the file; empty if the file cannot be read.
         lab: name of the lab.
-        outcome: whether the runs and what the file says of them are confirmed; None: it is not a result.
-        steps: in their order.
-        of: how many questions the lab asks; those that were not tried count as wrong.
-        runs: that it holds.
-        confirmed: of these came out again.
-        minutes: from the beginning to the last step that was passed.
-        anomalies: what a lecturer should look at.
+        outcome: outcome of the verification; None if the file is not a result.
+        steps: grades of steps in order.
+        of: number of questions in the lab; unanswered ones count as wrong.
+        runs: number of runs in the file.
+        confirmed: number of runs that were confirmed.
+        minutes: time from the begin to the last passed step.
+        anomalies: observations that a lecturer should check.
     """
 
     file: str
@@ -85,32 +85,32 @@ class Grade:
 
     @property
     def passed(self) -> int:
-        """Steps that were passed."""
+        """Number of passed steps."""
         return sum(step.is_passed for step in self.steps)
 
     @property
     def tries(self) -> int:
-        """Answers that were given."""
+        """Number of answers."""
         return sum(step.tries for step in self.steps)
 
     @property
     def first_try(self) -> int:
-        """Questions that were right at the first answer."""
+        """Number of questions whose first answer was right."""
         return sum(step.first_try for step in self.steps)
 
     @property
     def score(self) -> float:
-        """Share of the lab's questions that were right at the first answer, in per cent."""
+        """Percentage of the lab's questions whose first answer was right."""
         return 100.0 * self.first_try / self.of if self.of else 0.0
 
     @property
     def hints(self) -> int:
-        """Hints that were shown."""
+        """Number of hints shown."""
         return sum(step.hints for step in self.steps)
 
     @property
     def stands_at(self) -> str:
-        """The first step that was not passed; empty: all were."""
+        """The first step that was not passed; empty if all were."""
         return next((step.id for step in self.steps if not step.is_passed), "")
 
 
@@ -132,11 +132,11 @@ COLUMNS: tuple[Column[Grade], ...] = (
 
 @dataclass
 class _Seen:
-    """What tells work of one's own from a copy.
+    """Marks of common work in the files of a class.
 
     Attributes:
-        begun: students by when and with which deal of options they began.
-        answered: students by answer, and the second in which it was given.
+        begun: files by time of the begin and order of options.
+        answered: files by answer and the second in which it was given.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -144,10 +144,10 @@ class _Seen:
 
 
 def result_files(folder: Path) -> list[Path]:
-    """The results in a folder, by name: all its JSON files.
+    """The result files in a folder by name, which are its JSON files.
 
     Raises:
-        InputError: if it is not a folder, or holds none.
+        InputError: if the path is not a folder, or the folder has no JSON file.
     """
     if not is_folder(folder):
         raise InputError(f"{folder} is not a folder; allowed: one with the results of a class, a JSON file each")
@@ -158,7 +158,7 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def lab_of(document: Mapping[str, Any], given: Lab | None) -> Lab | None:
-    """The lab that a result is of: the given one, or the shipped one, in the language that it was done in."""
+    """The lab of a result: the given lab, or the shipped lab in the language of the result."""
     if given is not None:
         return given
     name, file_hash = document["lab"].get("name"), document["lab"].get("hash")
@@ -176,14 +176,14 @@ def grade_class(
     tell: Callable[[int, int], None] = lambda _done, _all: None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Grade]:
-    """Look at all results of a class. Each different run is simulated again once.
+    """Grade all results of a class. Each different run is simulated again only once.
 
     Args:
-        files: that students handed in.
-        given: the lab as it was handed out; None: a shipped one.
-        key: of the course.
-        tell: called with how many results are done, of how many.
-        is_cancelled: asked between two runs.
+        files: files that students handed in.
+        given: the lab that was handed out; None for a shipped lab.
+        key: key of the course.
+        tell: called with the number of finished results and of all results.
+        is_cancelled: called between two runs; True ends the grading.
     """
     grades: list[Grade] = []
     seen = _Seen()
@@ -275,7 +275,7 @@ def _odd_times(
 
 
 def _guesses(step: StepProgress) -> int:
-    """Wrong answers after which another one was given at once."""
+    """Number of wrong answers followed by another answer at once."""
     found = 0
     for given in step.answers.values():
         for first, second in pairwise(given):
@@ -294,7 +294,7 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
 
 
 def _copies(seen: _Seen) -> dict[str, list[str]]:
-    """Of each file with which others it has its beginning or its answers in common."""
+    """For each file, notes on other files with the same begin or the same answers."""
     common: dict[tuple[str, str], int] = defaultdict(int)
     for files in seen.answered.values():
         for one in set(files):
@@ -319,7 +319,7 @@ def _time(text: str) -> datetime | None:
 
 
 def class_csv(grades: Sequence[Grade]) -> str:
-    """A row for each student, for the import of a course system: score and progress as plain numbers."""
+    """A row for each student, with score and progress as plain numbers for import into a course system."""
     head = ("student", "lab", "outcome", "steps_passed", "steps", "first_try_percent", "tries", "hints")
     rows = [
         (

@@ -1,6 +1,7 @@
-"""A lab as it is taught: steps with what they say, ask and check. `lab_file` reads it from its file.
+"""Model of a lab: its steps with texts, questions and checks. `lab_file` reads it from a file.
 
-A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front matter in TOML between lines of `+++`:
+A lab is a Markdown file with front matter in TOML between lines of `+++`; the shipped labs are
+`assets/labs/NN-name.md`:
 
     +++
     format = 1
@@ -10,58 +11,58 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     level = "beginner"                # beginner, intermediate or advanced
     goals = ["Read a congestion window"]
     needs = []                        # "train": PyTorch
-    scenario = "reno-sawtooth"        # the student begins with a copy: a shipped one, or a file beside this
-    set = { duration = "60s" }        # changed in it beforehand, by dotted key
+    scenario = "reno-sawtooth"        # the student starts from a copy: a shipped scenario, or a file beside the lab
+    set = { duration = "60s" }        # changes of the scenario before the lab begins, by dotted key
 
-    [scripts]                         # what the student goes on writing, in the scenario by that name
-    my-lia = "my-lia.py"              # the text to begin with: a file beside this, or one that ships
+    [scripts]                         # scripts that the student completes, by their names in the scenario
+    my-lia = "my-lia.py"              # initial text: a file beside the lab, or a shipped one
 
     [[steps]]
     id = "run"                        # its text is the section "## Run it {#run}" below
-    shows = ["action:run.toggle"]     # what is highlighted: panel:NAME, action:ID, plot:NAME, node:NAME, link:NAME,
+    shows = ["action:run.toggle"]     # highlighted parts: panel:NAME, action:ID, plot:NAME, node:NAME, link:NAME,
                                       # flow:NAME, field:DOTTED.KEY
     check = "finished(last())"        # in the language of `foundation.expressions` with the functions of `functions`
-    not_yet = "Press F5."             # said while the check does not hold; left out: why it does not
+    not_yet = "Press F5."             # shown while the check fails; default: the reason
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time
     do = ["run"]                      # how the step is done without a person; see `solution`
-    facts = ["9.65 Mbit/s = goodput(last())"]  # numbers that its texts state, and the runs that they are of
-    quoted = ["42"]                   # numbers that its texts state and others have measured
+    facts = ["9.65 Mbit/s = goodput(last())"]  # numbers in its texts, with expressions over runs
+    quoted = ["42"]                   # numbers in its texts that come from elsewhere
 
-    explore = "utilisation"           # a formula to be explored: its numbers are dragged, the plot follows
-    [steps.measured]                  # what a run says of its inputs and of its last equation, for points in the plot
+    explore = "utilisation"           # formula with draggable numbers and a plot
+    [steps.measured]                  # points of runs in the plot: expressions for inputs and the last equation
     buffer = "value(last(), 'links.bottleneck.queue')"
     utilisation = "utilisation(last(), 'bottleneck')"
 
-    [steps.predict]                   # asked first; from then on only runs made after the prediction count in the step
-    ask = "What becomes of the goodput?"
+    [steps.predict]                   # requested first; only runs after the prediction count in the step
+    ask = "How does the goodput change?"
     options = ["It halves", "It stays"]
     holds = ["goodput(last()) < 0.7 * goodput(run_of('run'))", "goodput(last()) >= 0.7 * goodput(run_of('run'))"]
-    # or  number = "goodput(last())" and unit = "Mbit/s": what it turned out to be
-    # or  sketch = "cwnd_pkts", owner = "reno/1", unit = "pkt", until = "60s", top = "200pkt": a curve to be drawn
-    mistakes = [["It stays", "Said to who expected this, when it came otherwise."]]
-    # of a number    [["41.7 pkt", "…"]], to who said that to 10 %
-    # of a sketch    [["drops() == 0", "…"]], to whose curve it holds for; also highest(20 s, 60 s), lowest(20 s, 60 s)
-    why = "Said together with what came out."
+    # or  number = "goodput(last())" and unit = "Mbit/s": the resulting number
+    # or  sketch = "cwnd_pkts", owner = "reno/1", unit = "pkt", until = "60s", top = "200pkt": a curve to draw
+    mistakes = [["It stays", "Feedback on this prediction if it is wrong."]]
+    # of a number    [["41.7 pkt", "…"]], for predictions within 10 %
+    # of a sketch    [["drops() == 0", "…"]], for curves with this claim; also highest(20 s, 60 s), lowest(20 s, 60 s)
+    why = "Feedback shown with the outcome."
 
     [[steps.questions]]
     id = "bdp"
     ask = "How many packets fill the link?"
-    options = ["8", "83"]             # left out: a number is asked for
-    answer = "83"                     # the text of an option; of a number an expression, e.g. "83 pkt"
-    unit = "pkt"                      # of a number
-    tolerance = "5%"                  # of a number
-    mistakes = [["8", "Said to who answers this."]]
-    why = "Said afterwards."
+    options = ["8", "83"]             # default: the answer is a number
+    answer = "83"                     # text of an option, or expression of a number, e.g. "83 pkt"
+    unit = "pkt"                      # unit of a number
+    tolerance = "5%"                  # relative tolerance of a number
+    mistakes = [["8", "Feedback on this answer."]]
+    why = "Feedback after the right answer."
     +++
     An introduction.
 
     ## Run it {#run}
-    What there is to do and to see.
+    Text of the step.
 
-A step is passed when its prediction is made, its check holds, and each question is answered right; after two wrong
-answers the right one is told. A step that has none of these is passed when the student goes on. What was run before the
-lab was begun counts for nothing.
+A step is passed when its prediction is made, its check holds, and each question is answered correctly; after two wrong
+answers, the right answer is shown. A step without these parts is passed when the student continues. Runs from before
+the begin of the lab do not count.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ CHOICE, NUMBER, SKETCH = "choice", "number", "sketch"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something in the window that a step speaks of: its kind, one of `SHOWS`, and which."""
+    """A part of the window that a step mentions: its kind, one of `SHOWS`, and its name."""
 
     kind: str
     name: str
@@ -98,11 +99,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """An answer that is often given and not right.
+    """A frequent wrong answer.
 
     Attributes:
-        said: the text of an option, or a number, SI; of a curve that is drawn a claim about it.
-        why: what is said to it: where it leads astray.
+        said: text of an option, or a number (SI); for a drawn curve, a claim about the curve.
+        why: feedback on the mistake.
     """
 
     said: str | float
@@ -111,13 +112,13 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number that the texts of a step state, and the expression over the runs that it is the value of.
+    """A number in the texts of a step, and the expression over the runs that gives its value.
 
     Attributes:
-        number: as the texts write it, with a point: "9.65".
-        unit: as the texts write it; may be empty.
-        is_about: whether it is meant to 5 % instead of to its last digit.
-        expression: in the language of checks.
+        number: number as the texts write it, with a decimal point: "9.65".
+        unit: unit as the texts write it; may be empty.
+        is_about: whether the number is accurate only to 5 % instead of to its last digit.
+        expression: expression in the language of checks.
     """
 
     number: str
@@ -128,20 +129,20 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a student is asked to expect before the run.
+    """A prediction that a step requests before the run.
 
     Attributes:
         ask: the question.
-        options: to choose among; empty: a number or a curve is asked for.
-        holds: for each option the expression that says whether it came true.
-        number: expression of the number that came out; empty: none is asked for.
-        sketch: column of the traces that is to be drawn; empty: none.
-        owner: whose trace.
-        unit: of number or curve.
-        until_s: end of the time axis of a sketch, s; None: that of the run.
-        top: top of the other axis of a sketch, SI; None: it follows from the scenario's curve.
-        why: what is said together with what came out; may be empty.
-        mistakes: what is said to who predicted this, when it came otherwise.
+        options: options to choose from; empty for a number or a curve.
+        holds: for each option, the check that it came true.
+        number: expression of the resulting number; empty for other kinds.
+        sketch: column of the traces to draw; empty for other kinds.
+        owner: owner of the trace.
+        unit: unit of the number or curve.
+        until_s: end of the time axis of a sketch, s; None for the default.
+        top: top of the value axis of a sketch, SI; None for the default.
+        why: feedback shown with the outcome; may be empty.
+        mistakes: feedback on frequent wrong predictions.
     """
 
     ask: str
@@ -167,15 +168,15 @@ class Question:
     """A question with one right answer.
 
     Attributes:
-        id: its name in the step.
+        id: name of the question in the step.
         ask: the question.
-        options: to choose among; empty: a number is asked for.
+        options: options to choose from; empty for a number.
         answer: the text of an option, or the expression of a number.
-        unit: of the number.
-        tolerance: how far a number may be off, of the right one.
-        why: what is said afterwards; may be empty.
-        mistakes: answers that are often given, and what is said to each.
-        sealed: of a published lab what takes the place of answer, why and mistakes; None: it is not closed.
+        unit: unit of the number.
+        tolerance: allowed deviation of a number, relative to the right one.
+        why: feedback after the right answer; may be empty.
+        mistakes: frequent wrong answers with feedback.
+        sealed: sealed answers of a published lab, in place of answer, why and mistakes; None in other labs.
     """
 
     id: str
@@ -189,7 +190,7 @@ class Question:
     sealed: Sealed | None = None
 
     def told_to(self, value: str | float, *, is_right: bool) -> str:
-        """What is said to an answer beside whether it is right; may be empty."""
+        """Feedback on an answer, without the verdict; may be empty."""
         if self.sealed is not None:
             return self.sealed.open(value).why
         if is_right:
@@ -197,7 +198,7 @@ class Question:
         return next((each.why for each in self.mistakes if self.is_near(value, each.said)), "")
 
     def is_near(self, value: str | float, other: str | float) -> bool:
-        """Whether an answer counts as another one: the same option, or a number within the tolerance."""
+        """True for the same option, or for a number within the tolerance of another."""
         if isinstance(value, str) or isinstance(other, str):
             return value == other
         return abs(value - other) <= self.tolerance * abs(other) + 1e-12
@@ -208,20 +209,20 @@ class Step:
     """One step of a lab.
 
     Attributes:
-        id: its name in the lab.
-        title: of its section.
-        text: of its section, Markdown.
-        shows: what of the window it speaks of.
-        check: expression that holds once it is done; empty: none.
-        not_yet: said while the check does not hold; may be empty.
-        always: whether the check may hold before anything was done.
-        hints: on demand, one at a time.
-        do: the solution, an order each.
-        prediction: asked first; None: nothing.
-        questions: asked with it.
-        facts: numbers that its texts state, with what gives them.
+        id: name of the step in the lab.
+        title: title of its section.
+        text: text of its section, Markdown.
+        shows: parts of the window that it mentions.
+        check: condition that holds when the step is done; empty without one.
+        not_yet: text shown while the check fails; may be empty.
+        always: whether the check may hold before the student did anything.
+        hints: hints, shown one at a time on request.
+        do: orders of the solution.
+        prediction: prediction requested first; None without one.
+        questions: questions of the step.
+        facts: numbers that its texts state, with their expressions.
         quoted: numbers that its texts take from elsewhere.
-        exploration: the formula that it lets a student explore; None: none.
+        exploration: the explorable formula; None without one.
     """
 
     id: str
@@ -241,14 +242,14 @@ class Step:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether there is nothing to do in it: the student reads it and goes on."""
+        """True if the step has no check, prediction or question, so that reading it suffices."""
         return not self.check and self.prediction is None and not self.questions
 
     def question(self, question_id: str) -> Question:
-        """The question of that name.
+        """The question with this id.
 
         Raises:
-            KeyError: if it has none.
+            KeyError: if the step has no such question.
         """
         for question in self.questions:
             if question.id == question_id:
@@ -261,21 +262,21 @@ class Lab:
     """A lab.
 
     Attributes:
-        name: of the file, without its ending.
-        path: of the file.
+        name: name of the file without suffix.
+        path: path of the file.
         file_hash: SHA-256 of the file, hex.
-        number: its place among the labs.
+        number: number of the lab in the list.
         title: of the lab.
-        minutes: that it takes about.
+        minutes: approximate duration.
         level: one of `LEVELS`.
-        goals: what is learned.
-        needs: what must be installed beyond the ordinary, of `NEEDS`.
+        goals: goals of the lab.
+        needs: extras that must be installed, of `NEEDS`.
         scenario: path of the scenario file that the student starts from.
-        changes: "KEY=VALUE" made in it beforehand.
-        scripts: that the student goes on writing, with the texts to begin with.
-        introduction: Markdown.
-        steps: in their order.
-        course: what results are signed with; empty: it was not published for a course.
+        changes: "KEY=VALUE" applied to it before the lab begins.
+        scripts: scripts that the student completes, with their initial texts.
+        introduction: text before the first step, Markdown.
+        steps: steps in order.
+        course: key that signs results; empty if the lab was not published for a course.
     """
 
     name: str
@@ -296,37 +297,37 @@ class Lab:
 
     @property
     def is_published(self) -> bool:
-        """Whether its answers are closed, so that it has no solution."""
+        """True if its answers are sealed, so that the solution is missing."""
         return any(question.sealed is not None for step in self.steps for question in step.questions)
 
     @property
     def by_id(self) -> Mapping[str, Step]:
-        """Its steps by their ids."""
+        """Steps by id."""
         return {step.id: step for step in self.steps}
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What it needs that is not installed."""
+        """Required extras that are not installed."""
         packages = {"train": ("torch", "safetensors")}
         return tuple(
             need for need in self.needs if any(importlib.util.find_spec(name) is None for name in packages[need])
         )
 
     def scenario_text(self) -> str:
-        """The text of the document that the student starts with.
+        """Text of the document from which the student starts.
 
         Raises:
-            ScenarioError: if its scenario is not usable.
+            ScenarioError: if the scenario of the lab is invalid.
         """
         return first_text(self.scenario, self.scripts, self.changes)
 
 
 def first_text(scenario: Path, scripts: Sequence[ScriptFile], changes: Sequence[str]) -> str:
-    """The text of a scenario with scripts in it and changes made.
+    """Text of a scenario with scripts added and changes applied.
 
     Raises:
-        InputError: if there is no such scenario.
-        ScenarioError: if it is not usable with them.
+        InputError: if the scenario does not exist.
+        ScenarioError: if the resulting scenario is invalid.
     """
     text = open_scenario(str(scenario), use=Use.LAB).text
     for script in scripts:
@@ -336,12 +337,12 @@ def first_text(scenario: Path, scripts: Sequence[ScriptFile], changes: Sequence[
 
 
 def script_beside(lab: Path, file: str) -> str:
-    """The text of a script that a lab names: one that ships, or a file beside the lab.
+    """Text of a script named in a lab: a file beside the lab, or a shipped one.
 
-    A translation of a lab has what it does not translate beside the lab itself.
+    The scripts of a translated lab are beside the English lab.
 
     Raises:
-        ParamError: if there is none, or it is not text.
+        ParamError: if the file is missing, or is not text.
     """
     is_there = is_file(lab.parent / file)
     return read_script(file, lab.parent if is_there else resource_path("labs"))

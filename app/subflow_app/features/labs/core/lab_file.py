@@ -1,6 +1,6 @@
 """Reader of lab files, which reports every problem with file, line, key, value, and allowed values.
 
-The steps, keys and figures that calls in checks name are verified as far as possible without a run.
+The reader also verifies steps, keys and figures named in checks, as far as possible without a run.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _KEYS = ("value", "text", "is_on")
 _WHICH = ("first", "last", "best")
 
 
-class KeyProblem(Exception):  # noqa: N818 - told as a problem of the file
-    """A call names what cannot be."""
+class KeyProblem(Exception):  # noqa: N818 - reported as a problem of the file
+    """A call names an unknown step, key, part or figure."""
 
     def __init__(self, message: str, allowed: str) -> None:
         super().__init__(message)
@@ -67,14 +67,14 @@ class KeyProblem(Exception):  # noqa: N818 - told as a problem of the file
 
 
 def check_calls(calls: Iterable[Call], steps_before: Sequence[str]) -> None:
-    """Look at what calls name.
+    """Check the names in calls.
 
     Args:
-        calls: of a claim or an expression.
-        steps_before: ids of the steps before the one that it belongs to.
+        calls: calls of a claim or an expression.
+        steps_before: ids of the steps before the step of the claim.
 
     Raises:
-        KeyProblem: for the first that cannot be.
+        KeyProblem: for the first invalid name.
     """
     for call in calls:
         _check(call, steps_before)
@@ -179,24 +179,24 @@ class _Section:
 
 
 def lab_names() -> tuple[str, ...]:
-    """Names of the shipped labs in the order of their files; the folder is the list."""
+    """Names of the shipped labs, which are the files in the folder, in order."""
     return tuple(sorted(path.stem for path in resource_path("labs").glob(f"*{LAB_SUFFIX}") if path.stem != "README"))
 
 
 def shipped_labs() -> list[Lab]:
-    """The shipped labs in their order, in the present language as far as there are.
+    """The shipped labs in order, in the current language if translated.
 
     Raises:
-        LabError: if one is not usable: the installation is damaged.
+        LabError: if a lab is invalid, because the installation is damaged.
     """
     return sorted((load_lab(name) for name in lab_names()), key=lambda lab: lab.number)
 
 
 def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
-    """The shipped labs and those that were opened from files, by name, and what is wrong with those that are left out.
+    """The shipped labs and labs opened from files, by name, and the problems of invalid labs.
 
     Args:
-        opened: paths, the latest first. One that is gone is left out silently: its stick may come back.
+        opened: paths, the latest first; missing files are ignored, because a removed medium may return.
     """
     labs: dict[str, Lab] = {}
     problems: list[str] = []
@@ -218,11 +218,11 @@ def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:
     """Read a lab file, or a shipped lab by its name or number.
 
     Args:
-        name_or_path: what the user typed.
-        language: of a shipped lab; None: the present one. A lab that is not there in it is in English.
+        name_or_path: name, number or path of the lab.
+        language: language of a shipped lab; None for the current language. Untranslated labs are in English.
 
     Raises:
-        LabError: with all that is wrong with it, or if there is none such.
+        LabError: with all problems of the file, or if the file or name does not exist.
     """
     path = _find(str(name_or_path), current_language() if language is None else language)
     text = read_text(path, LabError, "a lab")
@@ -230,15 +230,15 @@ def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:
 
 
 def parse_lab(text: str, path: Path) -> Lab:
-    """A lab from the text of its file.
+    """Read a lab from the text of its file.
 
     Raises:
-        LabError: with all that is wrong with it, a line each.
+        LabError: with all problems of the file, one line each.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     front, body_line = _front_matter(lines, path)
     file_hash = hashlib.sha256(text.encode()).hexdigest()
-    # The front matter begins in line 2 of the file: so its lines are those of the file.
+    # The front matter starts with an empty line, so that its line numbers equal those of the file.
     return checked(
         front,
         path,
@@ -265,7 +265,7 @@ def _find(name: str, language: str) -> Path:
 
 
 def _front_matter(lines: Sequence[str], path: Path) -> tuple[str, int]:
-    """(TOML text whose lines are numbered as those of the file, index of the first line of the body)."""
+    """The TOML text with the line numbers of the file, and the index of the first line of the body."""
     if not lines or lines[0].strip() != _FENCE:
         shown = lines[0][:60] if lines else ""
         raise LabError(f'{path}:1: "{shown}": a lab begins with its front matter; allowed: a line of {_FENCE}')
@@ -276,7 +276,7 @@ def _front_matter(lines: Sequence[str], path: Path) -> tuple[str, int]:
 
 
 class _Reader:
-    """Reads one lab; its problems go into the report."""
+    """Reads one lab, and adds its problems to the report."""
 
     def __init__(self, path: Path, report: Report) -> None:
         self._path = path
@@ -342,7 +342,7 @@ class _Reader:
             return Path()
         beside = self._path.parent / name
         try:
-            shipped = resource_path("labs") / name  # of a translation
+            shipped = resource_path("labs") / name  # for translated labs
             path = beside if is_file(beside) else shipped if is_file(shipped) else find_scenario(name)
 
             first_text(path, scripts, changes)
@@ -620,7 +620,7 @@ class _Reader:
 
 
 def _sections(body: Sequence[str], first_line: int) -> tuple[str, list[_Section]]:
-    """(text before the first heading of the second level, the sections that begin with one)."""
+    """The text before the first second-level heading, and the sections below such headings."""
     heads: list[tuple[int, str, str]] = []
     in_code = False
     for index, line in enumerate(body):

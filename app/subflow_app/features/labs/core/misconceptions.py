@@ -1,4 +1,4 @@
-"""What a prediction that did not come true says about the idea behind it: by option, number, or shape of a curve."""
+"""Feedback on wrong predictions that reveal a misconception, by option, number, or shape of a drawn curve."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ SKETCH_FUNCTIONS: Mapping[str, Function] = {
     "lowest": Function(("number", "number"), unit="pkt"),
     "drops": Function(()),
 }
-"""What claims about a drawn curve may call: its highest and lowest point between two times (s), and how often it falls
-by a fifth or more."""
+"""Functions of claims about a drawn curve: highest and lowest point between two times (s), and number of drops by a
+fifth or more.
+"""
 
-_NEAR = 0.1  # so near to a number, it is meant; and so near to what came, a prediction is right
+_NEAR = 0.1  # relative distance within which two numbers count as equal
 _FALLS_TO = 0.8
 _RISES_TO = 1.1
 
@@ -29,7 +30,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def mistake_of(prediction: Prediction, made: Predicted) -> str:
-    """What is said to a prediction of which is known what came; empty: nothing."""
+    """Feedback on a wrong prediction with a known outcome; may be empty."""
     value, came = made.value, made.came
     if made.is_right or came is None:
         return ""
@@ -45,11 +46,11 @@ def mistake_of(prediction: Prediction, made: Predicted) -> str:
 
 
 def is_so_drawn(claim: str, points: Points) -> bool:
-    """Whether a claim holds for a curve that was drawn.
+    """True if a claim holds for a drawn curve.
 
     Args:
-        claim: with the functions of `SKETCH_FUNCTIONS`.
-        points: (s, SI).
+        claim: claim with the functions of `SKETCH_FUNCTIONS`.
+        points: points (s, SI) of the curve.
     """
 
     def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
@@ -78,10 +79,10 @@ def _is_near(value: PredictionValue, other: str | float) -> bool:
 
 
 def _drops(points: Points) -> int:
-    """How often a curve falls to four fifths of its height or less, with a rise between."""
+    """Number of drops of a curve to four fifths of its height or less, separated by rises."""
     count, peak, trough = 0, 0.0, np.inf
     for _time, height in points:
-        if trough == np.inf:  # it rises
+        if trough == np.inf:  # rising
             peak = max(peak, height)
             if height <= _FALLS_TO * peak:
                 count, trough = count + 1, height

@@ -1,7 +1,7 @@
-"""Progress of a student in a lab, in a JSON file that is replaced whole, so that a crash costs nothing.
+"""Progress of a student in a lab, kept in a JSON file that is replaced atomically, so that a crash loses nothing.
 
-A file that cannot be read is set aside under another name and reported; it is never overwritten. Progress is kept by a
-lab's name, and files share names. Progress from another text of the lab is therefore recognised.
+A damaged file is renamed and reported, never overwritten. Progress is stored by the name of the lab, which different
+files can share. The hash of the lab's file therefore detects progress from another text of the lab.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _log = logging.getLogger(__name__)
 
 FORMAT = 1
 MOST_BYTES = 20_000_000
-# What a document of another shape raises while it is read.
+# Exceptions raised when a document has unexpected types or keys.
 _WRONG = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 PredictionValue = str | float | tuple[tuple[float, float], ...]
-"""The text of an option, a number (SI), or points (s, SI) of a curve."""
+"""Text of an option, a number (SI), or points (s, SI) of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """A prediction that was made.
+    """A prediction of the student.
 
     Attributes:
-        value: what was expected.
-        at: when, ISO 8601.
-        after_run: the last run of the store then.
-        came: what came out: the option, the number (SI); of a curve how far it was off on average (SI). None: not yet.
-        is_right: whether an option came true; None for numbers and curves, and while it is not known.
+        value: the prediction.
+        at: time of the prediction, ISO 8601.
+        after_run: number of the last run at that time.
+        came: outcome: the option, the number (SI), or the mean error of a curve (SI); None if unknown.
+        is_right: whether the option came true; None for numbers and curves, and while unknown.
     """
 
     value: PredictionValue
@@ -56,13 +56,13 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer to a question.
+    """An answer of the student to a question.
 
     Attributes:
-        value: what was said: the text of an option, or a number (SI).
-        is_right: whether that is right.
-        at: when, ISO 8601.
-        right: what would have been right.
+        value: text of an option, or a number (SI).
+        is_right: whether the answer is right.
+        at: time of the answer, ISO 8601.
+        right: the right answer.
     """
 
     value: str | float
@@ -73,14 +73,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """How far a step is.
+    """Progress in one step.
 
     Attributes:
-        passed_at: when it was passed, ISO 8601; empty: not yet.
-        hints: how many were shown.
-        prediction: that was made.
-        answers: by question, in the order in which they were given.
-        last_run: number of the last run when it was passed; 0: there was none.
+        passed_at: time when the step was passed, ISO 8601; empty before.
+        hints: number of hints shown.
+        prediction: the student's prediction.
+        answers: answers by question, in the order in which they were given.
+        last_run: number of the last run when the step was passed; 0 without runs.
     """
 
     passed_at: str = ""
@@ -91,24 +91,24 @@ class StepProgress:
 
     @property
     def is_passed(self) -> bool:
-        """Whether it was passed."""
+        """True after the step was passed."""
         return bool(self.passed_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a student is in a lab.
+    """Progress in a lab.
 
     Attributes:
-        lab: its name.
-        lab_hash: of its file when the lab was begun.
-        begun_at: when, ISO 8601.
-        database: where the runs are.
-        begin: the last numbers there at that time.
+        lab: name of the lab.
+        lab_hash: hash of its file when the lab was begun.
+        begun_at: time of the begin, ISO 8601.
+        database: path of the database with the runs.
+        begin: last numbers in the database at that time.
         document: text of the scenario when it was last kept.
-        deal: by which options are put into an order that is this student's own.
-        steps: by their ids.
-        finished_at: when the last step was passed; empty: not yet.
+        deal: seed of the order of options, different for each student.
+        steps: progress by ids of steps.
+        finished_at: time when the last step was passed; empty before.
     """
 
     lab: str
@@ -122,15 +122,15 @@ class Progress:
     deal: str = ""
 
     def step(self, step_id: str) -> StepProgress:
-        """Of a step; a fresh one if nothing was done in it."""
+        """Progress in a step; empty progress if the student has not begun it."""
         return self.steps.get(step_id, StepProgress())
 
     def with_step(self, step_id: str, step: StepProgress) -> Progress:
-        """The same with another state of a step."""
+        """A copy with new progress in one step."""
         return replace(self, steps={**self.steps, step_id: step})
 
     def passed(self, lab: Lab) -> int:
-        """How many steps of the lab are passed."""
+        """Number of passed steps of the lab."""
         return sum(self.step(step.id).is_passed for step in lab.steps)
 
     def step_runs(self) -> dict[str, int]:
@@ -140,7 +140,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was found on disk: progress, or none; and what has to be told about it."""
+    """Progress found on disk, if any, and a notice about its file."""
 
     progress: Progress | None
     notice: str = ""
@@ -150,7 +150,7 @@ class ProgressFolder:
     """The folder with a file for each lab that was begun."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made when the first file is written."""
+        """Use a folder, which is created with the first file."""
         self.folder = folder
 
     def path(self, lab: str) -> Path:
@@ -158,7 +158,7 @@ class ProgressFolder:
         return self.folder / f"{lab}.json"
 
     def read(self, lab: str) -> Kept:
-        """The progress in a lab; a file that cannot be used is set aside."""
+        """Progress in a lab; a damaged file is renamed."""
         path = self.path(lab)
         try:
             content = read_file(path, MOST_BYTES)
@@ -173,17 +173,17 @@ class ProgressFolder:
             return Kept(None, self._set_aside(path, error))
 
     def peek(self, lab: str) -> Progress | None:
-        """The progress in a lab, if it can be read; nothing is set aside."""
+        """Progress in a lab, without renaming a damaged file; None if it cannot be read."""
         try:
             return progress_of(json_tree(read_file(self.path(lab), MOST_BYTES), is_strict=False), lab)
         except (OSError, *_WRONG):
             return None
 
     def write(self, progress: Progress) -> None:
-        """Keep it, in one step.
+        """Replace the file of the progress atomically.
 
         Raises:
-            LabError: if it cannot be written; what was there still is.
+            LabError: if the file cannot be written; the previous file then remains.
         """
         text = json.dumps(document_of(progress), ensure_ascii=False, indent=1)
         path = self.path(progress.lab)
@@ -200,10 +200,10 @@ class ProgressFolder:
             ) from error
 
     def forget(self, lab: str) -> None:
-        """Begin anew: the file goes, under another name, so that nothing is lost.
+        """Rename the file, so that the lab can begin again and nothing is lost.
 
         Raises:
-            LabError: if it cannot be moved.
+            LabError: if the file cannot be moved.
         """
         path = self.path(lab)
         if is_there(path):
@@ -226,20 +226,20 @@ class ProgressFolder:
 
 
 def now() -> str:
-    """The time as it is kept: ISO 8601, UTC, whole seconds."""
+    """The current time in the stored format: ISO 8601, UTC, whole seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def document_of(progress: Progress) -> dict[str, Any]:
-    """As JSON has it."""
+    """Progress as JSON values."""
     return {"format": FORMAT, **asdict(progress)}
 
 
 def progress_of(document: Any, lab: str) -> Progress:
-    """From what JSON had.
+    """Read progress from JSON values.
 
     Raises:
-        ValueError, LookupError, TypeError: if it does not hold progress in that lab.
+        ValueError, LookupError, TypeError: if the values are not progress in that lab.
     """
     if document["format"] != FORMAT:
         raise ValueError(f"its format is {document['format']}, this version reads {FORMAT}")
@@ -260,10 +260,10 @@ def progress_of(document: Any, lab: str) -> Progress:
 
 
 def read_step(step: Any) -> StepProgress:
-    """A step from what `asdict` made.
+    """Read the progress in a step from the output of `asdict`.
 
     Raises:
-        ValueError, LookupError, TypeError: if it is none.
+        ValueError, LookupError, TypeError: if the values are not such progress.
     """
     predicted = step["prediction"]
     return StepProgress(
@@ -315,17 +315,17 @@ def _free_name(path: Path, why: str) -> Path:
 
 
 def is_other_text(lab: Lab, begun_with: str) -> bool:
-    """Whether a hash is not that of the lab's file; a shipped lab is the same lab in each language.
+    """True if a hash differs from the lab's file in all languages.
 
     Args:
-        lab: as it is now.
-        begun_with: hash of the file that it was begun with.
+        lab: the current lab.
+        begun_with: hash of the file with which the lab was begun.
     """
     return begun_with != lab.file_hash and begun_with not in _hashes(lab)
 
 
 def other_text_notice(lab: Lab, progress: Progress | None) -> str:
-    """Why progress cannot go on in a lab: it was made in another text of it, whose steps it fits. Empty: it can."""
+    """Notice that progress belongs to another text of the lab; empty if it can be continued."""
     if progress is None or not is_other_text(lab, progress.lab_hash):
         return ""
     return tr(

@@ -1,6 +1,6 @@
-"""A lab as it is handed out to students: without its solution, its answers closed, signing for the course.
+"""Copy of a lab for students, without its solution, with sealed answers, and with a key that signs results.
 
-What is published from the same lab with the same course key is the same, byte for byte.
+The same lab with the same course key always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from subflow_app.foundation.toml_files import read_text
 from subflow_sim.gate import is_there
 
 _FENCE = "+++"
-_UNPUBLISHED = ("do", "facts", "quoted")  # of a step
-_ANSWERS = ("answer", "why", "mistakes")  # of a question
+_UNPUBLISHED = ("do", "facts", "quoted")  # keys of a step
+_ANSWERS = ("answer", "why", "mistakes")  # keys of a question
 
 
 def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
-    """Write a lab for students, with the files that it brings.
+    """Write a lab for students, with its scripts and scenario.
 
     Args:
-        lab: with its answers.
-        key: of the course.
-        folder: that the files go to; made if it is not there.
+        lab: the lab with its answers.
+        key: key of the course.
+        folder: folder of the files; created if missing.
 
     Returns:
-        What was written, the lab first.
+        The written files, the lab first.
 
     Raises:
         ExportError: if a file cannot be written.
-        LabError: if it has been published before, or a file is the lab itself.
+        LabError: if the lab has been published before, or a file would replace it.
     """
     if lab.is_published:
         raise LabError(f"{lab.path} has been published: its answers are sealed; allowed: the lab that it was made from")
@@ -56,7 +56,7 @@ def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
 
 
 def published_text(lab: Lab, key: str) -> str:
-    """The text of a lab without what students are to find."""
+    """Text of a lab without its solution, and with sealed answers."""
     text = read_text(lab.path, LabError, "a lab").replace("\r\n", "\n")
     _, front, body = text.split(f"{_FENCE}\n", 2)
     tree = tomllib.loads(front)
@@ -89,7 +89,7 @@ def _step(table: Mapping[str, Any], questions: Mapping[str, Question], salt: str
 
 
 def _sealed(question: Question, salt: str) -> Sealed | None:
-    """The answers to a question, closed; None: what is right depends on the student's own runs, and is not a secret."""
+    """Sealed answers to a question; None if the right answer depends on the student's runs."""
     right: str | float = question.answer
     if not question.options:
         expression = Expression(question.answer, functions())
@@ -105,7 +105,7 @@ def _sealed(question: Question, salt: str) -> Sealed | None:
 
 
 def _beside(lab: Lab) -> dict[str, str]:
-    """The files that a lab brings, by their names: its scenario, unless it ships by its name, and its scripts."""
+    """Files of a lab by name: its scripts, and its scenario unless the program ships it."""
     texts = {script.file: script.text for script in lab.scripts}
     try:
         is_shipped = find_scenario(lab.scenario.stem) == lab.scenario

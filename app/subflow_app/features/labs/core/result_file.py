@@ -1,13 +1,13 @@
-"""Result files that students hand in: their content, their verification, and a second judgement of their steps.
+"""Result files that students hand in: content, verification, and a second judgement of their steps.
 
-A hash over the whole content reveals changes; with a course key nobody without that key can make a matching hash. A key
-that students have is not a secret. Every run has its scenario, its seed and its signature, so that it can be simulated
-again and compared bit for bit. The comparison proves that these scenarios give these results. It proves neither who
-made them nor who found the answers.
+A hash over the whole content reveals changes; with a course key, only holders of the key can make a matching hash. A
+key that students have is not a secret. Each run is stored with scenario, seed and signature, so that it can be
+simulated again and compared exactly. The comparison proves that these scenarios give these results. It proves neither
+who made them nor who found the answers.
 
-The second judgement checks that the runs satisfy the steps that the file lists as passed. Parts outside the file cannot
-be judged again, and are reported so: trainings, and the document as it was during a step. The scenario of the last run
-of the step replaces that document.
+The second judgement checks that the runs satisfy the steps that the file lists as passed. Trainings and the document
+during a step are outside the file, and the verdict reports that they cannot be judged. The scenario of the last run of
+the step replaces the document.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _OF_TRAININGS = ("trained", "training_steps", "training_return")
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """What came of it.
+    """Outcome of the second judgement.
 
     Attributes:
-        problems: steps that the runs do not satisfy, and answers that are other than what they are said to be.
-        doubts: what could not be judged.
+        problems: steps that the runs do not satisfy, and answers with a wrong verdict.
+        doubts: parts that could not be judged.
     """
 
     problems: tuple[str, ...] = ()
@@ -68,12 +68,12 @@ class Regrade:
 
 
 def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Regrade:
-    """Judge each step that is said to be passed.
+    """Judge each step that the file lists as passed.
 
     Args:
-        lab: that the result is of.
+        lab: the lab of the result.
         document: the result.
-        runs: those of it that came out again, in order.
+        runs: the runs that were confirmed, in order.
 
     Raises:
         LabError: if the steps of the document cannot be read.
@@ -111,7 +111,7 @@ def _steps(document: Mapping[str, Any]) -> dict[str, StepProgress]:
 def _evidence(
     runs: Sequence[LabRun], sweeps: Sequence[Mapping[str, Any]], before: Mapping[str, int], made: StepProgress
 ) -> Evidence:
-    """As it was when the step was passed."""
+    """Evidence at the time when the step was passed."""
     then = tuple(run for run in runs if run.id <= made.last_run)
     known = {run.id for run in then}
     finished = [each for each in sweeps if known.issuperset(each["runs"])]
@@ -126,7 +126,7 @@ def _evidence(
 
 
 def _judged(step: Step, made: StepProgress, evidence: Evidence) -> Iterator[tuple[bool, str]]:
-    """What speaks against the step, and whether that is sure."""
+    """Objections to a step, each with True if it is certain."""
     if step.check:
         calls = list(Claim(step.check, functions()).calls())
         if any(call.name in _OF_TRAININGS for call in calls):
@@ -190,7 +190,7 @@ def _word(answered: Answered) -> str:
 
 
 def _is_of_document(calls: Iterable[Call]) -> bool:
-    """Whether it speaks of what was in the window: that may have been other than the last run."""
+    """True if the calls read the document in the window, which may have differed from the last run."""
     return any(
         call.name == "valid" or (call.name in _OF_DOCUMENT and bool(call.texts) and call.texts[0] is not None)
         for call in calls
@@ -206,12 +206,13 @@ MAX_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """What came of simulating a run again.
+    """Verdict on a run that was simulated again.
 
     Attributes:
-        number: of the run.
-        is_same: whether its signature came out again; None: it could not be simulated, `problem` says why.
-        problem: what is wrong; empty: nothing.
+        number: number of the run.
+        is_same: whether the signature was reproduced; None if the run could not be simulated or another version made
+            it.
+        problem: reason; empty without a problem.
     """
 
     number: int
@@ -221,14 +222,14 @@ class RunVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ResultVerdict:
-    """What came of looking at a result file.
+    """Verdict on a result file.
 
     Attributes:
-        document: what the file says.
-        problems: what contradicts it; empty: nothing was found.
-        doubts: what could not be made again or compared, so that nothing confirms it.
-        notices: what is worth knowing besides.
-        runs: what came of each run; empty if they were not simulated again.
+        document: content of the file.
+        problems: contradictions; empty without any.
+        doubts: parts that could not be repeated or compared, and so are not confirmed.
+        notices: further information.
+        runs: verdicts on the runs; empty if they were not simulated again.
     """
 
     document: Mapping[str, Any]
@@ -239,24 +240,24 @@ class ResultVerdict:
 
     @property
     def outcome(self) -> Confirmation:
-        """Whether it is what it says."""
+        """Confirmed, contradicted or not confirmed."""
         return confirmation(is_contradicted=bool(self.problems), is_doubtful=bool(self.doubts))
 
     @property
     def is_sound(self) -> bool:
-        """Whether all of it is confirmed."""
+        """True if the whole result is confirmed."""
         return self.outcome is Confirmation.CONFIRMED
 
 
 def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: str, key: str = "") -> dict[str, Any]:
-    """What is handed in.
+    """Content of a result file.
 
     Args:
-        lab: that was done.
-        progress: how far.
-        evidence: with the runs.
-        student: whose it is.
-        key: of the course; empty: anybody can make a hash that fits. A published lab signs by itself.
+        lab: the lab.
+        progress: the student's progress.
+        evidence: evidence with the runs.
+        student: name of the student.
+        key: key of the course; empty for a plain hash that anybody can make. A published lab has its own key.
     """
     document: dict[str, Any] = {
         "kind": KIND,
@@ -274,7 +275,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "runs": [_run_document(run) for run in evidence.runs],
         "sweeps": [] if evidence.sweep is None else [{"points": evidence.sweep_points, "runs": list(evidence.sweep)}],
     }
-    # As it will be read: so tuples are lists in what is hashed, too.
+    # Convert tuples to lists as in the file, because the hash depends on it.
     document = json.loads(json.dumps(document))
     key = lab.course or key
     document["signed"] = {"method": _KEYED if key else _PLAIN, "digest": _digest(document, key)}
@@ -282,10 +283,10 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
 
 
 def write_result(path: Path, document: Mapping[str, Any]) -> None:
-    """Write it, in one step.
+    """Write a result file atomically.
 
     Raises:
-        LabError: if it cannot be written.
+        LabError: if the file cannot be written.
     """
     try:
         write_whole(path, (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode())
@@ -294,10 +295,10 @@ def write_result(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """What a result file says.
+    """Read a result file.
 
     Raises:
-        LabError: if it is none.
+        LabError: if the file is not a result.
     """
     allowed = "allowed: a file that `subflow labs result` or the window has written"
     try:
@@ -330,16 +331,16 @@ def verify_result(
     tell: Callable[[int, int], None] = lambda _done, _all: None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> ResultVerdict:
-    """Look at a result.
+    """Verify a result.
 
     Args:
-        document: as `read_result` gave it.
-        lab: the lab as the lecturer has it; None: it is not known here.
-        key: of the course.
-        is_rerun: simulate each run again.
-        again: where that is done; None: for this result alone.
-        tell: called with how many runs are done, of how many.
-        is_cancelled: asked between two runs.
+        document: content of the file, from `read_result`.
+        lab: the lecturer's version of the lab; None if unknown.
+        key: key of the course.
+        is_rerun: whether to simulate each run again.
+        again: simulator shared by several results; None for a separate one.
+        tell: called with the number of finished runs and of all runs.
+        is_cancelled: called between two runs; True ends the simulation.
     """
     problems = [*_signature_problems(document, key), *_count_problems(document, lab)]
     doubts = list(_lab_doubts(document, lab))
@@ -456,7 +457,7 @@ def _passed(document: Mapping[str, Any]) -> set[str]:
 
 
 def _count_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
-    """What is told at the top of the file has to be what its steps say."""
+    """Compare the counts at the top of the file with its steps."""
     ids = {step["id"] for step in document["steps"]}
     if lab is not None and document["lab"].get("hash") == lab.file_hash:
         ids = {step.id for step in lab.steps}
@@ -486,7 +487,7 @@ def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
 
 
 def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
-    """Steps name the run that they were passed with: it has to be there."""
+    """Find steps whose last run is missing from the file."""
     numbers = {run["number"] for run in document["runs"]}
     for step in document["steps"]:
         if step.get("last_run") and step["last_run"] not in numbers:
@@ -494,13 +495,13 @@ def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 class RunsAgain:
-    """Simulates runs of results again, those that several results have once.
+    """Simulates the runs of results again; equal runs of several results only once.
 
-    A run depends on nothing but its scenario, its seed and the interval of its samples.
+    A run depends only on its scenario, its seed and its sampling interval.
     """
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start with an empty store in memory."""
         self._store: Store = open_store(":memory:")
         self._made: dict[tuple[str, int, float], RunResult | str] = {}
 
@@ -509,11 +510,11 @@ class RunsAgain:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """The runs go."""
+        """Discard the runs."""
         self._store.close()
 
     def simulate(self, run: Mapping[str, Any]) -> tuple[RunVerdict, LabRun | None]:
-        """What came of it, and the run if it is the same."""
+        """Simulate a run again; return the verdict, and the run if its signature was reproduced."""
         number, wanted = run["number"], (run["scenario"], run["seed"], run["sample_interval_s"])
         if wanted not in self._made:
             self._made[wanted] = self._simulated(run)
@@ -531,7 +532,7 @@ class RunsAgain:
         return RunVerdict(number, None, f"{by}, and {told}"), None
 
     def _simulated(self, run: Mapping[str, Any]) -> RunResult | str:
-        """The result, or why there is none."""
+        """The result, or the reason for its absence."""
         text, overrides = run["scenario"], [f"seed={run['seed']}"]
         try:
             scenario = read_scenario(Use.LAB, text, file=f"run {run['number']}", overrides=overrides)

@@ -1,7 +1,7 @@
-"""Runner of a lab without a person: each step by its own solution, on a real document, store and simulator.
+"""Runner that does a lab by its own solution, with a real document, store and simulator.
 
-It reveals mistakes in a lab that can be read: a check that its solution does not meet, or a check that holds before any
-work. It also compares the numbers in the texts of a lab with the runs of its solution.
+The runner finds mistakes in lab files that can be read: checks that fail after the solution, and checks that hold
+before any work. It also compares the numbers in the texts of a lab with the runs of its solution.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _ABOUT = 0.05
 
 
 def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
-    """What is wrong with the facts of a step, once it was done.
+    """Problems of the facts of a step after its solution.
 
     Args:
-        step: of a lab.
-        evidence: as it was judged by.
+        step: the step.
+        evidence: the evidence of its judgement.
     """
     texts = "\n".join(texts_of(step))
     for fact in step.facts:
@@ -63,7 +63,7 @@ def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
 
 
 def texts_of(step: Step) -> Iterator[str]:
-    """All that a step says to a student."""
+    """All texts of a step for students."""
     yield from (step.title, step.text, step.not_yet, *step.hints)
     every: list[Prediction | Question] = [*step.questions, *([step.prediction] if step.prediction is not None else [])]
     for asked in every:
@@ -71,13 +71,13 @@ def texts_of(step: Step) -> Iterator[str]:
 
 
 def _states(texts: str, number: str) -> bool:
-    """Whether texts have a number as it is written; German ones have a comma where English ones have a point."""
+    """True if texts contain a number; German texts have a decimal comma."""
     written = re.escape(number).replace(r"\.", "[.,]")
     return re.search(rf"(?<![\d.,]){written}(?!\d|[.,]\d)", texts) is not None
 
 
 def _leeway(fact: Fact) -> float:
-    """Half of the last digit, or 5 % of a number that is meant roughly."""
+    """Half a unit of the last digit, or 5 % of an approximate number."""
     if fact.is_about:
         return _ABOUT * abs(float(fact.number))
     mantissa, _, exponent = fact.number.partition("e")
@@ -86,17 +86,17 @@ def _leeway(fact: Fact) -> float:
 
 
 MOST_WALL_S = 600.0
-"""A training of a solution may take this long."""
+"""Maximum duration of a training in a solution, s."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What came of a step.
+    """Outcome of a step.
 
     Attributes:
-        step: its id.
-        problem: what is wrong; empty: nothing.
-        wall_s: how long it took.
+        step: id of the step.
+        problem: the problem; empty without one.
+        wall_s: duration of the step, s.
     """
 
     step: str
@@ -106,13 +106,13 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LabOutcome:
-    """What came of a lab.
+    """Outcome of a lab.
 
     Attributes:
-        lab: its name.
-        steps: as far as it got.
-        progress: as a student's who did all this.
-        runs: how many were made.
+        lab: name of the lab.
+        steps: outcomes of steps up to the first failure.
+        progress: progress of a student who follows the solution.
+        runs: number of runs made.
     """
 
     lab: str
@@ -122,18 +122,18 @@ class LabOutcome:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong, a line each."""
+        """Problems of all steps, one line each."""
         return [f"{self.lab}: step {each.step}: {each.problem}" for each in self.steps if each.problem]
 
 
 class LabRunner:
-    """Carries one lab out.
+    """Does one lab by its solution.
 
     Args:
         lab: the lab.
-        store: where runs go.
+        store: store for the runs.
         scratch: folder for trainings.
-        tell: called with each order as it is carried out.
+        tell: called with each order before it runs.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class LabRunner:
         self._reader: EvidenceReader = self.session.reader(store)
 
     def run(self) -> LabOutcome:
-        """From the first step to the last; ends at the first that is not passed."""
+        """Do all steps in order; stop at the first step that is not passed."""
         lab = self.session.lab
         outcomes: list[StepOutcome] = []
         while (step := self.session.active) is not None:
@@ -163,7 +163,7 @@ class LabRunner:
         return LabOutcome(lab.name, tuple(outcomes), self.session.progress, self._runs)
 
     def carry_out(self, step: Step) -> str:
-        """Does a step as in its solution; returns its problem, empty where all is right."""
+        """Do one step by its solution; return its problem, or an empty text."""
         before = self._judge()
         if before.check is not None and before.check.holds and not step.always:
             return f'its check holds before anything was done: check = "{step.check}"; else set always = true'
@@ -324,7 +324,7 @@ class LabRunner:
     def _promote(self, name: str) -> None:
         if self._trained is None:
             raise LabError("no training has a policy to promote")
-        # Not into the library of whoever carries the lab out: the document then names the file itself.
+        # The policy library of the user must not change, so the document names the file instead.
         path = self._scratch / f"{name}.safetensors"
         path.write_bytes(self._trained.read_bytes())
         self._policies[name] = path
@@ -341,11 +341,11 @@ _SETTINGS = {
 
 
 def run_lab(lab: Lab, *, tell: Callable[[str], None] = lambda _text: None) -> LabOutcome:
-    """Carry a lab out in a database and a folder of its own, which go when it is done.
+    """Do a lab in a temporary database and folder.
 
     Raises:
-        LabError: if its scenario is not usable.
-        StoreError: if not even that database can be used.
+        LabError: if the scenario of the lab is invalid.
+        StoreError: if the temporary database cannot be used.
     """
     with _scratch() as (store, folder):
         return LabRunner(lab, store, folder, tell=tell).run()
@@ -363,13 +363,13 @@ def _scratch() -> Iterator[tuple[Store, Path]]:
 
 
 def _without_answer(text: str) -> str:
-    """An order as it is told: who looks on shall not read what is right."""
+    """An order for display, without the right answer."""
     verb, *words = text.split(" ")
     return " ".join((verb, *words[:1])) if verb == "answer" else verb if verb == "predict" else text
 
 
 def _typed(values: Mapping[str, str]) -> dict[str, TomlValue]:
-    """Values of an event as TOML has them: true and false are not texts, nor is the number of a subflow."""
+    """Values of an event with TOML types: true, false and numbers of subflows are not texts."""
     words: Mapping[str, TomlValue] = {"true": True, "false": False}
 
     def typed(value: str) -> TomlValue:

@@ -1,4 +1,4 @@
-"""What a scenario says at a dotted key, as checks of labs compare it: SI numbers, texts, and defaults counted in."""
+"""Values of a scenario at dotted keys for checks of labs: SI numbers and texts, including defaults."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SECTION_KINDS = {
     "transport": "transport",
     **dict.fromkeys(SCRIPT_SECTIONS.values(), "script"),
 }
-# What a value that may be a table is by itself: the limit of a queue, the name of a controller.
+# Key that the short form of a table stands for: the limit of a queue, the name of a controller.
 _SHORT = {"queue": "limit", "controller": "name", "scheduler": "name"}
-# Neither changes what is simulated, or it says which repetition it is.
+# Keys without influence on the network; the seed selects only a repetition.
 _BESIDES = ("name", "seed", "notes", "format")
 _DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}
 
@@ -38,7 +38,7 @@ def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
         key: e.g. "links.wifi.queue", "flows.x.controller", "duration".
 
     Returns:
-        A number in SI units, true or false, or a text; where the file says nothing, the default, if there is one.
+        A number in SI units, a truth value, or a text; for a missing key, the default if one exists.
     """
     path = split_key(key)
     raw = doc.value(key)
@@ -59,7 +59,7 @@ def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
 
 
 def param_of(key: str) -> Param | None:
-    """The declaration of a key; None for options of algorithms and what there is not."""
+    """Declaration of a key; None for options of algorithms and unknown keys."""
     section, rest = _section_and_rest(key)
     if len(rest) == 2 and section == "link" and rest[0] in LINK_TABLES:
         return next((param for param in LINK_TABLES[rest[0]].params if param.key == rest[1]), None)
@@ -67,16 +67,16 @@ def param_of(key: str) -> Param | None:
 
 
 def is_key(key: str) -> bool:
-    """Whether a scenario can say something at that key, by the form of it; names of parts are not looked at."""
+    """True if the form of a key is valid in scenarios; names of parts are not checked."""
     section, rest = _section_and_rest(key)
-    # What is below a key (options of algorithms, queues, losses) is for the scenario reader to know.
+    # The scenario reader checks keys below (options of algorithms, queues, losses).
     if not rest:
         return False
     return _declared(section, rest[0]) is not None or (section == "link" and rest[0] in LINK_TABLES)
 
 
 def _section_and_rest(key: str) -> tuple[str, list[str]]:
-    """What declares a key, and what of the key stands below the part of the scenario that it is of."""
+    """Section that declares a key, and the rest of the key below the part of the scenario."""
     path = [str(step) for step in split_key(key)]
     kind = SECTION_KINDS.get(path[0]) if path else None
     rest = path if kind is None else path[1:] if kind == "transport" else path[2:]
@@ -89,7 +89,7 @@ def _declared(section: str, key: str) -> Param | None:
 
 
 def subflow_count(doc: ScenarioDoc, flow: str) -> int | None:
-    """How many paths a flow has; None if there is no such flow, or the scenario has problems."""
+    """Number of paths of a flow; None if the flow is missing or the scenario has problems."""
     scenario = doc.scenario
     found = None if scenario is None else scenario.flows.get(flow)
     return None if found is None else len(found.paths)
@@ -103,7 +103,7 @@ def differences(first: ScenarioDoc, second: ScenarioDoc) -> list[str]:
 
 
 def value_of_leaf(doc: ScenarioDoc, key: str, leaves: Mapping[str, Any]) -> object:
-    """What is compared at a key: the value as checks see it, so that "1s" is "1000ms", or else what stands there."""
+    """Value to compare at a key: as in checks, so that "1s" equals "1000ms", otherwise the written value."""
     value = value_of(doc, key)
     return repr(leaves.get(key)) if isinstance(value, Missing) else value
 
@@ -129,7 +129,7 @@ def _each_leaf(data: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]
         if isinstance(value, dict):
             short = _SHORT.get(str(name))
             if short is not None and short in value:
-                # The long and the short form of the same thing have the same keys.
+                # Give the long and the short form of the same value the same key.
                 yield key, value[short]
                 yield from _each_leaf({k: v for k, v in value.items() if k != short}, key)
             else:
@@ -159,7 +159,7 @@ def _default(doc: ScenarioDoc, path: tuple[str | int, ...], param: Param | None)
 
 
 def _transport_default(doc: ScenarioDoc, param: Param, profile: Profile) -> object:
-    """Value that the profile chooses for a transport option, beside the options that the scenario sets."""
+    """Default of a transport option by the profile, given the other transport options of the scenario."""
     written = doc.data.get("transport")
     values = {key: value_of(doc, f"transport.{key}") for key in written} if isinstance(written, dict) else {}
     given = {key: value for key, value in values.items() if not isinstance(value, Missing)}

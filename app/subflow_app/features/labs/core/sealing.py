@@ -1,7 +1,7 @@
-"""Answers that a lab can judge and not tell: in a lab that was published for students.
+"""Sealed answers of labs published for students: a lab can judge answers without revealing them.
 
-Of each answer that there is something to say to, a salted hash is kept, and what is said, which only that answer makes
-readable. So nobody reads in the file what is right; who tries all answers still finds it.
+For each answer with feedback, the lab stores a salted hash, and the feedback encrypted with a key from the answer. The
+file therefore does not reveal the right answer, but a student who tries all answers still finds it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _ROUNDS = 20_000
-_STEPS = 4  # of a tolerance: how finely numbers are told from each other
+_STEPS = 4  # steps per tolerance, the resolution of numbers
 _RIGHT, _WRONG = "+", "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is said to an answer.
+    """Feedback on an answer.
 
     Attributes:
-        is_right: whether it is right.
-        why: what is said to it; may be empty.
+        is_right: whether the answer is right.
+        why: text of the feedback; may be empty.
     """
 
     is_right: bool
@@ -32,12 +32,12 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """The answers to a question, closed.
+    """The sealed answers to a question.
 
     Attributes:
-        salt: that the hashes are made with.
-        tolerance: of a number.
-        entries: (hash, what is said, closed), both hex, in the order of the hashes.
+        salt: salt of the hashes.
+        tolerance: relative tolerance of a number.
+        entries: (hash, encrypted feedback), both hex, in the order of the hashes.
     """
 
     salt: str
@@ -46,7 +46,7 @@ class Sealed:
 
     @classmethod
     def of(cls, answers: Sequence[tuple[str | float, Told]], tolerance: float, salt: str) -> Sealed:
-        """Closes answers; of two that cannot be told from each other the first counts."""
+        """Seal answers; of answers that cannot be distinguished, the first counts."""
         entries: dict[str, str] = {}
         for value, told in answers:
             for name in _names(value, tolerance):
@@ -56,7 +56,7 @@ class Sealed:
         return cls(salt, tolerance, tuple(sorted(entries.items())))
 
     def open(self, value: str | float) -> Told:
-        """What is said to an answer; one that nothing is said to is wrong."""
+        """Feedback on an answer; an unknown answer is wrong."""
         digest, key = _keys(_name(value, self.tolerance), self.salt)
         closed = dict(self.entries).get(digest)
         if closed is None:
@@ -66,7 +66,7 @@ class Sealed:
 
 
 def course_seal(key: str, lab: str) -> str:
-    """What a published lab signs its results with: made of the course key, which it does not give away."""
+    """Key with which a published lab signs results, derived from the course key without revealing it."""
     return hmac.new(key.encode(), f"subflow lab {lab}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -82,7 +82,7 @@ def _mixed(text: bytes, key: bytes) -> bytes:
 
 
 def _names(value: str | float, tolerance: float) -> Iterator[str]:
-    """The names of all answers that count as this one."""
+    """Names of all numbers within the tolerance of an answer."""
     if isinstance(value, str) or not tolerance or not value:
         yield _name(value, tolerance)
         return
@@ -102,5 +102,5 @@ def _name(value: str | float, tolerance: float) -> str:
 
 
 def _place(value: float, tolerance: float) -> int:
-    """Which of the steps of a tolerance a number is nearest to."""
+    """Index of the logarithmic step nearest to a number."""
     return round(math.log(value) / math.log1p(tolerance / _STEPS))

@@ -1,7 +1,7 @@
 """Session of a student in a lab: next step, missing parts, predictions and answers, and feedback on them.
 
-`judge` evaluates the work of the student; it reads the store, so that it belongs in a worker. `take` then moves on.
-Feedback on predictions, answers and gaps has the same words in window and terminal.
+`judge` evaluates the work of the student; it reads the store, and so belongs in a worker thread. `take` then applies
+the judgement. Feedback on predictions, answers and missing parts is the same in window and terminal.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 ATTEMPTS = 2
-"""After so many wrong answers the right one is told; it has to be given all the same."""
+"""Number of wrong answers after which the right answer is shown; the student must still enter it."""
 
 
 class StepState(StrEnum):
-    """Where a step stands."""
+    """State of a step."""
 
     LOCKED = "locked"
     ACTIVE = "active"
@@ -53,7 +53,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PredictionResult:
-    """What came of a prediction: see `Predicted`."""
+    """Outcome of a prediction, as in `Predicted`."""
 
     value: str | float
     is_right: bool | None = None
@@ -61,16 +61,16 @@ class PredictionResult:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What there is to say about the active step.
+    """Judgement of the active step.
 
     Attributes:
-        step: its id.
-        check: what came of its check; None: it has none, or its prediction is to be made first.
-        passes: whether it is done.
-        last_run: number of the last run; 0: there is none.
-        came: what came of its prediction; None: not known yet.
-        evidence: that it was judged by.
-        ran_early: a run does what the step asks, but was made before the prediction, so that it does not count.
+        step: id of the step.
+        check: outcome of its check; None without a check, or before the prediction.
+        passes: whether the step is done.
+        last_run: number of the last run; 0 without runs.
+        came: outcome of its prediction; None if unknown.
+        evidence: evidence of the judgement.
+        ran_early: whether a run satisfies the step but was made before the prediction, so that it does not count.
     """
 
     step: str
@@ -83,10 +83,10 @@ class Judgement:
 
 
 class LabSession:
-    """One lab that was begun. For one thread, but for `judge` and `judge_answer`, which change nothing."""
+    """Session of one lab. For one thread, except `judge` and `judge_answer`, which change nothing."""
 
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
-        """Goes on from that progress; without a folder nothing is kept."""
+        """Continue from this progress; without a folder, nothing is kept."""
         self.lab = lab
         self.progress = progress  # all that is kept
         self._folder = folder
@@ -95,7 +95,7 @@ class LabSession:
     def begin(
         cls, lab: Lab, store: Store, document: str, folder: ProgressFolder | None, database: str = ""
     ) -> LabSession:
-        """Begin a lab: what is in the store so far does not count.
+        """Begin a lab; existing records of the store do not count.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -109,66 +109,66 @@ class LabSession:
     def begin_at(
         cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
     ) -> LabSession:
-        """Begin a lab where a store was; nothing is kept yet."""
+        """Begin a lab from given last numbers of a store, without keeping the progress yet."""
         deal = secrets.token_hex(8)
         return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal), folder)
 
     def keep(self) -> None:
-        """Keep the progress.
+        """Write the progress to its file.
 
         Raises:
-            LabError: if that is not possible.
+            LabError: if the progress cannot be kept.
         """
         if self._folder is not None:
             self._folder.write(self.progress)
 
-    # What it is
+    # State
 
     @property
     def active(self) -> Step | None:
-        """The first step that is not passed; None: all are."""
+        """The first step that is not passed; None if all are."""
         return next((step for step in self.lab.steps if not self.progress.step(step.id).is_passed), None)
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are passed."""
+        """True if all steps are passed."""
         return self.active is None
 
     def state(self, step: Step) -> StepState:
-        """Where a step stands."""
+        """State of a step."""
         if self.progress.step(step.id).is_passed:
             return StepState.PASSED
         return StepState.ACTIVE if step == self.active else StepState.LOCKED
 
     def step_progress(self, step: Step) -> StepProgress:
-        """What is kept of a step."""
+        """Progress in a step."""
         return self.progress.step(step.id)
 
     def hints(self, step: Step) -> tuple[str, ...]:
-        """The hints that were shown."""
+        """The hints shown so far."""
         return step.hints[: self.progress.step(step.id).hints]
 
     def is_answered(self, step: Step, question: Question) -> bool:
-        """Whether a question needs no further answer."""
+        """True if a question has a right answer."""
         return any(each.is_right for each in self.progress.step(step.id).answers.get(question.id, ()))
 
     def options(self, step: Step, asked: Prediction | Question) -> tuple[str, ...]:
-        """The options of what a step asks, in the order in which this student has them."""
+        """Options of a prediction or question, in this student's order."""
         place = asked.id if isinstance(asked, Question) else ""
         return dealt(asked.options, self.progress.deal, self.lab.name, step.id, place)
 
     def reader(self, store: Store) -> EvidenceReader:
-        """Reads what was done since the lab was begun."""
+        """A reader of the work since the lab was begun."""
         return EvidenceReader(store, self.progress.begin)
 
-    # What is found out, in a worker
+    # Judgement, in a worker thread
 
     def judge(self, reader: EvidenceReader, text: str) -> Judgement | None:
-        """Look at the active step; None if all are passed.
+        """Judge the active step; None if all steps are passed.
 
         Args:
-            reader: of this session.
-            text: of the document.
+            reader: reader of this session.
+            text: text of the document.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -195,23 +195,23 @@ class LabSession:
         return Judgement(step.id, told, is_done and not step.is_read_only, last_run, came, evidence, ran_early)
 
     def evidence(self, reader: EvidenceReader, text: str, step: Step) -> Evidence:
-        """What counts in a step."""
+        """Evidence that counts in a step."""
         evidence = reader.read(text, self.progress.step_runs())
         predicted = self.progress.step(step.id).prediction
         return evidence if predicted is None else evidence.after(predicted.after_run)
 
     def judge_answer(self, reader: EvidenceReader, text: str, step: Step, question: Question, said: str) -> Answered:
-        """Look at an answer.
+        """Judge an answer.
 
         Args:
-            reader: of this session.
-            text: of the document.
-            step: that asks.
-            question: that is answered.
-            said: the text of an option, or a number with or without its unit.
+            reader: reader of this session.
+            text: text of the document.
+            step: step of the question.
+            question: the question.
+            said: text of an option, or a number with or without its unit.
 
         Raises:
-            InputError: if it is not one of the options, or no number, or what is right cannot be known yet.
+            InputError: if the text is not an option or a number, or if the right answer is still unknown.
         """
         if question.options:
             if said not in question.options:
@@ -227,13 +227,13 @@ class LabSession:
             raise InputError(tr("this cannot be answered yet: {reason}", reason=right.reason))
         return Answered(number, question.is_near(number, right), now(), right)
 
-    # What changes it
+    # Changes
 
     def take(self, judgement: Judgement) -> bool:
-        """Go on as far as a judgement allows; True if the step is passed by it.
+        """Apply a judgement; True if the step is passed by it.
 
         Raises:
-            LabError: if the progress cannot be kept; it goes on all the same.
+            LabError: if the progress cannot be kept; the session continues regardless.
         """
         step = self.active
         if step is None or judgement.step != step.id:
@@ -249,10 +249,10 @@ class LabSession:
         return judgement.passes
 
     def go_on(self, step: Step) -> None:
-        """Pass a step that is there to be read.
+        """Pass a step that the student only reads.
 
         Raises:
-            InputError: if there is something to do in it.
+            InputError: if the step has a check, prediction or question, or is not active.
             LabError: if the progress cannot be kept.
         """
         if not step.is_read_only or step != self.active:
@@ -260,10 +260,10 @@ class LabSession:
         self._set(step, replace(self.progress.step(step.id), passed_at=now()))
 
     def predict(self, step: Step, value: PredictionValue, last_run: int) -> None:
-        """Keep a prediction: from now on only runs after `last_run` count in the step.
+        """Keep a prediction; afterwards only runs after `last_run` count in the step.
 
         Raises:
-            InputError: if nothing is asked, or something else, or a prediction was made.
+            InputError: if the step expects no prediction, another kind of value, or already has a prediction.
             LabError: if the progress cannot be kept.
         """
         prediction, made = step.prediction, self.progress.step(step.id)
@@ -273,10 +273,10 @@ class LabSession:
         self._set(step, replace(made, prediction=Predicted(value, now(), last_run)))
 
     def answer(self, step: Step, question: Question, answered: Answered) -> None:
-        """Keep an answer that was judged; a wrong one that was given before is not counted again.
+        """Keep a judged answer; a repeated wrong answer is not counted again.
 
         Raises:
-            InputError: if the question needs none.
+            InputError: if the question is already answered.
             LabError: if the progress cannot be kept.
         """
         if self.is_answered(step, question):
@@ -287,7 +287,7 @@ class LabSession:
             self._set(step, replace(made, answers={**made.answers, question.id: (*given, answered)}))
 
     def hint(self, step: Step) -> str | None:
-        """Show another hint; None: there are no more.
+        """Show another hint; None if no more exist.
 
         Raises:
             LabError: if the progress cannot be kept.
@@ -299,10 +299,10 @@ class LabSession:
         return step.hints[made.hints]
 
     def keep_document(self, text: str) -> None:
-        """Keep how the document is, to go on with it another day.
+        """Keep the text of the document, so that the student can continue later.
 
         Raises:
-            LabError: if that is not possible.
+            LabError: if the progress cannot be kept.
         """
         if text != self.progress.document:
             self.progress = replace(self.progress, document=text)
@@ -316,7 +316,7 @@ class LabSession:
 
 
 def dealt(options: Sequence[str], *by: str) -> tuple[str, ...]:
-    """Options in an order that depends on nothing but their number and the texts `by`: in each language the same."""
+    """Options in an order that depends only on their number and the texts `by`, and so is equal in all languages."""
 
     def place(index: int) -> bytes:
         return hashlib.sha256("\0".join((*by, str(index))).encode()).digest()
@@ -325,14 +325,14 @@ def dealt(options: Sequence[str], *by: str) -> tuple[str, ...]:
 
 
 def quantity(said: str, unit: str) -> float:
-    """A number that a person said, SI: "83", "83 pkt", "1.2e3", "2,5 Mbit/s".
+    """Parse a number, SI: "83", "83 pkt", "1.2e3", "2,5 Mbit/s".
 
     Args:
-        said: the number, with or without its unit.
-        unit: that it is asked in; a number without one is taken in it.
+        said: the number, with or without a unit.
+        unit: unit of a number without one.
 
     Raises:
-        InputError: if it is not a number.
+        InputError: if the text is not a number.
     """
     text = said.strip()
     if text.count(",") == 1 and "." not in text:
@@ -349,10 +349,10 @@ def quantity(said: str, unit: str) -> float:
 
 
 def read_prediction(step: Step, said: str) -> PredictionValue:
-    """What a person predicts in words: an option, a number, or the points of a curve, "0s:1, 20s:80".
+    """Parse a prediction: an option, a number, or points of a curve, "0s:1, 20s:80".
 
     Raises:
-        InputError: if nothing is asked, or this is neither a number nor a curve.
+        InputError: if the step expects no prediction, or the text is neither a number nor a curve.
     """
     prediction = step.prediction
     if prediction is None:
@@ -369,12 +369,12 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
 
 
 def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: object) -> float:
-    """How far a curve that was drawn is off on average, in its unit.
+    """Mean absolute deviation of a drawn curve from the measured one, in its unit.
 
     Args:
-        points: (s, SI) that were drawn.
-        times: float64 [n], s.
-        values: float32 [n], SI.
+        points: drawn points (s, SI).
+        times: sample times, float64 [n], s.
+        values: samples, float32 [n], SI.
     """
     x, y = np.asarray(times, np.float64), np.asarray(values, np.float64)
     drawn_x, drawn_y = np.array(points, np.float64).T
@@ -404,7 +404,7 @@ def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence)
 
 
 def _ran_early(step: Step, evidence: Evidence) -> bool:
-    """Whether the check holds for what was run in the step before its prediction."""
+    """True if the runs of this step before its prediction satisfy the check."""
     within = evidence.after(max(evidence.step_runs.values(), default=0))
     return bool(step.check and within.counted) and checks.check(step.check, within).holds
 
@@ -427,7 +427,7 @@ def _check_prediction(prediction: Prediction, value: PredictionValue) -> None:
 
 
 def prediction_text(step: Step, made: Predicted) -> str:
-    """Outcome of the prediction of a step, and why; before it has one, that it is saved, and the next thing to do."""
+    """Outcome of a prediction with feedback; before the run, a confirmation and the next thing to do."""
     prediction = step.prediction
     assert prediction is not None
     if made.came is None:
@@ -454,9 +454,9 @@ def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: boo
     """Feedback on the last of the given answers.
 
     Args:
-        question: that was asked.
-        given: at least one answer.
-        is_done: whether the question needs no further one.
+        question: the question.
+        given: the answers, at least one.
+        is_done: whether the question is answered.
     """
     last = given[-1]
     why = question.told_to(last.value, is_right=is_done)

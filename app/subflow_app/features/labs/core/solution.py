@@ -1,22 +1,22 @@
-"""The orders by which a lab's file says how its steps are done without a person.
+"""Orders of a lab file, which do the steps of the lab without a person.
 
-set KEY=VALUE             a value of the document, as with --set
-unset KEY                 back to its default
+set KEY=VALUE             change a value of the document, as with --set
+unset KEY                 restore the default
 event at=20s link=wifi loss=5%
-another timed event
-open SCENARIO             another shipped scenario in place of the document
-script NAME FILE          a script of the document, as it is in a file beside the lab
-run                       the document; run seed=3, run seeds=1..5
+add a timed event
+open SCENARIO             replace the document by a shipped scenario
+script NAME FILE          set a script of the document from a file beside the lab
+run                       run the document; also run seed=3, run seeds=1..5
 predict TEXT              the text of an option, a number, or points of a curve: predict 0s:1, 20s:80, 21s:40
 answer QUESTION VALUE     the text of an option, or a number
 sweep KEY=1%,2% seeds=1..3
-the document over values, as with --axis
+sweep over values, as with --axis
 fork at=20s link=wifi loss=5%
-the last run, from a time on with something changed
+fork the last run at a time, with a change
 train AGENT steps=2000 seed=1 options.gamma=0.9
-an agent on the document; what the command line takes with --set, and steps, minutes,
-seed, num_envs, episode, eval_every
-promote NAME              the policy of the last training gets a name
+train an agent on the document; keys are those of --set, and steps, minutes, seed, num_envs,
+episode, eval_every
+promote NAME              name the policy of the last training
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from subflow_sim.plain_text import did_you_mean, either
 
 
 class SolutionError(Exception):
-    """An order cannot be read.
+    """An order cannot be parsed.
 
     Attributes:
-        message: what is wrong.
-        allowed: what would be accepted.
+        message: description of the mistake.
+        allowed: accepted forms.
     """
 
     def __init__(self, message: str, allowed: str) -> None:
@@ -46,12 +46,12 @@ class SolutionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One of them.
+    """An order of a solution.
 
-    Attributes:
-        verb: its first word.
-        words: what follows, as far as it is not KEY=VALUE.
-        values: what it says by KEY=VALUE, in order.
+    verb: first word of the order.
+        words: further words that are not KEY=VALUE.
+        words: further words without KEY=VALUE.
+        values: KEY=VALUE pairs in order.
     """
 
     verb: str
@@ -77,10 +77,10 @@ _POINT = re.compile(r"\s*([0-9.]+)\s*s?\s*:\s*([0-9.]+)\s*\Z")
 
 
 def parse_order(text: str) -> Order:
-    """Read an order.
+    """Parse an order.
 
     Raises:
-        SolutionError: if it cannot be read.
+        SolutionError: if the text is not a complete order.
     """
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()
@@ -104,10 +104,10 @@ def parse_order(text: str) -> Order:
 
 
 def curve_points(text: str) -> list[tuple[float, float]]:
-    """Points of a sketched curve from their text: "0s:1, 20s:80" gives [(0, 1), (20, 80)].
+    """Points of a curve from their text: "0s:1, 20s:80" gives [(0, 1), (20, 80)].
 
     Raises:
-        SolutionError: if it is none, or time does not go on.
+        SolutionError: if the text is not a list of points, or times do not increase.
     """
     allowed = "times in seconds and values in the unit of the sketch, e.g. 0s:1, 20s:80, 21s:40"
     matches = [_POINT.match(part) for part in text.split(",")]

@@ -1,1 +1,1 @@
-"""The guided labs in the window."""
+"""Guided labs in the window: list of labs, pages of steps, and grading of a class."""

@@ -1,4 +1,4 @@
-"""Grades a class: a folder of results in, a table of students out, and what a lecturer should look at."""
+"""Dialog that grades a class: reads a folder of results, and shows a table of students with their anomalies."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class ClassDialog(QDialog):
-    """Stays open beside the window: a lecturer opens runs and labs meanwhile."""
+    """A non-modal dialog, so that the lecturer can open runs and labs meanwhile."""
 
     def __init__(self, dialogs: Dialogs, workers: Workers, exports: Exports, parent: QWidget) -> None:
-        """No folder yet."""
+        """Start without results."""
         super().__init__(parent)
         named(self, "lab_class", tr("Grade a class"))
         self.setWindowTitle(tr("Grade a class"))

@@ -1,4 +1,4 @@
-"""A formula whose numbers are dragged, or changed with the keys, while the plot follows."""
+"""View of an explorable: a formula whose numbers can be dragged or changed with keys, and a plot that follows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 from subflow_app.toolkit.widgets.shorthand import Label, WrapLayout, heading, named, v_box
 from subflow_app.vocabulary.language import current_language, tr
 
-_DRAG_PX = 250.0  # from one end of a number to the other
-_STARTS_PX = 3.0  # so far the mouse may move in a click
-_ROOM_PX = 8  # beside the digits of a number, for the cursor
+_DRAG_PX = 250.0  # mouse movement for the whole range of a number
+_STARTS_PX = 3.0  # movement from which a click counts as dragging
+_ROOM_PX = 8  # extra width of a number field for the cursor
 _PLOT_HEIGHT = 210
 _SIGNS = {"*": "·", "-": "−", "sqrt(": "√("}
 _POWERS = {"2": "²", "3": "³"}
@@ -37,10 +37,10 @@ class DraggedNumber(QDoubleSpinBox):
     moved = Signal(float)
 
     def __init__(self, described: Input, label: str, parent: QWidget | None = None) -> None:
-        """As it is at first."""
+        """Start with the initial value of the input."""
         super().__init__(parent)
         self._input = described
-        self._from: tuple[float, float] | None = None  # where the mouse was pressed, and the place of the number then
+        self._from: tuple[float, float] | None = None  # (mouse position, share of the range) at the press
         self._is_dragged = False
         named(self, f"explore_{described.name}", f"{label}, {described.unit}" if described.unit else label, label)
         self.setLocale(QLocale.c())
@@ -66,26 +66,26 @@ class DraggedNumber(QDoubleSpinBox):
         self.valueChanged.connect(self._on_value)
 
     def show_value(self, value: float) -> None:
-        """Shows another number, without telling of it."""
+        """Shows another value without emitting a signal."""
         self.blockSignals(True)
         self.setValue(value)
         self.blockSignals(False)
         self._fit()
 
     def stepBy(self, steps: int) -> None:
-        """Arrows and page keys."""
+        """Applies steps of arrow and page keys."""
         self.setValue(self._input.stepped(self.value(), steps))
 
     def textFromValue(self, value: float) -> str:
-        """Without digits that say nothing."""
+        """Formats a value with four significant digits."""
         return f"{value:.4g}"
 
     def valueFromText(self, text: str) -> float:
-        """With a point or a comma."""
+        """Parses a number with a decimal point or comma."""
         return float(text.removesuffix(self.suffix()).replace(",", "."))
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Whether it is a number, or may become one."""
+        """Accepts a number within the range, and other texts as intermediate."""
         try:
             value = self.valueFromText(text)
         except ValueError:
@@ -94,7 +94,7 @@ class DraggedNumber(QDoubleSpinBox):
         return (QValidator.State.Acceptable if is_inside else QValidator.State.Intermediate), text, position
 
     def fixup(self, text: str) -> str:
-        """What becomes of a text that is not a number in the range."""
+        """Corrects an invalid text to a number within the range."""
         try:
             value = self.valueFromText(text)
         except ValueError:
@@ -103,7 +103,7 @@ class DraggedNumber(QDoubleSpinBox):
         return self.textFromValue(inside) + self.suffix()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Home and End go to the ends of the range."""
+        """Home and End set the ends of the range."""
         ends = {Qt.Key.Key_Home: self._input.least, Qt.Key.Key_End: self._input.most}
         end = ends.get(Qt.Key(event.key()))
         if end is None or event.modifiers():
@@ -112,11 +112,11 @@ class DraggedNumber(QDoubleSpinBox):
             self.setValue(end)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """The wheel scrolls the text in which the number stands."""
+        """Leaves the wheel to the scroll area around the formula."""
         event.ignore()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Drags."""
+        """Handles dragging with the mouse."""
         if not isinstance(event, QMouseEvent):
             return super().eventFilter(watched, event)
         x = event.globalPosition().x()
@@ -146,10 +146,10 @@ class DraggedNumber(QDoubleSpinBox):
 
 
 class ExplorableView(QFrame):
-    """Shows one: the formula in symbols, the same with its numbers, the plot, and the sentence that it teaches."""
+    """Shows a formula in symbols and with numbers, its plot, and its conclusion."""
 
     def __init__(self, explorable: Explorable, parent: QWidget | None = None) -> None:
-        """With the numbers that it has at first."""
+        """Start with the initial values of the inputs."""
         super().__init__(parent)
         named(self, "lab_explorable")
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -157,7 +157,7 @@ class ExplorableView(QFrame):
         self.inputs = explorable.defaults()
         self.fields: dict[str, list[DraggedNumber]] = {}
         self._points: tuple[Point, ...] = ()
-        self._is_own = False  # whether the student has set the numbers
+        self._is_own = False  # True after the student changed a number
         self._results: dict[str, Label] = {}
         language = current_language()
         self._language = language
@@ -184,18 +184,18 @@ class ExplorableView(QFrame):
         self._follow()
 
     def show_points(self, points: Sequence[Point]) -> None:
-        """Shows what runs measured, with the numbers of the last of them until the student sets others."""
+        """Shows measured points, and the inputs of the last one unless the student changed a number."""
         if points and not self._is_own:
             self.inputs.update(points[-1].values)
         self._points = tuple(points)
         self._follow()
 
     def text(self, name: str) -> str:
-        """What an equation comes to, as it is shown."""
+        """Result of an equation as shown."""
         return self._results[name].text()
 
     def _line(self, equation: Equation) -> QWidget:
-        """An equation with a number wherever an input stands."""
+        """A row with an equation and a field for each occurrence of an input."""
         line = QWidget(self)
         row = WrapLayout(line, 1)
         row.setContentsMargins(0, 0, 0, 0)
@@ -244,7 +244,7 @@ class ExplorableView(QFrame):
 
 
 class _Plot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    """The last equation over one input."""
+    """Plot of the last equation over one input."""
 
     def __init__(self, explorable: Explorable, language: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -252,7 +252,7 @@ class _Plot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyp
         self._across, self._result = explorable.input(explorable.across), explorable.result
         self._title = self._result.labels[language]
         self._top = 0.0
-        # What is under it scrolls; there is nothing to be done in it.
+        # The plot has no interaction, so that the mouse scrolls the page below.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFixedHeight(_PLOT_HEIGHT)
@@ -274,7 +274,7 @@ class _Plot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyp
         follow_theme(self._recolour)
 
     def draw(self, inputs: dict[str, float], known: dict[str, float], points: Sequence[Point]) -> None:
-        """The curve with these numbers, the place on it, and what was measured."""
+        """Draws the curve for these inputs, the present point on it, and the measured points."""
         x, y = self._explorable.curve(inputs)
         most = float(np.nanmax(y)) if np.isfinite(y).any() else 1.0
         self._top = self._explorable.top or axis_top(self._top, most or 1.0)
@@ -289,7 +289,7 @@ class _Plot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyp
         self.setAccessibleName(f"{self._title}: {numbers_text(value, self._result.unit)}")
 
     def _place(self, value: float) -> float:
-        """Where a value stands along the axis."""
+        """Position of a value on the x axis."""
         return math.log10(value) if self._across.is_log else value
 
     def _recolour(self, tokens: Tokens) -> None:

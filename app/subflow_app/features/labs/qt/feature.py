@@ -1,4 +1,4 @@
-"""Guided labs in the window: the panel, and what its actions do."""
+"""Guided labs in the window: the panel and its actions."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class LabFeature(SessionFeature["Teacher"]):
-    """Shows labs, and the page on which a class is graded."""
+    """The panel of labs, and the dialog that grades a class."""
 
     panel_name = "lab"
     title = translatable("Lab")
-    room = (430, 0)  # px; the buttons of a step beside each other, in any language
+    room = (430, 0)  # px; wide enough for the buttons of a step in any language
 
     def __init__(self, ports: LabPorts) -> None:
-        """An empty panel."""
+        """Start with an empty panel."""
         super().__init__()
         self.ports = ports
         self.class_dialog: ClassDialog | None = None
 
     def make(self) -> Teacher:
-        """The list of labs, with the pages of their steps."""
+        """Make the controller with the list of labs and the page of steps."""
         from subflow_app.features.labs.qt.teacher import Teacher
 
         return Teacher(self.ports, self)
 
     def grade_class(self) -> None:
-        """Shows the page on which a lecturer grades a class."""
+        """Shows the dialog with which a lecturer grades a class."""
         from subflow_app.features.labs.qt.class_dialog import ClassDialog
 
         if self.class_dialog is None:
@@ -46,7 +46,7 @@ class LabFeature(SessionFeature["Teacher"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Study menu."""
+    """Actions of the Study menu."""
     yield ActionSpec(
         "study.labs",
         "&Labs…",

@@ -1,7 +1,7 @@
-"""Forms of a lab step: predictions and questions, with the given answers and their outcomes.
+"""Forms of a lab step: predictions and questions, with the given answers and their feedback.
 
-Options are radio buttons whose text is broken into lines, however narrow their panel is. An expected curve is drawn on
-a small canvas, by mouse or keys; later the curve of the run is laid over it.
+Options are radio buttons that wrap their text in narrow panels. A predicted curve is drawn on a small canvas with mouse
+or keys; the canvas later also shows the curve of the run.
 """
 
 from __future__ import annotations
@@ -41,37 +41,37 @@ _ALIGNMENT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter) | i
 
 
 class OptionButton(QRadioButton):
-    """Qt's own radio buttons keep their text in one line, and a long one makes the page wider than its panel."""
+    """Radio button that wraps its text, because Qt's own buttons would make the page wider than its panel."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        """Not chosen."""
+        """An unchecked option."""
         super().__init__(text, parent)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
     def hasHeightForWidth(self) -> bool:
-        """Lines need height."""
+        """True, because narrow buttons need more lines."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of all lines in px."""
+        """Height of all lines, px."""
         contents = self._part(QStyle.SubElement.SE_RadioButtonContents, QSize(width, self.height()))
         room = QRect(0, 0, max(1, contents.width()), 10_000)
         lines = self.fontMetrics().boundingRect(room, _ALIGNMENT, self._shown()).height()
         return max(super().sizeHint().height(), lines + 6)
 
     def sizeHint(self) -> QSize:
-        """One line if it is short."""
+        """Width of the text on one line, up to a limit."""
         width = min(super().sizeHint().width(), _WIDE)
         return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow; how high it is then depends on its width."""
+        """A narrow width; the height depends on the width."""
         return QSize(min(super().sizeHint().width(), _LEAST_WIDTH), super().sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The style's button, with the text in lines."""
+        """Draws the indicator of the style and the wrapped text."""
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
@@ -98,7 +98,7 @@ class OptionButton(QRadioButton):
 
 
 COLUMNS = 61
-"""So many heights are drawn at most, at equal distances in time."""
+"""Number of columns of a sketch, at equal distances in time."""
 
 _DEFAULT_UNTIL_S = 60.0
 _DEFAULT_TOP = 100.0  # in the unit of the sketch
@@ -108,17 +108,17 @@ _HEIGHT = 190
 
 
 def round_ticks(top: float) -> list[float]:
-    """Where an axis from 0 to `top` has its ticks: two to five steps of 1, 2 or 5 times a power of ten."""
+    """Ticks of an axis from 0 to `top`: steps of 1, 2 or 5 times a power of ten, at most five."""
     power = 10.0 ** math.floor(math.log10(top))
     step = next(step for step in (0.2 * power, 0.5 * power, power, 2.0 * power) if top / step < 6)
     return [round(number * step, 12) for number in range(math.floor(top / step + 1e-9) + 1)]
 
 
 class SketchCanvas(QWidget):
-    """Draws one curve over time. Arrow keys move the pen and its height; Delete begins anew."""
+    """Canvas for one curve over time. Arrow keys move the pen in time and height; Delete clears the curve."""
 
     def __init__(self, prediction: Prediction, parent: QWidget | None = None) -> None:
-        """Nothing drawn yet."""
+        """An empty canvas."""
         super().__init__(parent)
         named(self, "lab_sketch", tr("Sketch of {what}", what=prediction.sketch))
         self.setAccessibleDescription(
@@ -132,19 +132,19 @@ class SketchCanvas(QWidget):
         self._until_s = prediction.until_s or _DEFAULT_UNTIL_S
         self._top = prediction.top or _DEFAULT_TOP * self._worth
         self._heights: NDArray[np.float64] = np.full(COLUMNS, np.nan)
-        self._pen = 0  # column that the keys move
-        self._last: int | None = None  # column that the mouse was over
+        self._pen = 0  # column of the pen
+        self._last: int | None = None  # previous column of the mouse
         self._is_closed = False
-        self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None  # that of the run
+        self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None  # the curve of the run
 
     def points(self) -> tuple[tuple[float, float], ...]:
-        """What was drawn: (s, SI)."""
+        """Drawn points, (s, SI)."""
         times = np.linspace(0.0, self._until_s, COLUMNS)
         drawn = np.isfinite(self._heights)
         return tuple(zip(times[drawn].tolist(), self._heights[drawn].tolist(), strict=True))
 
     def show_points(self, points: tuple[tuple[float, float], ...]) -> None:
-        """Shows a curve that was drawn before."""
+        """Shows an earlier curve."""
         times, heights = np.array(points, np.float64).T
         columns = np.linspace(0.0, self._until_s, COLUMNS)
         inside = (columns >= times[0] - 1e-9) & (columns <= times[-1] + 1e-9)
@@ -152,7 +152,7 @@ class SketchCanvas(QWidget):
         self.update()
 
     def show_curve(self, times: NDArray[np.float64], values: NDArray[np.float32]) -> None:
-        """Lays the curve of a run over it; the axis grows as far as that needs."""
+        """Shows the curve of a run, and extends the value axis as needed."""
         self.curve = (times, values)
         seen = values[(times <= self._until_s) & np.isfinite(values)]
         if len(seen):
@@ -160,29 +160,29 @@ class SketchCanvas(QWidget):
         self.update()
 
     def set_closed(self) -> None:
-        """It cannot be changed any more."""
+        """Prevents further changes."""
         self._is_closed = True
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide, and not high."""
+        """Wide and low."""
         return QSize(320, _HEIGHT)
 
     # ---- drawing with mouse and keys ----
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Sets the pen down."""
+        """Starts a stroke."""
         if event.button() == Qt.MouseButton.LeftButton and not self._is_closed:
             self._last = None
             self._draw_to(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Draws."""
+        """Continues a stroke."""
         if event.buttons() & Qt.MouseButton.LeftButton and not self._is_closed:
             self._draw_to(event.position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves the pen, or takes away what is drawn."""
+        """Moves the pen, or clears the curve."""
         moves = {
             Qt.Key.Key_Left: (-1, 0),
             Qt.Key.Key_Right: (1, 0),
@@ -214,7 +214,7 @@ class SketchCanvas(QWidget):
         if self._last is None:
             self._heights[column] = height
         else:
-            # A quick stroke passes over columns: they lie on the line between.
+            # A quick stroke skips columns, which get values on the line between.
             first, last = sorted((self._last, column))
             ends = np.array([self._heights[self._last], height])
             if column < self._last:
@@ -228,7 +228,7 @@ class SketchCanvas(QWidget):
     # ---- painting ----
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Axes, the curve that was drawn, and that of the run."""
+        """Draws the axes, the drawn curve, and the curve of the run."""
         tokens, area = current_tokens(), self._area()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -245,7 +245,7 @@ class SketchCanvas(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{height:g}")
         for time_s in round_ticks(self._until_s):
             x = area.left() + time_s / self._until_s * area.width()
-            # The last one stays inside.
+            # The last label must stay within the canvas.
             place = QRectF(min(x - 40, self.width() - 80), area.bottom() + 3, 80, 18)
             where = Qt.AlignmentFlag.AlignHCenter if x + 40 <= self.width() else Qt.AlignmentFlag.AlignRight
             painter.drawText(place, where, f"{time_s:g} s")
@@ -293,12 +293,12 @@ class SketchCanvas(QWidget):
 
 
 class AskForm(QFrame):
-    """A question with options or a field for a number, a button, and what is said to the answer."""
+    """Form with a question, options or a number field, a button, and feedback."""
 
     def __init__(
         self, name: str, title: str, ask: str, options: tuple[str, ...], button: str, number_unit: str | None
     ) -> None:
-        """Not answered yet; without a unit, not even an empty one, no number is asked for."""
+        """An unanswered form; `number_unit` None omits the number field, and an empty unit omits only the unit."""
         super().__init__()
         self.setObjectName(name)
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -326,14 +326,14 @@ class AskForm(QFrame):
 
     @property
     def said(self) -> str:
-        """What is chosen, or stands in the field."""
+        """The checked option, or the text of the number field."""
         if self.number is not None:
             return self.number.text().strip()
         checked = self.choices.checkedButton()
         return "" if checked is None else checked.text().replace("&&", "&")
 
     def close_answer(self, said: str) -> None:
-        """Shows what was said; it cannot be changed any more."""
+        """Shows the final answer, and prevents changes."""
         for radio in self.choices.buttons():
             radio.setChecked(radio.text() == said)
             radio.setEnabled(False)
@@ -343,7 +343,7 @@ class AskForm(QFrame):
         self.button.hide()
 
     def say(self, text: str, colour: str = "") -> None:
-        """Tells what came of it; empty: nothing."""
+        """Shows feedback; an empty text hides it."""
         self.outcome.setText(text)
         self.outcome.setVisible(bool(text))
         self.outcome.setStyleSheet(f"color: {colour};" if colour else "")
@@ -353,19 +353,19 @@ class AskForm(QFrame):
 
 
 class QuestionForm(AskForm):
-    """A question of a step."""
+    """Form of a question."""
 
-    answered = Signal(str, str)  # its id, what is said
+    answered = Signal(str, str)  # id of the question, the answer
 
     def __init__(self, question: Question, options: tuple[str, ...]) -> None:
-        """Not answered yet; the options in the order in which this student has them."""
+        """An unanswered question with its options in this student's order."""
         name = f"lab_question_{question.id}"
         unit = None if question.options else question.unit
         super().__init__(name, tr("Question"), question.ask, options, tr("Answer"), unit)
         self.question = question
 
     def show_answers(self, given: tuple[Answered, ...], *, is_done: bool) -> None:
-        """Shows what was answered so far."""
+        """Shows the answers so far with feedback."""
         tokens, question = current_tokens(), self.question
         if not given:
             return
@@ -383,12 +383,12 @@ class QuestionForm(AskForm):
 
 
 class PredictionForm(AskForm):
-    """What is expected of a run before it is made."""
+    """Form of a prediction."""
 
     predicted = Signal(object)  # PredictionValue
 
     def __init__(self, step: Step, options: tuple[str, ...]) -> None:
-        """Not said yet; the options in the order in which this student has them."""
+        """An empty prediction with its options in this student's order."""
         assert step.prediction is not None
         self.step = step
         self.prediction = prediction = step.prediction
@@ -402,7 +402,7 @@ class PredictionForm(AskForm):
             self._layout.insertWidget(2, self.canvas)
 
     def show_prediction(self, made: Predicted | None) -> None:
-        """Shows what was predicted, and what came of it."""
+        """Shows the prediction and its outcome."""
         if made is None:
             return
         tokens, prediction = current_tokens(), self.prediction
@@ -443,5 +443,5 @@ class PredictionForm(AskForm):
 
 
 def _said_text(value: str | float, unit: str) -> str:
-    """What stands in the field again."""
+    """Text of a value for the number field."""
     return value if isinstance(value, str) else numbers_text(value, unit).removesuffix(f" {unit}")

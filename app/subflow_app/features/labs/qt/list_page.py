@@ -1,6 +1,6 @@
-"""Page of all labs: a table with subject and progress of each, a description, and buttons to begin or continue.
+"""Page of all labs: a table with progress, a description, and buttons to begin or continue a lab.
 
-It can also write a lab as a web page.
+The page can also write a lab as a web page.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class ListedLab:
     """A lab in the list.
 
     Attributes:
-        lab: it.
-        passed: how many of its steps are passed; None: it was not begun, or not with this text.
-        other_text: why what was begun cannot go on here; empty: it can.
+        lab: the lab.
+        passed: number of passed steps; None before the begin, or if it was begun with another text.
+        other_text: notice that the progress belongs to another text; empty otherwise.
     """
 
     lab: Lab
@@ -57,7 +57,7 @@ class ListedLab:
 
     @classmethod
     def of(cls, lab: Lab, folder: ProgressFolder) -> ListedLab:
-        """A lab with what is kept of it."""
+        """A lab with its stored progress."""
         progress = folder.peek(lab.name)
         other_text = other_text_notice(lab, progress)
         return cls(lab, None if progress is None or other_text else progress.passed(lab), other_text)
@@ -77,14 +77,14 @@ COLUMNS: tuple[Column[ListedLab], ...] = (
 
 
 class LabListPage(QWidget):
-    """Lets a person choose a lab."""
+    """The list from which the student chooses a lab."""
 
-    begin_wanted = Signal(str, bool)  # name of the lab, whether from the beginning
+    begin_wanted = Signal(str, bool)  # name of the lab, whether to begin again
     open_wanted = Signal()
     page_wanted = Signal(str)  # name of the lab
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """No labs yet."""
+        """A page without labs."""
         super().__init__(parent)
         self.setObjectName("lab_list_page")
         self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))
@@ -96,7 +96,7 @@ class LabListPage(QWidget):
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.about = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
-        # In a low window the goals are scrolled: they have five lines and more, and the list has to keep some as well.
+        # The goals scroll in a low window, so that the list keeps some height.
         area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("Description of the lab"))
         area.setFrameShape(area.Shape.NoFrame)
         area.setWidget(self.about)
@@ -113,7 +113,7 @@ class LabListPage(QWidget):
         self.page = named(QPushButton(tr("Save as web page…"), self), "lab_page")
         self.page.setToolTip(tr("Students do it in a browser, without Subflow and without a network"))
         self.page.setVisible(is_offered())
-        # In two rows: in German they are wider than the panel.
+        # Two rows, because in German one row would be wider than the panel.
         buttons = v_box(None, h_box(None, self.begin, self.anew, None), h_box(None, self.page, self.open, None))
         v_box(self, (self.table, 3), (area, 2), self.other_text, self.notice, buttons, margins=10)
         self.setFocusProxy(self.table)
@@ -127,12 +127,12 @@ class LabListPage(QWidget):
 
     @property
     def selected(self) -> ListedLab | None:
-        """The lab that is selected."""
+        """The selected lab; None without a selection."""
         rows = self.table.selectionModel().selectedRows()
         return self.model.rows[rows[0].row()] if rows else None
 
     def show_labs(self, labs: Sequence[ListedLab]) -> None:
-        """Lists these; what is selected stays so, or else one that was begun is, or the first that is not done."""
+        """Lists labs, keeping the selection; otherwise selects a lab in progress, or the first unfinished one."""
         before = self.selected
         self.model.show_rows(labs)
         names = [listed.lab.name for listed in labs]
@@ -149,7 +149,7 @@ class LabListPage(QWidget):
         self.table.selectRow([listed.lab.name for listed in self.model.rows].index(name))
 
     def say(self, text: str) -> None:
-        """Tells something that has to do with all labs, or with the one that was to begin; empty: nothing."""
+        """Shows a notice above the buttons; an empty text hides it."""
         self.notice.setText(text)
         self.notice.setVisible(bool(text))
 
@@ -195,13 +195,13 @@ def _about(lab: Lab) -> str:
 
 
 def ask_lab_page(exports: Exports, lab: Lab, say: Callable[[str], object], *, key: str) -> None:
-    """Asks for a place, and writes the page in the background.
+    """Asks for a path, and writes the web page in the background.
 
     Args:
-        exports: ask, write and tell of it.
-        lab: of the page.
-        say: tells why the lab cannot be one, before a place is asked for.
-        key: of the course; empty: it is for none.
+        exports: asks for the path, writes the file, and reports the result.
+        lab: the lab.
+        say: shows an error if the lab cannot become a web page.
+        key: key of the course; empty without a course.
     """
     try:
         check_page(lab)

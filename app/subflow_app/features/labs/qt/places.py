@@ -1,7 +1,7 @@
 """Parts of the window that labs use, their places, and an outline around those that a step mentions.
 
-Places are those of panels, buttons, plots, parts of the drawing, and fields of the inspector. The outline follows a
-part to its present place in the window.
+Targets are panels, buttons, plots, parts of the topology, and fields of the inspector. The outline follows a target
+when it moves in the window.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 PREDICTION = Target("prediction", "")
-"""What a step asks before the run: it is in the panel of the lab itself."""
+"""The prediction form in the panel of the lab."""
 
-_LINE = 6  # around a line of the drawing, px
+_LINE = 6  # margin around a link of the topology, px
 
 
 def place_of(ports: LabPorts, target: Target) -> QRect | None:
-    """Where it is in the window, px; None while it is not to be seen, or there is none such."""
+    """Rectangle of a target in the window, px; None for a hidden or unknown target."""
     match target.kind:
         case "panel":
             return _panel(ports, target.name)
@@ -60,10 +60,10 @@ def place_of(ports: LabPorts, target: Target) -> QRect | None:
 
 
 def reveal(ports: LabPorts, target: Target) -> bool:
-    """Brings it where it can be seen, so that it can be pointed at: opens its panel, or switches its plot on.
+    """Makes a target visible: opens its panel, or switches its plot on.
 
     Returns:
-        Whether a plot was switched on by it.
+        True if a plot was switched on.
     """
     switches = target.name in PLOTS_BY_ID and not any(spec.id == target.name for spec in ports.plots.wanted)
     match target.kind:
@@ -99,7 +99,7 @@ def _show_field(ports: LabPorts, key: str) -> None:
 
 
 def _panel(ports: LabPorts, name: str) -> QRect | None:
-    """The panel; its tab while another one is before it, and the menu that opens it while it is closed."""
+    """Rectangle of a panel, of its tab behind other tabs, or of the action that opens it."""
     window, docks = ports.window(), ports.docks
     if name == "plots":
         return place_of_widget(window, ports.plots) or place_of_widget(window, docks.tab(name))
@@ -117,7 +117,7 @@ def _action(ports: LabPorts, name: str) -> QRect | None:
     button: QWidget | None = ports.toolbar.widgetForAction(action)
     if button is not None and button.isVisible():
         return place_of_widget(ports.window(), button)
-    # In a menu: then its title in the menu bar.
+    # An action without a visible button is marked at its menu title.
     bar = ports.menuBar()
     for title in bar.actions():
         if _leads_to(title, action):
@@ -131,7 +131,7 @@ def _leads_to(title: QAction, action: QAction) -> bool:
 
 
 def _plot(ports: LabPorts, name: str) -> QRect | None:
-    """A plot; the place of all while no run has it."""
+    """Rectangle of a plot; that of all plots while the plot is missing."""
     if name not in PLOTS_BY_ID:
         return None
     for stack in ports.plots.stacks:
@@ -146,7 +146,7 @@ def _plot(ports: LabPorts, name: str) -> QRect | None:
 
 
 def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
-    """A node; a link; of a flow the links that it takes."""
+    """Rectangle of a node, of a link, or of all links of a flow."""
     canvas, scene = ports.topology.canvas, ports.topology.scene
     if not canvas.isVisible():
         return None
@@ -169,12 +169,12 @@ def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
     for curve in curves[1:]:
         area = area.united(curve.bounds)
     seen = canvas.mapFromScene(area).boundingRect()
-    # A straight line has no height.
+    # A straight line has no height, so a margin is added.
     return _in_view(ports.window(), canvas, seen.adjusted(-_LINE, -_LINE, _LINE, _LINE))
 
 
 def _field(ports: LabPorts, key: str) -> QRect | None:
-    """A field; while another form is shown, the part that is to be selected for it."""
+    """Rectangle of a field; if its form is hidden, of the node, link or flow to select."""
     row = ports.inspector.form.row(key)
     editor = None if row is None else place_of_widget(ports.window(), row.editor)
     if row is None or editor is None:
@@ -190,17 +190,17 @@ def _owner(key: str) -> str:
 
 
 def place_of_widget(window: QWidget, widget: QWidget) -> QRect | None:
-    """Where what is in sight of it is in the window, px; None while nothing is."""
+    """Rectangle of the visible part of a widget in the window, px; None without a visible part."""
     if not widget.isVisible() or widget.window() is not window:
         return None
-    # What is scrolled out of sight is not pointed at.
+    # Parts scrolled out of sight are excluded.
     seen = widget.visibleRegion().boundingRect()
     return None if seen.isEmpty() else seen.translated(widget.mapTo(window, QPoint()))
 
 
 def _in_view(window: QWidget, view: QGraphicsView, area: QRect) -> QRect | None:
     viewport = view.viewport()
-    # Not more than what areas around it leave to be seen.
+    # Clip to the part that surrounding scroll areas leave visible.
     shown = area.intersected(viewport.visibleRegion().boundingRect())
     if shown.isEmpty() or not viewport.isVisible():
         return None
@@ -208,7 +208,7 @@ def _in_view(window: QWidget, view: QGraphicsView, area: QRect) -> QRect | None:
 
 
 Finder = Callable[[Target], QRect | None]
-"""Where something is in the window, px; None while it is not to be seen."""
+"""Function that returns the rectangle of a target in the window, px; None for a hidden target."""
 
 _TICK_MS = 60
 _STILL_TICK_MS = 250
@@ -217,10 +217,10 @@ _MARGIN = 3
 
 
 class Spotlight(QWidget):
-    """Lies over the window, takes no clicks, and shows nothing while there is nothing to point at."""
+    """Transparent overlay that outlines targets and ignores the mouse; hidden without targets."""
 
     def __init__(self, window: QWidget, find: Finder) -> None:
-        """Points at nothing."""
+        """Start without targets."""
         super().__init__(window)
         self.setObjectName("lab_spotlight")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -228,14 +228,14 @@ class Spotlight(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._window = window
         self._find = find
-        self.targets: tuple[Target, ...] = ()  # what it points at
-        self.places: list[QRect] = []  # where that is, px in the window
+        self.targets: tuple[Target, ...] = ()  # the outlined targets
+        self.places: list[QRect] = []  # their rectangles, px in the window
         self._clock = QElapsedTimer()
         self._timer = timer(self, self._follow)
         self.hide()
 
     def point_at(self, targets: Sequence[Target]) -> None:
-        """Points at these; at nothing if there are none."""
+        """Outlines these targets, or hides the overlay if the list is empty."""
         self.targets = tuple(targets)
         if not self.targets:
             self._timer.stop()
@@ -243,7 +243,7 @@ class Spotlight(QWidget):
             self.hide()
             return
         self._clock.start()
-        # A still outline follows what it points at, too, only less often.
+        # Even without pulsing, the outline must follow moving targets.
         self._timer.start(_TICK_MS if moves() else _STILL_TICK_MS)
         self._follow()
 
@@ -267,7 +267,7 @@ class Spotlight(QWidget):
             self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The outlines, which grow stronger and weaker."""
+        """Draws the outlines with pulsing strength."""
         strength = 1.0
         if moves():
             strength = 0.65 + 0.35 * math.cos(2 * math.pi * self._clock.elapsed() / _PULSE_MS)
@@ -283,13 +283,13 @@ class Spotlight(QWidget):
 
 
 def moves() -> bool:
-    """Whether the desktop wants anything to move by itself."""
+    """True if the desktop allows animations."""
     duration = QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration)
     return duration > 0 and QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
 
 
 class LabPorts(FeatureHolder, PanelPorts, Protocol):
-    """What a window has for labs, whose steps speak of all of it."""
+    """Parts of the window that labs use or mention."""
 
     dialogs: Dialogs
     docks: Docks
@@ -310,10 +310,10 @@ class LabPorts(FeatureHolder, PanelPorts, Protocol):
     topology: TopologyView
 
     def menuBar(self) -> QMenuBar:
-        """The menus, which steps point at."""
+        """The menu bar, whose menus steps mention."""
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
         """Switches a plot on or off."""
 
     def window(self) -> QWidget:
-        """All of it, that outlines lie over."""
+        """The widget over which outlines are drawn."""

@@ -1,6 +1,6 @@
-"""Page of one lab step: its text, its questions, its missing parts, and the buttons that lead on.
+"""Page of one lab step: its text, its forms, feedback on missing parts, and navigation buttons.
 
-The text has paragraphs of Markdown, and between them blocks of typeset formulas.
+The text consists of Markdown paragraphs and typeset formulas between them.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _INDENT = 24
 
 
 class StepText(QWidget):
-    """Shows a text; its formulas are drawn by the code that draws those of rules."""
+    """Shows a Markdown text with typeset formulas."""
 
     link_clicked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing yet."""
+        """An empty text."""
         super().__init__(parent)
         self.setObjectName("lab_text")
         self._text = ""
@@ -52,11 +52,11 @@ class StepText(QWidget):
         self._outside = v_box(self, self._body, margins=0)
 
     def text(self) -> str:
-        """What is shown, as Markdown."""
+        """The shown text as Markdown."""
         return self._text
 
     def show_text(self, text: str) -> None:
-        """Shows another one."""
+        """Replaces the text."""
         self._text = text
         old, self._body = self._body, QWidget(self)
         inside = v_box(self._body, margins=0, spacing=10)
@@ -87,7 +87,7 @@ def _formulas(block: str) -> FormulaView:
 
 
 class StepPage(QWidget):
-    """Shows one step of a lab that was begun."""
+    """Shows one step of a lab in progress."""
 
     list_wanted = Signal()
     back_wanted = Signal()
@@ -97,10 +97,10 @@ class StepPage(QWidget):
     document_wanted = Signal()
     link_clicked = Signal(str)
     predicted = Signal(object)  # PredictionValue
-    answered = Signal(str, str)  # id of the question, what is said
+    answered = Signal(str, str)  # id of the question, the answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """No step yet."""
+        """A page without a step."""
         super().__init__(parent)
         self.setObjectName("lab_step_page")
         self.to_list = named(QToolButton(self, autoRaise=True), "lab_to_list")
@@ -153,18 +153,18 @@ class StepPage(QWidget):
         self.explorable: ExplorableView | None = None
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
-        self.shown: Step | None = None  # the step on it
-        self._session: LabSession | None = None  # and whose it is
+        self.shown: Step | None = None  # the shown step
+        self._session: LabSession | None = None  # session of its lab
         self.say_reopen(is_wanted=False)
         self._style()
 
     def show_step(self, session: LabSession, step: Step, *, has_following: bool = False) -> None:
-        """Shows a step as it is now; its forms stay if it is the one that was shown.
+        """Shows the current state of a step; rebuilds the forms only for another step.
 
         Args:
-            session: of the lab.
-            step: of the lab.
-            has_following: whether another lab comes after this one.
+            session: session of the lab.
+            step: the step.
+            has_following: whether another lab follows.
         """
         lab, steps = session.lab, session.lab.steps
         number = steps.index(step)
@@ -180,14 +180,14 @@ class StepPage(QWidget):
             self.text.show_text(introduction + step.text)
             self._make_forms(session, step)
             self.scrolled.verticalScrollBar().setValue(0)
-            # From here the keys scroll the text, and Tab goes on to what is asked.
+            # The keys now scroll the text, and Tab moves to the first form.
             self.scrolled.setFocus()
             self.say("")
         made, state = session.step_progress(step), session.state(step)
         if self.prediction is not None:
             self.prediction.show_prediction(made.prediction)
         for form in self.questions:
-            # What is to be predicted comes before what is asked about it.
+            # Questions appear after the prediction.
             form.setVisible(self.prediction is None or made.prediction is not None)
             given = made.answers.get(form.question.id, ())
             form.show_answers(given, is_done=session.is_answered(step, form.question))
@@ -212,25 +212,25 @@ class StepPage(QWidget):
             self.say(f"✓ {done}", current_tokens().ok)
 
     def say(self, text: str, colour: str = "") -> None:
-        """Tells whether the step is done, and what is missing; empty: nothing."""
+        """Shows whether the step is done, or the missing parts; an empty text hides the message."""
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))
         self.verdict.setStyleSheet(f"color: {colour or current_tokens().text};")
 
     def show_outcome(self, question_id: str) -> None:
-        """Scrolls to what is said to the answer of a question, once it has its place."""
+        """Scrolls to the feedback on an answer after the layout has placed it."""
         form = next((form for form in self.questions if form.question.id == question_id), None)
         if form is not None:
             self._inside.activate()
             QTimer.singleShot(0, form.outcome, lambda: self.scrolled.ensureWidgetVisible(form.outcome, 0, 12))
 
     def show_prediction_form(self) -> None:
-        """Scrolls to what is to be predicted."""
+        """Scrolls to the form of the prediction."""
         if self.prediction is not None:
             self.scrolled.ensureWidgetVisible(self.prediction)
 
     def say_reopen(self, *, is_wanted: bool) -> None:
-        """Offers the lab's scenario while another one is open."""
+        """Shows a button that reopens the lab's scenario while another document is open."""
         self.reopen.setVisible(is_wanted)
 
     def _style(self) -> None:

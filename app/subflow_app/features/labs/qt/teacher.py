@@ -1,4 +1,4 @@
-"""Teaching of labs in the window: the panel with list or step, the active lab, and pointers to named parts."""
+"""Labs in the window: the panel with list and steps, the active lab, and outlines around mentioned parts."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ if TYPE_CHECKING:
 
 
 class LabPanel(QStackedWidget):
-    """The list is in front at first."""
+    """Stack of two pages: the list of labs, shown first, and the page of a step."""
 
     seen = Signal()
     hidden = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Both pages, without labs."""
+        """Make both pages without labs."""
         super().__init__(parent)
         self.list, self.step = LabListPage(), StepPage()
         self.addWidget(self.list)
         self.addWidget(self.step)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Says that there is somebody to teach."""
+        """Emits `seen`."""
         super().showEvent(event)
         self.seen.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Says that nobody looks."""
+        """Emits `hidden`."""
         super().hideEvent(event)
         self.hidden.emit()
 
@@ -76,11 +76,11 @@ COURSE_KEY = "SUBFLOW_COURSE_KEY"
 
 
 class Teacher(QObject):
-    """Looks at what the student did whenever a run ends or the document changes; decides nothing itself.
+    """Controls the active lab, whose session judges the work whenever a run ends or the document changes.
 
     Attributes:
-        panel: the pages.
-        begun: the lab that is under way.
+        panel: the panel with both pages.
+        begun: session of the active lab; None without one.
     """
 
     changed = Signal()
@@ -95,10 +95,10 @@ class Teacher(QObject):
         self.spotlight = Spotlight(ports.window(), self._place)
         self._labs: dict[str, Lab] = {}
         self._evidence: EvidenceReader | None = None
-        self._doc: ScenarioDoc | None = None  # that of the lab
-        self._step: Step | None = None  # that is looked at
-        self._last_run = 0  # whose numbers are in a formula that is explored
-        self._switched_on: set[str] = set()  # plots that were off before a step spoke of them
+        self._doc: ScenarioDoc | None = None  # the document of the lab
+        self._step: Step | None = None  # the step on the page
+        self._last_run = 0  # number of the last run whose values are in the explorable
+        self._switched_on: set[str] = set()  # ids of plots that steps switched on
         self._connect_pages()
         self._connect_window()
         self._read_labs()
@@ -139,7 +139,7 @@ class Teacher(QObject):
         ports.database.opened.connect(lambda _store: self._on_database_opened())
 
     def possible(self) -> frozenset[str]:
-        """What the step allows."""
+        """Ids of actions that are possible in the step."""
         step, page = self._step, self.panel.step
         if self.begun is None or step is None:
             return frozenset()
@@ -151,16 +151,16 @@ class Teacher(QObject):
         return frozenset(found)
 
     def may_close(self) -> bool:
-        """Always: the lab is kept."""
+        """Always True, because the progress of the lab is kept."""
         return True
 
     def close(self) -> None:
-        """Keeps how the lab's document is."""
+        """Keeps the document of the lab."""
         self.reader.forget()
         self.spotlight.point_at(())
         self._keep_document()
 
-    # ---- what actions call ----
+    # ---- actions ----
 
     def show_list(self) -> None:
         """Shows the list of labs in its workspace."""
@@ -169,7 +169,7 @@ class Teacher(QObject):
         self.panel.list.setFocus()
 
     def begin(self, name: str, *, is_anew: bool = False) -> None:
-        """Begins a lab, or goes on with it where it was left."""
+        """Begins a lab, or continues it."""
         self._come()
         lab = self._labs.get(name)
         store = self.ports.database.store
@@ -190,7 +190,7 @@ class Teacher(QObject):
             self.panel.list.say(kept.notice)
         if kept.progress is not None:
             if other_text_notice(lab, kept.progress):
-                # The list says why, and offers to begin anew.
+                # The list shows the reason, and offers to begin again.
                 self.to_list()
                 self.panel.list.select(name)
                 return
@@ -199,7 +199,7 @@ class Teacher(QObject):
         self._work(lambda: (lab.scenario_text(), Begin.of(store)), lambda made: self._begun(lab, *made))
 
     def open_lab(self) -> None:
-        """Asks for the file of a lab, and adds it to the list, where it is begun as the others are."""
+        """Asks for a lab file, and adds the lab to the list."""
         path = self.ports.dialogs.open_path(tr("Open a lab"), tr("Labs (*.md)"), None)
         if path is None:
             return
@@ -214,7 +214,7 @@ class Teacher(QObject):
         self.panel.list.select(lab.name)
 
     def go_on(self) -> None:
-        """Goes on to the next step; when all are passed, to the next lab, or after the last lab to the list."""
+        """Shows the next step; after the last step, the next lab or the list."""
         session, step = self.begun, self._step
         if session is None or step is None:
             return
@@ -242,7 +242,7 @@ class Teacher(QObject):
             self.panel.step.scrolled.ensureWidgetVisible(self.panel.step.hints)
 
     def write_result(self) -> None:
-        """Asks for a name and a place, and writes what is handed in."""
+        """Asks for name and path, and writes the result file."""
         session, reader, ports = self.begun, self._evidence, self.ports
         if session is None or reader is None:
             return
@@ -264,7 +264,7 @@ class Teacher(QObject):
         self._work(work, ports.exports.take)
 
     def look(self) -> None:
-        """Looks at what was done, off this thread; nothing while nobody sees it."""
+        """Judges the active step in a worker thread, if the panel is visible."""
         session, evidence = self.begun, self._evidence
         if session is None:
             return
@@ -272,21 +272,21 @@ class Teacher(QObject):
         if evidence is None or session.active is None or session.active is not self._step or not self.panel.isVisible():
             return
         text = self._text()
-        # One that was asked for before knows less.
+        # An earlier pending request would use outdated data.
         self.reader.ask(lambda _is_cancelled: session.judge(evidence, text), is_other=True)
 
     def to_list(self) -> None:
-        """Back to the list; the lab stays where it is, and the window gets back what it had."""
+        """Returns to the list; the lab keeps its progress, and the window its previous plots."""
         self._keep_document()
         self._give_back()
         self.panel.setCurrentWidget(self.panel.list)
         self._list_labs()
         self._point()
 
-    # ---- inside ----
+    # ---- helpers ----
 
     def _come(self) -> None:
-        """Brings the panel to the front, in its workspace."""
+        """Brings the panel to the front in its workspace."""
         self.ports.workspaces.show("lab")
         self.ports.docks.set_open("lab", True)
 
@@ -317,7 +317,7 @@ class Teacher(QObject):
         store = self.ports.database.store
         if store is None or not self.ports.documents.open_text(text, lab.title):
             return
-        # Its questions are about its own runs.
+        # Questions of the lab refer only to its own runs.
         self.ports.shown.clear()
         path = str(self.ports.database.path or "")
         session = LabSession.begin_at(lab, begin, text, self._folder(), path)
@@ -337,7 +337,7 @@ class Teacher(QObject):
         self._show_last_run(session, store)
 
     def _show_last_run(self, session: LabSession, store: Store) -> None:
-        """What the student saw last is there again, unless it still is."""
+        """Shows the last run of the lab, unless it is already visible."""
         evidence, text = self._evidence, self._text()
         if evidence is None:
             return
@@ -386,7 +386,7 @@ class Teacher(QObject):
         self.changed.emit()
 
     def _show_curve(self, step: Step) -> None:
-        """Lays the run's curve over the one that was drawn, once there is one."""
+        """Draws the curve of the run over the predicted curve after the step is passed."""
         page, session, evidence, store = self.panel.step, self.begun, self._evidence, self.ports.database.store
         canvas = page.prediction.canvas if page.prediction is not None else None
         if canvas is None or session is None or evidence is None or store is None or canvas.curve is not None:
@@ -407,7 +407,7 @@ class Teacher(QObject):
         self._work(work, show)
 
     def _show_points(self, step: Step) -> None:
-        """Lays what runs measured over the curve of the formula that a step shows."""
+        """Draws the points measured by runs over the curve of the explorable."""
         page, session, evidence, exploration = self.panel.step, self.begun, self._evidence, step.exploration
         view = page.explorable
         if view is None or session is None or evidence is None or exploration is None:
@@ -427,18 +427,18 @@ class Teacher(QObject):
             self.spotlight.point_at(())
             return
         if step.prediction is not None and session.step_progress(step).prediction is None:
-            # What is to be run comes after what is expected of it.
+            # The prediction must precede the run.
             self.spotlight.point_at((PREDICTION,))
             return
         if step.shows != self.spotlight.targets:
-            # What is named first is in front of what is named later.
+            # The first target is revealed last, so that it ends up in front.
             for target in reversed(step.shows):
                 if reveal(self.ports, target):
                     self._switched_on.add(target.name)
         self.spotlight.point_at(step.shows)
 
     def _scroll_to_plot(self) -> None:
-        """The plot that the step speaks of first comes into sight with the runs that it shows."""
+        """Scrolls to the first plot that the step mentions, whenever the plotted runs change."""
         spoken = [each.name for each in self.spotlight.targets if each.kind == "plot"]
         if spoken:
             self.ports.plots.scroll_to(spoken[0])
@@ -450,16 +450,16 @@ class Teacher(QObject):
         self._switched_on.clear()
 
     def _following(self, lab: Lab) -> Lab | None:
-        """The next lab that can be done here."""
+        """The next lab that can be done on this installation."""
         return next((each for each in self._labs.values() if each.number > lab.number and not each.missing), None)
 
     def _suggested_sweep(self) -> SweepSuggestion | None:
-        """As many seeds as the step asks for, and controllers only if these are what it varies."""
+        """Sweep to suggest: seeds of the step's solution, and controllers if the step varies them."""
         if self._step is None or not self._is_kept():
             return None
         from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
 
-        if not self._step.do:  # a published lab: nothing says what is to vary
+        if not self._step.do:  # a published lab lacks its solution
             return SweepSuggestion("1..3", compares_controllers=False)
         for order in map(parse_order, self._step.do):
             if order.verb == "sweep":
@@ -470,7 +470,7 @@ class Teacher(QObject):
         return None
 
     def _is_kept(self) -> bool:
-        """Whether the document is that of the lab, which is kept with the progress."""
+        """True if the open document belongs to the lab, so that the progress keeps it."""
         return self._doc is not None and self._doc.path is None and self.ports.documents.doc is self._doc
 
     def _place(self, target: Target) -> QRect | None:
@@ -479,7 +479,7 @@ class Teacher(QObject):
         page, window = self.panel.step, self.ports.window()
         if page.prediction is None:
             return None
-        # While it is scrolled out of sight, what says that it is missing stands for it.
+        # If the form is scrolled out of sight, point at the message instead.
         return place_of_widget(window, page.prediction) or place_of_widget(window, page.verdict)
 
     def _on_predicted(self, value: PredictionValue) -> None:
@@ -526,7 +526,7 @@ class Teacher(QObject):
             return
         missing = missing_text(step, judgement)
         if not missing and step.questions:
-            # It may stand below what is seen of the step.
+            # The question may be below the visible part of the step.
             missing = tr("Answer the question below.")
         if judgement.check is None and judgement.ran_early:
             page.show_prediction_form()
@@ -559,7 +559,7 @@ class Teacher(QObject):
             self._keeping(lambda: session.keep_document(doc.text))
 
     def _keeping(self, change: Callable[[], object]) -> None:
-        """Does it; a progress that cannot be kept is told, and the lab goes on all the same."""
+        """Applies a change; an error in keeping the progress is shown, and the lab continues."""
         try:
             change()
         except AppError as error:

@@ -98,8 +98,7 @@ def _own_folder(name: str) -> str:
 
 
 class AsShipped:
-    """Converts documents for the library: removes host and folders of the machine that made them, and compresses
-    summaries.
+    """Converts documents for the library: removes host and folders, and compresses summaries.
 
     Summaries take most of the space, and are read only after copying.
     """
