@@ -96,7 +96,7 @@ class Reproduction(Job):
 
     @property
     def progress(self) -> JobProgress:
-        """How far it is; cheap enough to ask for at every frame."""
+        """Progress of the experiment; cheap enough to read at every frame."""
         return self._progress if self._job is None else self._job.progress
 
     def stop(self) -> None:

@@ -48,8 +48,8 @@ _SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
 class RetrainedPolicy:
     """A policy that was trained again.
 
-    name: name of the shipped policy.
-        name: of the shipped one.
+    Attributes:
+        name: name of the shipped policy.
         training: the training of the new policy.
         path: path of the new policy; None after a failure, whose reason is in `training`.
     """

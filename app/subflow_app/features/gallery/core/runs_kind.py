@@ -92,7 +92,7 @@ class RunsJob(Job):
 
     @property
     def progress(self) -> JobProgress:
-        """How far it is."""
+        """Progress over all sweeps."""
         told = [sweep.progress for sweep in self._sweeps]
         latest = told[-1] if told else None
         runs = self._plan.n_runs

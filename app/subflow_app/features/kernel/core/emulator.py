@@ -208,7 +208,7 @@ _LAST_LOOK_NS = 20_000_000
 class Route:
     """Route of packets with one pair of addresses.
 
-    network: ordinal of the network.
+    Attributes:
         network: ordinal of the network.
         links: indices of its link directions in order.
         interface: veth interface of the destination host.

@@ -36,8 +36,8 @@ class Begin:
     def of(cls, store: Store) -> Begin:
         """The last numbers in the store now.
 
-        StoreError: if the store cannot be read.
-            StoreError: if it cannot be read.
+        Raises:
+            StoreError: if the store cannot be read.
         """
         runs = store.runs(limit=1, include_deleted=True)
         sweeps, trainings = store.sweeps.rows(limit=1), store.trainings.rows(limit=1)

@@ -48,8 +48,8 @@ class SolutionError(Exception):
 class Order:
     """An order of a solution.
 
-    verb: first word of the order.
-        words: further words that are not KEY=VALUE.
+    Attributes:
+        verb: first word of the order.
         words: further words without KEY=VALUE.
         values: KEY=VALUE pairs in order.
     """
