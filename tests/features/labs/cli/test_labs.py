@@ -306,7 +306,7 @@ def test_what_a_step_does_not_take_is_told_with_what_is_allowed(subflow: Subflow
         answer = subflow("labs", word, begun, *more)
         assert (answer.code, told in answer.err) == (2, True), answer.err
 
-    refused("predict", "It stays", told='"Run it" has nothing to predict')
+    refused("predict", "It stays", told='"Run it" expects no prediction')
     refused("answer", "bdp", "83", told='"Run it" has no question bdp; allowed: none')
     refused("begin", told="--anew")
     # An answer may begin with a minus, and options stay options.

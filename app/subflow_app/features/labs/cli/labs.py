@@ -54,7 +54,7 @@ def grade(
     questions answered correctly at the first try. Oddities are contradictions, unconfirmed parts, work shared by two
     files, a lab done in a sixth of its time, steps passed before their runs, and wrong answers followed by others at
     once. The check proves that the runs are real and meet the steps. With --key it also proves that the lab you
-    handed out wrote the file. It does not prove who sat at the keyboard, or that nobody passed on the answers. Exit
+    handed out wrote the file. It does not prove who did the work, or that students did not share the answers. Exit
     code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is not a
     result.
     """
@@ -135,7 +135,7 @@ def page(
 def key() -> None:
     """Make a course key.
 
-    The key is a line that nobody can guess; keep it where students cannot read it.
+    The key cannot be guessed; keep it where students cannot read it.
     """
     import secrets
 

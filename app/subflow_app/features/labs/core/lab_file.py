@@ -130,7 +130,7 @@ _LAB = (
     Param("number", Dimension.COUNT, "Its place among the labs.", required=True, minimum=1, maximum=999),
     Param("title", Dimension.TEXT, "Of the lab.", required=True),
     Param("minutes", Dimension.COUNT, "How long it takes about.", required=True, minimum=1, maximum=600),
-    Param("level", Dimension.CHOICE, "For whom it is.", choices=LEVELS, default=LEVELS[0]),
+    Param("level", Dimension.CHOICE, "Level of difficulty.", choices=LEVELS, default=LEVELS[0]),
     Param("goals", Dimension.LIST, "Goals of the lab.", required=True),
     Param("needs", Dimension.LIST, "Extras that must be installed.", default=()),
     Param("scenario", Dimension.TEXT, "Scenario to start from: a shipped one, or a file.", required=True),

@@ -268,7 +268,7 @@ class LabSession:
         """
         prediction, made = step.prediction, self.progress.step(step.id)
         if prediction is None or made.prediction is not None or step != self.active:
-            raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
+            raise InputError(tr('the step "{title}" expects no prediction now', title=step.title))
         _check_prediction(prediction, value)
         self._set(step, replace(made, prediction=Predicted(value, now(), last_run)))
 
@@ -356,7 +356,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
     """
     prediction = step.prediction
     if prediction is None:
-        raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
+        raise InputError(tr('the step "{title}" expects no prediction now', title=step.title))
     if prediction.kind == CHOICE:
         return said
     if prediction.kind == NUMBER:

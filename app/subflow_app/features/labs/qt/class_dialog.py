@@ -39,8 +39,8 @@ class ClassDialog(QDialog):
         about = Label(
             tr(
                 "The check proves that the runs are real and meet the steps and, with the course key, "
-                "that the lab you handed out wrote the file. It does not prove who sat at the keyboard, or that "
-                "nobody passed on the answers."
+                "that the lab you handed out wrote the file. It does not prove who did the work, or that "
+                "students did not share the answers."
             ),
             self,
             wordWrap=True,

@@ -176,7 +176,7 @@ class Teacher(QObject):
         if lab is None:
             return
         if store is None:
-            self.panel.list.say(tr("A lab needs the database of runs, and none is open: open one from the File menu."))
+            self.panel.list.say(tr("A lab needs an open database of runs: open one from the File menu."))
             return
         folder = self._folder()
         try:
@@ -246,7 +246,7 @@ class Teacher(QObject):
         session, reader, ports = self.begun, self._evidence, self.ports
         if session is None or reader is None:
             return
-        student = ports.dialogs.line(tr("Your name"), tr("Your name, as your lecturer knows it:"), "")
+        student = ports.dialogs.line(tr("Your name"), tr("Your name, as your lecturer knows it:"), "")  # english: keep
         if not student or not student.strip():
             return
         name = f"{session.lab.name}-{file_stem(student)}.json"
