@@ -46,11 +46,11 @@ def build(
 ) -> None:
     """Make the library anew.
 
-    It has the quick run of every experiment, the reference runs of every lab, and the arena.
+    Contains the quick run of every experiment, the reference runs of every lab, and the arena.
 
     Finished parts are kept in FILE's `.building.db` until the library is complete, so the same command continues an
-    interrupted build. Run it at the top of the source tree. Exit code: 0 when everything is in it,
-    1 when something failed and is missing from it, 2 for a wrong name, 130 after Ctrl-C, 143 after
+    interrupted build. Run it at the top of the source tree. Exit code: 0 when it is complete,
+    1 when a part failed and is missing, 2 for a wrong name, 130 after Ctrl-C, 143 after
     SIGTERM.
     """
     from subflow_app.features.library.core.building import LibraryBuild
@@ -128,12 +128,12 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
         Column("Title", lambda entry: entry.title),
         NumberColumn("Runs", lambda entry: len(entry.records.runs)),
         NumberColumn("Trainings", lambda entry: len(entry.records.trainings)),
-        Column("There", _there),
+        Column("State", _there),
         Column("Signature", lambda entry: entry.signature if entry.is_there else ""),
     )
     print_rows(found, columns)
     missing = sum(not entry.is_there for entry in found)
-    print_line(f"{len(found) - missing} of {len(found)} experiments, labs and the arena are in it")
+    print_line(f"{len(found) - missing} of {len(found)} experiments, labs and the arena are in the library")
 
 
 @library_app.command()
@@ -166,8 +166,8 @@ def check(
         print_json([fields(run, *names) for run in (*runs, *tried)])
     else:
         same = [sum(run.is_same for run in each) for each in (runs, tried)]
-        print_line(f"{same[0]} of {len(runs)} runs came out as they are stored")
-        print_line(f"{same[1]} of {len(tried)} counterexamples have the margins that are stored")
+        print_line(f"{same[0]} of {len(runs)} runs equal the stored ones")
+        print_line(f"{same[1]} of {len(tried)} counterexamples have the stored margins")
     raise typer.Exit(failures.OK if all(run.is_same for run in (*runs, *tried)) else failures.FAILED)
 
 
@@ -235,8 +235,8 @@ def _opened(file: Path | None) -> Iterator[Store]:
 
 def _there(entry: LibraryEntry) -> str:
     if not entry.is_there:
-        return "no"
-    return "whole" if entry.is_complete else "in part"
+        return "missing"
+    return "complete" if entry.is_complete else "partial"
 
 
 def _document(entry: LibraryEntry, signatures: dict[int, str]) -> dict[str, Any]:

@@ -38,9 +38,9 @@ def test_a_library_is_made_and_used(
     entry, standing = subflow("library", "list", "--file", file, "--json").document
     assert (standing["name"], standing["runs"]) == ("arena", [])
     assert (entry["name"], len(entry["runs"]), entry["is_complete"]) == ("tiny", 4, True)
-    assert "1 of 2 experiments, labs and the arena are in it" in subflow("library", "list", "--file", file).out
+    assert "1 of 2 experiments, labs and the arena are in the library" in subflow("library", "list", "--file", file).out
     checked = subflow("library", "check", "--file", file, "--sample", 2)
-    assert (checked.code, "2 of 2 runs came out as they are stored" in checked.out) == (0, True)
+    assert (checked.code, "2 of 2 runs equal the stored ones" in checked.out) == (0, True)
     copied = subflow("library", "copy", recipe, "--file", file, "--db", database)
     assert copied.out == "tiny: 4 runs, 1 to 4\n"
     assert subflow("library", "copy", recipe, "--file", file, "--db", database).out == copied.out
