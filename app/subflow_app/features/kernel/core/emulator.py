@@ -188,7 +188,7 @@ PathCounts: TypeAlias = list[list[list[int]]]
 """For each flow and path: [data packets offered, data packets lost]."""
 
 LATE_P99_S = 0.0025
-"""Upper limit of the 99th percentile of lateness, s; later runs are repeated and flagged."""
+"""Upper limit of the 99th percentile of lateness, s; runs beyond it are repeated and, if still beyond it, flagged."""
 
 ETH_P_IP = 0x0800
 _PACKET_IGNORE_OUTGOING, _PACKET_STATISTICS, _SOL_PACKET = 23, 6, 263
