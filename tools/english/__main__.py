@@ -31,7 +31,9 @@ _LEFT_OUT = (
     "tests/tools/test_english.py",
 )
 # Their texts are part of the keys of stored results: they change with the next build of the library.
-_FROZEN = tuple(f"assets/{folder}/" for folder in ("arena", "claims", "controllers", "counterexamples", "spaces"))
+_FROZEN = tuple(
+    f"assets/{name}/" for name in ("arena", "claims", "controllers", "counterexamples", "scenarios", "spaces")
+)
 
 
 def pieces(root: Path = ROOT, under: Sequence[str] = ()) -> Iterator[tuple[str, Prose]]:
