@@ -1,1 +1,1 @@
-"""Any state of a run again, and the decision behind every change."""
+"""Replay of a run to any time, and the decisions of its controllers and schedulers."""

@@ -127,7 +127,7 @@ def replay(
         replayed = Replay.stored(store, number, budget_bytes=load_settings().replay_budget_bytes)
         replayed.check_time(at_s)
         instant = replayed.seek(at_s)
-        # Whether it is the same run is known at its end alone; there is nobody waiting for a jump who could be spared.
+        # Only the end of the replay shows whether it reproduces the run. A command may take the time to check.
         if replayed.notice:
             replayed.prepare()
         notice = replayed.notice

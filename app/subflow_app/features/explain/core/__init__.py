@@ -1,1 +1,1 @@
-"""Runs gone through again: any state of one, and why it came to be. Start reading at `replay`."""
+"""Replay of a run to any time, and explained decisions. Start reading at `replay`."""

@@ -1,9 +1,9 @@
-"""Decisions next to a time: their owners, the sources of their rules, and rules with their numbers filled in.
+"""Decisions next to a time: their owners, the sources of their rules, and the rules with their numbers filled in.
 
-A rule that was computed again shows the result of its formula beside the recorded one. The formulas that rules carry
-are written for people, conditions and all. The computable ones are also here as expressions over the recorded numbers.
-A rule without an expression depends on more than a decision records (a count that was carried over, a choice among
-candidates).
+A recomputed rule shows the result of its formula beside the recorded result. The formulas in the rules are text for
+people, including conditions. This module evaluates the computable ones as expressions over the recorded numbers. A rule
+without an expression depends on more than a decision records, such as a carried-over count or a choice among
+candidates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from subflow_sim.whole_scenario import Scenario
 
 
-# Of papers and programs, by what their part of a source begins with. A paper that is not here is told without a link.
+# Web addresses of papers and programs, by the first words of their part of a source. Papers without an entry are shown
+# without a link.
 _ADDRESSES: Mapping[str, str] = {
     "Arun": "https://www.usenix.org/conference/nsdi18/presentation/arun",
     "Brakmo": "https://doi.org/10.1145/190314.190317",
@@ -60,7 +61,7 @@ _ADDRESSES: Mapping[str, str] = {
 }
 _RFC = re.compile(r"RFC (\d+)(?: sections? (\d+(?:\.\d+)*))?")
 _DRAFT = re.compile(r"(draft-[a-z0-9-]+)(?: section (\d+(?:\.\d+)*))?")
-# A source is a list; within a part of it only an RFC begins another one.
+# A source is a list of parts. A comma separates two parts only before an RFC.
 _SEPARATOR = re.compile(r"; |, (?=RFC )")
 
 
@@ -69,10 +70,10 @@ class ToldDecisions:
     """Decisions of one subflow or flow next to a time, in order.
 
     Attributes:
-        before: at or before it; at least one.
-        after: after it.
-        is_resimulated: whether the run kept no such records, so that it was simulated again with records on.
-        worked: of each of them, earlier ones first, the rules that can be computed again; empty: nobody asked.
+        before: decisions at or before the time; at least one.
+        after: decisions after the time.
+        is_resimulated: whether the run kept no records of these decisions, so that a replay computed them.
+        worked: the recomputable rules of each decision, in the order of `before` and `after`; empty if not requested.
     """
 
     before: tuple[Explanation, ...]
@@ -81,7 +82,7 @@ class ToldDecisions:
     worked: tuple[tuple[WorkedRule, ...], ...] = ()
 
     def of_run(self, scenario: Scenario) -> ToldDecisions:
-        """The same, with how the run with that scenario finds losses."""
+        """A copy whose loss decisions name the loss detection of the scenario."""
         way = str(effective_transport(scenario.profile, scenario.transport)["loss_detection"])
         told = detected([*self.before, *self.after], way)
         count = len(self.before)
@@ -89,22 +90,22 @@ class ToldDecisions:
 
     @property
     def current(self) -> Explanation:
-        """The last one at or before the time."""
+        """The last decision at or before the time."""
         return self.before[-1]
 
 
 def recorded_decisions(
     decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
 ) -> ToldDecisions | None:
-    """What records of a run tell; None if they do not reach back far enough.
+    """Decisions next to a time from the records of a run; None if the records do not reach back far enough.
 
     Args:
-        decisions: that were recorded, those of the owner next to the time at least.
+        decisions: recorded decisions, at least the owner's decisions next to the time.
         owner: a subflow or flow.
-        at_s: the time.
-        before: how many at or before it, fewer only at its beginning.
-        after: how many after it, fewer at the end of the run.
-        may_be_fewer: whether as many will do as there are, one at least.
+        at_s: the time, s.
+        before: number of decisions at or before the time; fewer only at the beginning of the run.
+        after: number of decisions after the time; fewer at the end of the run.
+        may_be_fewer: whether fewer decisions before the time are acceptable, but at least one.
     """
     if owner not in decisions.owners:
         return None
@@ -115,19 +116,19 @@ def recorded_decisions(
     position = int((rows <= current).sum())
     told = [decisions.explain(int(row)) for row in rows[max(0, position - before) : position + after]]
     count = min(position, before)
-    # Only with the first of all is it known that no others were before.
+    # Only the first decision of the run proves that no earlier one is missing.
     if count < before and told[0].cause != "start" and not may_be_fewer:
         return None
     return ToldDecisions(tuple(told[:count]), tuple(told[count:]), is_resimulated=False)
 
 
 def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
-    """Raise InputError unless the owner is a subflow, or a flow of several: nobody else decides anything.
+    """Raise InputError unless the owner is a subflow, or a flow with several subflows, whose scheduler decides.
 
     Args:
-        subflows: of the run, "download.1/2", without those of flows that send at a rate of their own.
-        owner: whose decisions are wanted.
-        title: of the run.
+        subflows: names of the subflows of the run ("download.1/2"), without flows of constant rate.
+        owner: subflow or flow whose decisions are requested.
+        title: name of the run in the message.
     """
     counts = Counter(name.rpartition("/")[0] for name in subflows)
     deciding = [*subflows, *(flow for flow, count in counts.items() if count > 1)]
@@ -137,14 +138,14 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
 
 
 def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:
-    """The topic of the guide on the algorithm that decided: ``"controller/lia"``, ``"scheduler/blest"``.
+    """The guide topic of the algorithm that decided: ``"controller/lia"``, ``"scheduler/blest"``.
 
-    Of a script it is ``"section/script"``, of ``uncoupled`` the controller that each subflow has. A controller that
-    took over during the run counts from then on.
+    For a script, the topic is ``"section/script"``; for ``uncoupled``, the controller of each subflow. A controller
+    that a change replaced during the run counts only until the change.
 
     Args:
-        scenario: of the run.
-        changes: that were made while the run went on.
+        scenario: scenario of the run.
+        changes: changes made during the run.
         told: the decision.
     """
     choice = [choice for at_s, choice in _choices(scenario, changes, told.owner) if at_s <= told.time_s][-1]
@@ -155,18 +156,20 @@ def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Expla
 
 
 def is_scripted(scenario: Scenario, changes: Sequence[Event], owner: str) -> bool:
-    """Whether a script decides for a subflow or flow, at some time of the run: its lines are in no record.
+    """True if a script decides for a subflow or flow at any time of the run.
+
+    Records do not contain the executed lines of scripts.
 
     Args:
-        scenario: of the run.
-        changes: that were made while the run went on.
-        owner: whose decisions are wanted.
+        scenario: scenario of the run.
+        changes: changes made during the run.
+        owner: subflow or flow whose decisions are requested.
     """
     return any(choice.script is not None for _at_s, choice in _choices(scenario, changes, owner))
 
 
 def _choices(scenario: Scenario, changes: Sequence[Event], owner: str) -> list[tuple[float, Choice]]:
-    """What decides for a subflow or flow, and from when on, s."""
+    """The schedulers or controllers of a flow or subflow, each with its start time in seconds."""
     copy, _, subflow = owner.partition("/")
     name = copy if copy in scenario.flows else copy.rpartition(".")[0]
     flow = scenario.flows[name]
@@ -182,11 +185,11 @@ def _choices(scenario: Scenario, changes: Sequence[Event], owner: str) -> list[t
 
 @dataclass(frozen=True, slots=True)
 class RuleSource:
-    """A part of a source.
+    """A part of the source of a rule, such as one RFC.
 
     Attributes:
-        text: "RFC 6356 section 3".
-        url: where it can be read; empty: not known.
+        text: name of the part: "RFC 6356 section 3".
+        url: web address of the source; empty if unknown.
     """
 
     text: str
@@ -194,7 +197,7 @@ class RuleSource:
 
 
 def rule_sources(source: str) -> tuple[RuleSource, ...]:
-    """The parts of the source of a rule, in order; none of a rule without a source."""
+    """The parts of the source of a rule, in order; empty for a rule without a source."""
     return tuple(RuleSource(part, _address(part)) for part in _SEPARATOR.split(source) if part)
 
 
@@ -211,7 +214,7 @@ def _address(part: str) -> str:
 # Bytes of headers on the wire besides the payload: 20 of IP, 32 of TCP with timestamps.
 _HEADER_BYTES = 52
 _TOLERANCE = 1e-9
-# What rules of the sender compute that carry out a decision of the controller, whose ssthresh they do not record.
+# Computation of sender rules that carry out a controller's decision. These rules do not record its ssthresh.
 _CARRIED_OUT = "cwnd = ssthresh"
 
 _SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
@@ -222,18 +225,18 @@ _SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
     ast.Pow: ("^", 3),
 }
 RATE_UNITS: dict[str, float] = {"bit/s": 1.0, "Mbit/s": 1e6}
-"""Rates of rules have a unit of their own: bit/s per unit; of pkt/s it is the size of a packet."""
+"""Bit/s per unit of the rates in rules. A rate in pkt/s is multiplied by the packet size instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkedRule:
-    """A rule, computed.
+    """A rule with the numbers of a decision filled in, and its result.
 
     Attributes:
-        result: what comes out of it: "cwnd", "rate" or "ssthresh".
-        filled: the expression with the numbers: "36.45 + 2 · min(1.095 / 214.5, 1 / 36.45)".
-        value: what it gives, packets or bit/s.
-        recorded: what the run had after the decision, likewise.
+        result: name of the result: "cwnd", "rate" or "ssthresh".
+        filled: the expression with numbers for names: "36.45 + 2 · min(1.095 / 214.5, 1 / 36.45)".
+        value: result of the expression, packets or bit/s.
+        recorded: value in the run after the decision, in the same unit.
     """
 
     result: str
@@ -243,7 +246,7 @@ class WorkedRule:
 
     @property
     def is_same(self) -> bool:
-        """Whether the formula gives what the run had, but for rounding in the last digits."""
+        """True if the formula gives the recorded value, except for rounding in the last digits."""
         return math.isclose(self.value, self.recorded, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
@@ -253,23 +256,23 @@ def packet_bits(mss_bytes: int) -> float:
 
 
 def formulas() -> dict[str, tuple[str, Expression]]:
-    """By rule, the result and the expression that gives it; rules that cannot be computed are left out."""
+    """The name of the result and the expression of each computable rule, by rule."""
     parts = {name: text.partition(" = ") for name, text in expressions().items()}
     return {name: (result, _formula(expression)) for name, (result, _, expression) in parts.items()}
 
 
 def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
-    """The controller's decision on ssthresh that a decision of the sender carries out; None: there is none.
+    """The controller's decision on ssthresh that a decision of the sender carries out, or None.
 
-    On a loss or timeout the controller says how low the window shall be, and the sender takes it there by rules of its
-    own: at once, with what is delivered, or when the recovery ends.
+    After a loss or timeout, the controller sets the target of the window. The sender reaches it by its own rules: at
+    once, with the delivered packets, or at the end of the recovery.
 
     Args:
         told: the sender's decision.
         earlier: decisions of the same owner before it, in order of time.
     """
     if told.cause in ("loss", "rto"):
-        # At the same instant: the acknowledgements of a recovery that goes on reduce nothing anew.
+        # Only a decision at the same instant counts, because later ACKs of the recovery reduce nothing.
         candidates = [each for each in earlier[-1:] if each.time_s == told.time_s]
     else:
         candidates = list(reversed(earlier)) if _computed(told) == _CARRIED_OUT else []
@@ -277,12 +280,12 @@ def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Expla
 
 
 def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
-    """The rule of a decision with its numbers filled in; None: it depends on more than what was recorded.
+    """The rule of a decision with its numbers filled in; None if the rule depends on unrecorded values.
 
     Args:
         told: the decision.
-        mss_bytes: payload of a packet, for what is counted in packets and shown in bits.
-        reduction: how ssthresh came about, for a decision that takes the window there.
+        mss_bytes: payload of a packet in bytes, to convert packets into bits.
+        reduction: the computed ssthresh, for a decision that sets the window to it.
     """
     result, _, expression = _computed(told).partition(" = ")
     if reduction is not None and _computed(told) == _CARRIED_OUT:
@@ -316,12 +319,12 @@ def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = Non
 
 
 def all_worked(told: Explanation, earlier: Sequence[Explanation], mss_bytes: int) -> tuple[WorkedRule, ...]:
-    """The rule of a decision after that of the reduction which it carries out, as far as they can be computed.
+    """The computable rules of a decision: the rule of the reduction that it carries out, then its own.
 
     Args:
         told: the decision.
         earlier: decisions of the same owner before it, in order of time.
-        mss_bytes: payload of a packet.
+        mss_bytes: payload of a packet in bytes.
     """
     reduced_by = reduction_behind(told, earlier)
     reduction = worked(reduced_by, mss_bytes) if reduced_by is not None else None
@@ -341,7 +344,7 @@ def _computed(told: Explanation) -> str:
 
 
 class _Formula(Expression):
-    """A rule's expression, which is shown with its numbers in place of their names."""
+    """A rule's expression that is shown with numbers in place of names."""
 
     is_formula = True
 

@@ -1,7 +1,7 @@
 """Decisions of a stored run, from its records or a replay: found by time, stepped through, and put into text.
 
-A run need not have kept its decisions. The steps go through the decisions of one subflow or flow, from the one at a
-chosen time on. The texts are for people, the documents for programs.
+A replay finds the decisions of a run that did not record them. `DecisionSteps` steps through the decisions of one
+subflow or flow, from a chosen time. Texts are written for people, documents for programs.
 """
 
 from __future__ import annotations
@@ -45,30 +45,30 @@ def explained(
     after: int = 0,
     budget_bytes: int = DEFAULT_BUDGET_BYTES,
 ) -> tuple[ToldDecisions, str]:
-    """Decisions next to a time, from the records of the run or else by simulating it again.
+    """Decisions next to a time, from the records of the run or from a replay.
 
     Args:
         store: an open store.
         run_id: the run.
         owner: a subflow or, for its scheduler, a flow.
         at_s: the time.
-        before: how many at or before it, one at least.
-        after: how many after it.
-        budget_bytes: memory for going through the run again.
+        before: number of decisions at or before the time; at least one.
+        after: number of decisions after the time.
+        budget_bytes: memory for the states of the replay.
 
     Returns:
-        The decisions, and what a person has to know of where they are from; empty for records of the run.
+        The decisions, and a notice about a replay; the notice is empty for decisions from records.
 
     Raises:
-        InputError: if there is no such owner or none of its decisions is so early, the time is not of the run, or the
-            run kept no decisions and cannot be simulated again.
+        InputError: if the owner does not exist or has no decision at or before the time, if the time lies outside the
+            run, or if the run kept no decisions and cannot be replayed.
         SimError: if the simulation fails.
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the run does not exist or the database cannot be read.
     """
     row = store.run(run_id)
 
     def with_worked(told: ToldDecisions) -> ToldDecisions:
-        """As many as were asked for: one more was fetched, because a loss is told to the controller and the sender."""
+        """Drop the additional first decision, fetched because controller and sender both decide on a loss."""
         everything = (*told.before, *told.after)
         worked = [all_worked(each, everything[:position], row.mss_bytes) for position, each in enumerate(everything)]
         first = max(0, len(told.before) - before)
@@ -77,12 +77,12 @@ def explained(
     recorded = recorded_by(store, run_id, owner, at_s, before + 1, after)
     told = None
     if recorded is not None:
-        counts = (before + 1, before)  # of a run that kept the end of its decisions there may be no more than asked for
+        counts = (before + 1, before)  # without the additional decision if the run kept only its last decisions
         found = (recorded_decisions(recorded, owner, at_s, count, after) for count in counts)
         told = next((each for each in found if each is not None), None)
     scenario = readable_scenario(row)
     has_lines = recorded is not None and scenario is not None and is_scripted(scenario, (), owner)
-    # Of a time beyond the run, its last decision is not the answer.
+    # For a time after the end of the run, the last decision would be a wrong answer.
     if told is not None and not has_lines and at_s <= max(row.simulated_s, told.current.time_s):
         return with_worked(told if scenario is None else told.of_run(scenario)), ""
     try:
@@ -99,7 +99,7 @@ def explained(
     told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))
     if not told.is_resimulated:
         return told, ""
-    # Whether it is the same run is known at its end alone.
+    # Only the end of the replay shows whether it reproduces the run.
     if replay.notice:
         replay.prepare()
     missing = "record of the lines that scripts execute" if has_lines else "stored decisions for this time"
@@ -107,24 +107,24 @@ def explained(
     return told, f"{notice} {replay.notice}".rstrip()
 
 
-# Decisions fetched on either side: a step is at hand then, and simulating again is worth its while.
+# Decisions fetched on each side of the time, so that most steps need no further replay.
 _FETCHED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDecision:
-    """A decision with all that is shown of it.
+    """A decision with its rules, its neighbours and a notice, as the panel shows it.
 
     Attributes:
         told: the decision.
-        worked: its rule with the numbers filled in, after that of `reduced_by`; empty: none can be computed from them.
-        reduced_by: the controller's decision on ssthresh that it carries out, if it carries out one.
-        agent: what a learning agent saw and did, if it was one that decided.
-        is_resimulated: whether the run kept no such records.
-        has_previous: whether there is a decision before it.
-        has_next: whether there is one after it.
-        notice: what a person has to know of the replay; empty if all is well.
-        topic: of the guide, on the algorithm that decided: "controller/lia".
+        worked: its rule with the numbers filled in, after the rule of `reduced_by`; empty if neither is computable.
+        reduced_by: the controller's decision on ssthresh that it carries out, or None.
+        agent: observation and action of the learning agent that decided, or None.
+        is_resimulated: whether the decision comes from a replay, because the run did not record it.
+        has_previous: whether an earlier decision exists.
+        has_next: whether a later decision exists.
+        notice: warning about the replay; empty without one.
+        topic: guide topic of the algorithm that decided: "controller/lia".
     """
 
     told: Explanation
@@ -139,15 +139,15 @@ class ExplainedDecision:
 
     @property
     def scripted(self) -> Explanation | None:
-        """What a script decided: this, or what the sender carries out here; None: no script did."""
+        """The decision of a script: this one, or the one that the sender carries out here; None without a script."""
         return next((each for each in (self.told, self.reduced_by) if each is not None and each.steps), None)
 
 
 class DecisionSteps:
-    """Goes from decision to decision of one run, for one thread at a time."""
+    """Steps from decision to decision of one run; used by one thread at a time."""
 
     def __init__(self, replay: Replay, mss_bytes: int) -> None:
-        """Of the run that is replayed, whose packets carry so much payload."""
+        """Step through the decisions of a replayed run whose packets carry ``mss_bytes`` of payload."""
         self._replay = replay
         self._mss_bytes = mss_bytes
         self._owner = ""
@@ -162,11 +162,11 @@ class DecisionSteps:
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
     ) -> ExplainedDecision:
-        """The owner's last decision at or before a time; ``progress`` is told the share of simulating again, 0 to 1.
+        """The owner's last decision at or before a time; ``progress`` receives the fraction of the replay, 0 to 1.
 
         Raises:
-            InputError: if there is no such owner, or none of its decisions is so early.
-            ReplayCancelledError: if it was given up.
+            InputError: if the owner does not exist, or has no decision at or before the time.
+            ReplayCancelledError: if the caller cancels the replay.
             SimulationError: if the run fails before that time.
             StoreError: if the database cannot be read.
         """
@@ -174,10 +174,10 @@ class DecisionSteps:
         return self._point()
 
     def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedDecision:
-        """The decision before (-1) or after (1) the present one; the present one if there is none.
+        """The previous (-1) or next (1) decision; the present decision if it has no neighbour on that side.
 
         Raises:
-            ReplayCancelledError: if it was given up.
+            ReplayCancelledError: if the caller cancels the replay.
             StoreError: if the database cannot be read.
         """
         wanted = self._position + by
@@ -204,7 +204,8 @@ class DecisionSteps:
             found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)
         later = list(found.after)
         if len(later) == after:
-            # Of an instant all decisions are here or none, so that one is found again by how many come after it.
+            # Drop an incomplete last instant: a decision is found again by the number of later decisions at its
+            # instant.
             later = [told for told in later if told.time_s < later[-1].time_s]
         self._owner = owner
         self._told = [*found.before, *later]
@@ -212,7 +213,7 @@ class DecisionSteps:
         self._is_resimulated = found.is_resimulated
 
     def _fetch_around(self, is_cancelled: Callable[[], bool]) -> None:
-        """Fetch the neighbours of the present one; of several at the same instant it stays the same."""
+        """Fetch the neighbours of the present decision and keep the position, also within one instant."""
         time_s = self._told[self._position].time_s
         later = sum(told.time_s == time_s for told in self._told[self._position + 1 :])
         self._fetch(self._owner, time_s, is_cancelled, before=_FETCHED + later)
@@ -250,11 +251,11 @@ CAUSES = {
     "action": translatable("A learning agent acted"),
     "mark": translatable("Queues had marked packets"),
 }
-"""What a decision was because of, in the words of windows and pages; by what is known of a loss, or by its cause."""
+"""Causes of decisions in the words of windows and pages, by kind of loss detection or by cause."""
 
 
 def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
-    """A decision as lines of text, with what of it was computed again."""
+    """Lines of text for a decision, including its recomputed rules."""
     lines = [
         f"{told.owner} at {told.time_s:.9f} s, {told.cause_text}: {told.effect}",
         f"  rule     {told.rule.name}: {told.rule.formula}",
@@ -268,7 +269,7 @@ def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> l
 
 
 def _number_lines(numbers: Sequence[Number]) -> list[str]:
-    """A line per number with its meaning, which numbers of older versions lack."""
+    """One line for each number with its meaning, which numbers of older versions lack."""
     width = max((len(number.text) for number in numbers), default=0)
     return [
         f"  {'' if place else 'numbers':<7}  {number.text:<{width}}  {meanings().get(number.name, '')}".rstrip()
@@ -277,7 +278,7 @@ def _number_lines(numbers: Sequence[Number]) -> list[str]:
 
 
 def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -> dict[str, Any]:
-    """A decision for programs, with what of it was computed again; what is not known or does not apply is null."""
+    """JSON document of a decision, including its recomputed rules; null for unknown or inapplicable values."""
     document: dict[str, Any] = {
         "time_s": told.time_s,
         "owner": told.owner,
@@ -311,7 +312,7 @@ def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -
 
 
 def decisions_line(extents: Mapping[str, EventExtent]) -> str:
-    """How many decisions a run has, of whom and of what time."""
+    """Number, owners and time range of the decisions of a run."""
     count = sum(extent.n for extent in extents.values())
     first_s = min(extent.t_first_ns for extent in extents.values()) / NANOSECONDS
     last_s = max(extent.t_last_ns for extent in extents.values()) / NANOSECONDS
@@ -320,7 +321,7 @@ def decisions_line(extents: Mapping[str, EventExtent]) -> str:
 
 
 def extents_document(extents: Mapping[str, EventExtent]) -> dict[str, Any]:
-    """The same for programs: by owner, how many and of what time."""
+    """Number and time range of the decisions, by owner, for JSON."""
     return {
         owner: {
             "count": extent.n,
@@ -332,5 +333,5 @@ def extents_document(extents: Mapping[str, EventExtent]) -> dict[str, Any]:
 
 
 def amount_text(result: str, value: float) -> str:
-    """What a rule gives, in its unit: that of a rate, or of a window."""
+    """The result of a rule with its unit: Mbit/s for a rate, packets for a window."""
     return f"{value / 1e6:.6g} Mbit/s" if result == "rate" else f"{value:.6g} pkt"

@@ -1,4 +1,4 @@
-"""One state of a run, told to people and programs."""
+"""The state of a run at one time, as tables and as a JSON document."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _KINDS = ("data_pkts", "ack_pkts", "datagram_pkts")
 
 
 def instant_document(instant: Instant, *, has_packets: bool = False) -> dict[str, Any]:
-    """A state for programs; what is not defined then is null.
+    """JSON document of a state; null for values that are undefined at this time.
 
     Args:
         instant: the state.
-        has_packets: whether every packet under way is told as well.
+        has_packets: whether the document lists every packet in flight.
     """
     links, subflows, flows, packets = instant.links, instant.subflows, instant.flows, instant.packets
     on_wire = packets_on_wire(instant)
@@ -80,12 +80,12 @@ def instant_document(instant: Instant, *, has_packets: bool = False) -> dict[str
 
 
 def instant_tables(instant: Instant) -> list[TextTable]:
-    """A state as tables of text."""
+    """Tables of the subflows, links and flows in a state."""
     return [_subflow_table(instant), _link_table(instant), _flow_table(instant)]
 
 
 def packets_on_wire(instant: Instant) -> list[list[int]]:
-    """How many data packets, ACKs and datagrams are on the wire of each link: neither waiting nor being sent."""
+    """Numbers of data packets, ACKs and datagrams that propagate on each link, neither queued nor being sent."""
     import numpy as np
 
     packets = instant.packets

@@ -1,6 +1,6 @@
-"""Pictures of a run at a time: samples of its links and subflows, and places of packets along the lines of links.
+"""Pictures of a run at a time: samples of its links and subflows, and positions of packets along the links.
 
-The samples serve for times at which nothing finer is known. Each packet lies in the lane of its subflow.
+The samples are used for times without a replayed state. Each packet lies in the lane of its subflow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LinkSample(NamedTuple):
-    """A direction of a link at a time."""
+    """Utilisation, queue and state of one direction of a link at a time."""
 
     owner: str
     utilisation: float
@@ -30,7 +30,7 @@ class LinkSample(NamedTuple):
 
 
 class SubflowGauge(NamedTuple):
-    """The window of a subflow at a time; NaN where nothing is known."""
+    """The window of a subflow at a time; NaN for unknown values."""
 
     owner: str
     state: str
@@ -43,10 +43,10 @@ _GAUGED = ("cwnd_pkts", "ssthresh_pkts", "inflight_pkts")
 
 
 class RunSamples:
-    """Reads those of one run; a run that goes on has more of them each time."""
+    """Reads the samples of one run; an active run adds samples between two calls."""
 
     def __init__(self, traces: Traces) -> None:
-        """Knows which traces there are."""
+        """Collect the keys of the link and subflow traces."""
         self._traces = traces
         keys = {(key.scope, key.owner, key.name): key for key in traces.keys()}  # noqa: SIM118 - a sequence
         self._links = {
@@ -59,18 +59,18 @@ class RunSamples:
             for (scope, owner, name) in keys
             if scope == SUBFLOW and name == "cwnd_pkts"
         }
-        self._largest: dict[SeriesKey, tuple[int, float]] = {}  # samples looked at, and their largest
+        self._largest: dict[SeriesKey, tuple[int, float]] = {}  # number of samples searched, and their maximum
         self._marks_taken = 0
         self._switches: dict[str, tuple[list[float], list[bool]]] = {}
 
     @property
     def link_owners(self) -> tuple[str, ...]:
-        """Directions of links, "wifi/forward"."""
+        """The directions of links with samples, e.g. "wifi/forward"."""
         return tuple(self._links)
 
     @property
     def interval_s(self) -> float:
-        """Time between two samples, s; 0 before the second."""
+        """Sample interval in seconds; 0 before the second sample."""
         for key in self._traces.keys():  # noqa: SIM118 - a sequence
             times, _ = self._traces.read(key)
             return float(times[1] - times[0]) if len(times) > 1 else 0.0
@@ -78,7 +78,7 @@ class RunSamples:
 
     @property
     def known_s(self) -> float:
-        """Time of the newest sample, s; 0 before the first."""
+        """Time of the newest sample in seconds; 0 before the first."""
         for key in self._traces.keys():  # noqa: SIM118 - a sequence
             times, _ = self._traces.read(key)
             return float(times[-1]) if len(times) else 0.0
@@ -86,7 +86,7 @@ class RunSamples:
 
     @property
     def largest_cwnd_pkts(self) -> float:
-        """Of all subflows so far, packets; 0 before the first sample."""
+        """Largest congestion window of all subflows so far, in packets; 0 before the first sample."""
         largest = 0.0
         for cwnd, *_ in self._subflows.values():
             if cwnd is None:
@@ -94,7 +94,7 @@ class RunSamples:
             _, values = self._traces.read(cwnd)
             count, known_pkts = self._largest.get(cwnd, (0, 0.0))
             if len(values) > count:
-                # Each sample is looked at once: a frame has no time for all of them.
+                # Read each sample only once: a frame of the animation has no time for all of them.
                 new = values[count:]
                 new = new[np.isfinite(new)]
                 known_pkts = max(known_pkts, float(new.max()) if len(new) else 0.0)
@@ -103,7 +103,7 @@ class RunSamples:
         return largest
 
     def links_at(self, time_s: float) -> Iterator[LinkSample]:
-        """What every direction does at a time: a sample counts for the interval that it ends."""
+        """State of every direction at a time. A sample counts for the interval that it ends."""
         self._take_switches()
         for owner, (utilisation, queue) in self._links.items():
             share, length = self._value(utilisation, time_s), self._value(queue, time_s)
@@ -112,7 +112,7 @@ class RunSamples:
             )
 
     def gauges_at(self, time_s: float) -> list[SubflowGauge]:
-        """The windows of the subflows at a time."""
+        """The windows of the subflows at a time, from the samples."""
         return [
             SubflowGauge(owner, "", *(np.nan if key is None else self._value(key, time_s) for key in keys))
             for owner, keys in self._subflows.items()
@@ -138,7 +138,7 @@ class RunSamples:
 
 
 def sample_at(times: NDArray[np.float64], values: NDArray[np.float32], time_s: float) -> float:
-    """The sample whose interval a time lies in, or the newest; NaN if there is none."""
+    """The sample whose interval contains a time, or else the newest; NaN without samples."""
     count = min(len(times), len(values))
     if count == 0:
         return float("nan")
@@ -149,7 +149,7 @@ def sample_at(times: NDArray[np.float64], values: NDArray[np.float32], time_s: f
 Floats = NDArray[np.float64]
 
 MOST_PER_DIRECTION = 400
-"""More packets on the wire of one direction are thinned: they would be a solid line."""
+"""Maximum number of packets drawn on the wire of one direction; more would form a solid line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +158,12 @@ class Track:
 
     Attributes:
         points: float64 [n, 2], n >= 2, scene units.
-        normals: float64 [n, 2], unit vectors to the left of the way.
-        lanes: how far to the left of the line a subflow runs, by the owner of its path ("download/1", "cross").
-        half_width: how far the drawn link reaches to each side.
-        first_reach: how much of the line's beginning the node there covers.
-        second_reach: and of its end.
-        side: how far packets keep to the right of their lane, in the way they go.
+        normals: float64 [n, 2], unit vectors to the left of the line.
+        lanes: distance of a subflow to the left of the line, by the owner of its path ("download/1", "cross").
+        half_width: half the width of the drawn link.
+        first_reach: length that the first node covers at the beginning of the line.
+        second_reach: length that the second node covers at the end of the line.
+        side: distance that packets keep to the right of their lane, in their direction of travel.
     """
 
     points: Floats
@@ -176,7 +176,7 @@ class Track:
 
 
 class QueueMark(NamedTuple):
-    """Where the number of packets that wait is written, and how many there are."""
+    """Position of the label with the number of queued packets."""
 
     owner: str
     x: float
@@ -186,18 +186,18 @@ class QueueMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PacketPlaces:
-    """Packets as a picture shows them; arrays are [n].
+    """Positions of the drawn packets; arrays have shape [n].
 
     Attributes:
         x: float64, scene units.
-        y: float64.
-        across_x: float64, unit vector across the way of the packet.
-        across_y: float64.
+        y: float64, scene units.
+        across_x: float64, unit vector across the packet's direction of travel.
+        across_y: float64, likewise.
         kind: uint8, as in the instant.
         subflow: int32, index into the names of the instant's subflows.
-        is_queued: bool, it stands beside the link rather than on it.
-        left_out: packets that are not shown, because there are too many of them on a link.
-        queues: those that are not empty.
+        is_queued: bool, drawn beside the link instead of on it.
+        left_out: number of packets omitted because too many are on one link.
+        queues: labels of the queues that are not empty.
     """
 
     x: Floats
@@ -216,13 +216,13 @@ class PacketPlaces:
 
 @dataclass(frozen=True, slots=True)
 class QueueStack:
-    """How queues are drawn: dots in rows beside the link, from the sending node on.
+    """Geometry of drawn queues: rows of dots beside the link, starting at the sending node.
 
     Attributes:
-        pitch: distance of the dots, scene units.
-        rows: side by side.
-        gap: between the link and the nearest row.
-        most_share: of the length of a link that they take at most.
+        pitch: distance between dots, scene units.
+        rows: number of rows.
+        gap: distance between the link and the nearest row, scene units.
+        most_share: maximum fraction of the length of a link.
     """
 
     pitch: float = 4.6
@@ -234,18 +234,18 @@ class QueueStack:
 def packet_places(
     instant: Instant, tracks: Mapping[str, Track], *, most: int = MOST_PER_DIRECTION, stack: QueueStack | None = None
 ) -> PacketPlaces:
-    """Places every packet whose link is in the picture.
+    """Compute the position of every packet whose link is in the picture.
 
     Args:
         instant: the state of a simulation.
-        tracks: by name of the link.
-        most: packets on the wire of one direction that are shown.
-        stack: how queues are drawn.
+        tracks: lines of the links, by name of the link.
+        most: maximum number of packets drawn on the wire of one direction.
+        stack: geometry of drawn queues.
     """
     packets, stack = instant.packets, stack or QueueStack()
     bases = [_lane_owner(name) for name in instant.subflows.names]
     found: list[PacketPlaces] = []
-    # Packets are sorted by link: one slice for each.
+    # Packets are sorted by link, so each link has one slice.
     bounds = np.searchsorted(packets.link, np.arange(len(instant.links.names) + 1))
     for number, name in enumerate(instant.links.names):
         first, last = int(bounds[number]), int(bounds[number + 1])
@@ -276,13 +276,13 @@ def packet_places(
 
 
 def _lane_owner(name: str) -> str:
-    """The path that a subflow of any copy of a flow takes: "download.3/2" goes where "download/2" does."""
+    """The path of a subflow in any copy of a flow: "download.3/2" takes the path of "download/2"."""
     flow, _, ordinal = split_owner(name)
     return f"{flow}/{ordinal}" if ordinal else flow
 
 
 def _distances(track: Track, progress: Floats, *, is_forward: bool) -> tuple[Floats, Floats]:
-    """How far along the line, from its first end, packets are; and the distances of its points."""
+    """Distances of packets from the first end of the line, and distances of the points of the line."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(track.points, axis=0).T))])
     length = along[-1]
     start, end = track.first_reach, max(length - track.second_reach, track.first_reach)
@@ -291,7 +291,7 @@ def _distances(track: Track, progress: Floats, *, is_forward: bool) -> tuple[Flo
 
 
 def _points(track: Track, distance: Floats, along: Floats, offset: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Places beside the line, and the unit vectors across it there."""
+    """Positions beside the line, and the unit vectors across the line at these positions."""
     x, y = (np.interp(distance, along, track.points[:, axis]) for axis in (0, 1))
     nx, ny = (np.interp(distance, along, track.normals[:, axis]) for axis in (0, 1))
     length = np.maximum(np.hypot(nx, ny), 1e-9)
@@ -300,19 +300,19 @@ def _points(track: Track, distance: Floats, along: Floats, offset: Floats) -> tu
 
 
 def _stacked(track: Track, owner: str, queued: NDArray[np.int64], instant: Instant, stack: QueueStack) -> PacketPlaces:
-    """The packets that wait: beside the link at the node that sends them, the next to go nearest to it."""
+    """Positions of queued packets: beside the link at the sending node, the next packet to send nearest to the node."""
     is_forward = not owner.endswith("/reverse")
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(track.points, axis=0).T))])
     columns = max(1, int(along[-1] * stack.most_share / stack.pitch))
     room = columns * stack.rows
-    # A queue longer than its room is drawn full, of every so many packets one: the number is written beside it.
+    # A queue longer than the space for its dots is thinned evenly. The label shows the true number.
     shown = queued if len(queued) <= room else queued[np.linspace(0, len(queued) - 1, room).astype(np.int64)]
-    # One place more, behind the last dot and in the middle row: for the number.
+    # One additional position, behind the last dot and in the middle row, for the label.
     place = np.append(np.arange(len(shown)), (len(shown) - 1) // stack.rows * stack.rows + stack.rows * 2 + 1)
     reach = track.first_reach if is_forward else track.second_reach
     from_node = reach + 4.0 + (place // stack.rows + 0.5) * stack.pitch
     distance = from_node if is_forward else along[-1] - from_node
-    # On the right of the way, so that the two directions of a link have a side each.
+    # To the right of the direction of travel, so that each direction of a link has its own side.
     out = track.half_width + stack.gap + (place % stack.rows) * stack.pitch
     x, y, nx, ny = _points(track, distance, along, -out if is_forward else out)
     count = len(shown)

@@ -1,4 +1,4 @@
-"""Which run is replayed: its scenario, its seed, how far it is known, and what was changed while it went on."""
+"""The run that a replay repeats: scenario, seed, known time, and changes made during the run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
     from subflow_store import RunRow, Store
 
-# What runs have that no simulator made: those of a kernel, and traces that were measured elsewhere. Tags can be taken
-# away; the part of the summary with this name stays.
+# Names that mark runs measured in a kernel or elsewhere, not simulated. People can remove tags, but the part of the
+# summary with this name remains.
 _MEASURED = frozenset({"kernel", "measured"})
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOrigin:
-    """A run in the database. Its text has all that was changed while it went on."""
+    """A run in the database. Its scenario text includes the changes made during the run."""
 
     title: str
     scenario: Scenario
@@ -42,11 +42,11 @@ class StoredOrigin:
 
     @classmethod
     def read(cls, store: Store, run_id: int) -> StoredOrigin:
-        """The run of that number.
+        """Read a run from the database.
 
         Raises:
             InputError: if it was not simulated, or this version cannot read its scenario.
-            StoreError: if there is no such run or the database cannot be read.
+            StoreError: if the run does not exist or the database cannot be read.
         """
         row = store.run(run_id)
         title = f"run {run_id}"
@@ -62,24 +62,24 @@ class StoredOrigin:
         )
 
     def changes_until(self, t_s: float) -> Sequence[Event]:
-        """None: the text has them."""
+        """Always empty: the scenario text includes the changes."""
         del t_s
         return ()
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """As the database has them."""
+        """The stored decisions of an owner next to a time."""
         return recorded_by(self.store, self.run_id, owner, at_s, before, after)
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """As the database has them."""
+        """The stored decision of the learning agent, or None."""
         return agent_behind(partial(stored_agent_steps, self.store, self.run_id), told)
 
 
 class LiveOrigin:
-    """A run that goes on, or has ended in this process."""
+    """A run that is active or has ended in this process."""
 
     def __init__(self, job: RunJob) -> None:
-        """Follow the job."""
+        """Read scenario, progress and records of a job."""
         self._job = job
 
     @property
@@ -89,7 +89,7 @@ class LiveOrigin:
 
     @property
     def scenario(self) -> Scenario:
-        """What it was started with."""
+        """The scenario at the start of the run."""
         return self._job.scenario
 
     @property
@@ -99,31 +99,31 @@ class LiveOrigin:
 
     @property
     def known_until_s(self) -> float:
-        """How far it is, s."""
+        """Simulated time in seconds that the run has reached."""
         return self._job.progress.sim_time_s
 
     def changes_until(self, t_s: float) -> Sequence[Event]:
-        """Those that happened by then; whoever knew `known_until_s` before hears of all that came earlier."""
+        """Changes up to a time; complete up to the value that `known_until_s` had before this call."""
         return [change.event for change in self._job.live_changes if change.event.at_s <= t_s]
 
     @property
     def signature(self) -> str:
-        """Not known: the simulation is another thread's. Nor is it needed, as this very program makes the run."""
+        """Empty: the simulation belongs to another thread, and a run of the same program needs no check."""
         return ""
 
     @property
     def version(self) -> str:
-        """This one."""
+        """This version of Subflow."""
         return subflow_app.__version__
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """The latest ones, which are in memory."""
+        """The newest decisions, which memory holds."""
         del owner, at_s, before, after
         table = self._job.traces.events(DECISION.name)
         return decisions_of(table) if len(table) else None
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The latest ones, which are in memory."""
+        """The decision of the learning agent among the newest steps, which memory holds."""
         return agent_behind(lambda *_which: steps_of(self._job.traces), told)
 
 
@@ -132,15 +132,15 @@ Origin: TypeAlias = StoredOrigin | LiveOrigin
 
 
 def is_measured(row: RunRow) -> bool:
-    """Whether a run was measured, not simulated, so that it cannot be gone through again nor forked."""
+    """True if a run was measured, not simulated, so that it can be neither replayed nor forked."""
     return not _MEASURED.isdisjoint({*(row.summary or {}), *row.tags})
 
 
 def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-    """Decisions of an owner next to a time as a stored run kept them; None: it kept none of this owner.
+    """Decisions of an owner next to a time that a stored run kept; None if it kept none of this owner.
 
     Raises:
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the run does not exist or the database cannot be read.
     """
     if owner not in store.event_extents(run_id, DECISION.name):
         return None
@@ -148,7 +148,7 @@ def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int,
 
 
 def readable_scenario(row: RunRow) -> Scenario | None:
-    """The scenario of a stored run; None if it has none, or one that this version cannot read."""
+    """The scenario of a stored run; None if it is missing or this version cannot read it."""
     try:
         return _scenario(row, row.name)
     except InputError:
@@ -156,7 +156,7 @@ def readable_scenario(row: RunRow) -> Scenario | None:
 
 
 def _scenario(row: RunRow, title: str) -> Scenario:
-    """The stored scenario.
+    """Parse the stored scenario.
 
     Raises:
         InputError: if the run was not simulated, or this version cannot read the scenario.
@@ -176,6 +176,6 @@ def _scenario(row: RunRow, title: str) -> Scenario:
 
 
 def _simulated_s(row: RunRow) -> float:
-    """How far the run came; of one whose end was not noted, up to where there are samples."""
+    """Simulated time that the run reached, in seconds; up to the last sample if the run did not record its end."""
     simulated_s = (row.summary or {}).get("simulated_s")
     return float(simulated_s) if isinstance(simulated_s, int | float) else row.simulated_s

@@ -1,10 +1,10 @@
-"""The replay of a run to any of its states: from the nearest kept state before it, and from there by simulation.
+"""The replay of a run to any of its states: from the nearest earlier snapshot, then by simulation.
 
 The same scenario, seed and version give the same run bit for bit, so nothing has to be stored per packet. A replay
-simulates the stored text once more, and keeps states to come back to.
+simulates the stored text once more and keeps snapshots for later jumps.
 
-The distance between kept states is counted in work, which decides the time of a jump: the packets offered to links and
-the decisions of learning agents. States are thinned when their memory is used up.
+The distance between snapshots is counted in work, which determines the time of a jump: the packets offered to links and
+the decisions of learning agents. Snapshots are thinned when they exceed their memory.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# States come a little late, and later ones may be larger.
+# Reserve, because snapshots are taken a little late and later ones may be larger.
 _ROOM = 1.35
 
 FIRST_SPACING = 1 << 16
-"""Work between two states at first: about 7 ms of a CPU of 2024."""
+"""Initial work between two snapshots: about 7 ms of a CPU of 2024."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedSnapshot:
-    """One state.
+    """A snapshot with the work up to it.
 
     Attributes:
-        snapshot: to restore.
-        work: done from the start of the run to it, see `Replay`.
+        snapshot: state of the simulation.
+        work: work from the start of the run to the snapshot, see `Replay`.
     """
 
     snapshot: Snapshot
@@ -57,23 +57,23 @@ class TimedSnapshot:
 
     @property
     def now_ns(self) -> int:
-        """Simulated time of it, ns."""
+        """Simulated time of the snapshot, ns."""
         return self.snapshot.now_ns
 
     @property
     def bytes(self) -> int:
-        """Memory that it takes."""
+        """Memory of the snapshot."""
         return self.snapshot.bytes
 
 
 class Snapshots:
-    """The states of one run in order of time; the one at the start is always kept.
+    """The snapshots of one run in order of time; the snapshot of the start is always kept.
 
-    Spacing by simulated time would keep thousands of states of an idle network and too few of a busy second.
+    Spacing by simulated time would keep thousands of snapshots of an idle network and too few of a busy second.
     """
 
     def __init__(self, start: TimedSnapshot, budget_bytes: int) -> None:
-        """Begin with the state at the start, and keep no more than so many bytes, but for that one."""
+        """Begin with the snapshot of the start, which is kept even if it exceeds ``budget_bytes``."""
         self._states = [start]
         self._budget_bytes = budget_bytes
         self.bytes = start.bytes  # memory that they take
@@ -84,44 +84,45 @@ class Snapshots:
 
     @property
     def last(self) -> TimedSnapshot:
-        """The latest of them."""
+        """The latest snapshot."""
         return self._states[-1]
 
     @property
     def last_work(self) -> int:
-        """Work up to the latest of them."""
+        """Work up to the latest snapshot."""
         return self._states[-1].work
 
     @property
     def is_thinned(self) -> bool:
-        """Whether the budget was too small for all that were wanted."""
+        """True if the budget was too small for the initial spacing."""
         return self.spacing > FIRST_SPACING
 
     @property
     def largest_gap(self) -> int:
-        """The most work from one state to the next."""
+        """Largest work between two neighbouring snapshots."""
         works = [state.work for state in self._states]
         return max((after - before for before, after in pairwise(works)), default=0)
 
     def before(self, time_ns: int) -> TimedSnapshot:
-        """The last state at or before a time."""
+        """The last snapshot at or before a time."""
         return self._states[max(0, self._position(time_ns) - 1)]
 
     def wants(self, now_ns: int, work: int) -> bool:
-        """Whether a state of that time would close a gap."""
+        """True if a snapshot at that time would close a gap."""
         position = self._position(now_ns)
         if work - self._states[position - 1].work < self.spacing:
             return False
-        # A state that comes soon after serves nearly as well.
+        # A snapshot soon after this time serves nearly as well.
         return position == len(self._states) or self._states[position].work - work >= self.spacing // 2
 
     def keep(self, state: TimedSnapshot, share: float) -> None:
-        """Add a state; when all of them take too much, only every second, third, ... stays.
+        """Add a snapshot; if all of them exceed the budget, keep only every second, third, ... of them.
 
         Args:
-            state: to be added.
-            share: of the run's time that lies before it, 0 to 1. If the rest is as busy, what stays now is as far apart
-                as the budget asks for at the end; by halves it would be up to twice as far.
+            state: the new snapshot.
+            share: fraction of the run's time before the snapshot, 0 to 1. It predicts the spacing that the budget
+                allows at the end of the run, if the rest is as busy; halving repeatedly could end at twice that
+                spacing.
         """
         self._states.insert(self._position(state.now_ns), state)
         self.bytes += state.bytes
@@ -135,45 +136,45 @@ class Snapshots:
             self.spacing *= factor
 
     def _position(self, time_ns: int) -> int:
-        """How many states are at or before a time."""
+        """Number of snapshots at or before a time."""
         return bisect_right(self._states, time_ns, key=lambda state: state.now_ns)
 
 
 DEFAULT_BUDGET_BYTES = 256 << 20
 
-# A jump in time shall take no longer than this, s of CPU time.
+# Goal for a jump in time, seconds of CPU time.
 _GOAL_S = 0.1
-# Work between two looks at whether somebody gave up or a state is wanted: a millisecond, and well below any spacing. A
-# slice of time is made as long as that; where a busy time begins, it is the events of the core that end it.
+# Work between two checks for cancellation and for a due snapshot: about a millisecond, and well below any spacing. The
+# length of a slice adapts to this work. At the beginning of a busy time, the limit of events ends the slice.
 _WORK_PER_SLICE = 1 << 13
 _EVENTS_PER_SLICE = 1 << 12
 _FIRST_SLICE_NS = 1_000_000
-# A decision of a learning agent takes as long as so many packets do: some microseconds to 0.2 ms, by its network.
+# Work of one decision of a learning agent: as long as this many packets, some microseconds to 0.2 ms.
 _WORK_PER_ACTION = 1000
-# Decisions of one owner within a slice that there is room for: some per event.
+# Limit of recorded decisions within a slice: some per event.
 _DECISIONS_PER_SLICE = 1 << 16
-# The share of the goal that is planned with: machines are not always this fast.
+# Planned fraction of the goal, because machines are not always this fast.
 _MARGIN = 0.5
 
 
 class ReplayCancelledError(AppError):
-    """Somebody gave up waiting; the replay is as good as before."""
+    """The caller cancelled the replay, which remains usable."""
 
 
 def never() -> bool:
-    """Nobody gives up."""
+    """Never cancel."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayCost:
-    """What a replay takes.
+    """Memory and time that a replay needs.
 
     Attributes:
-        states: that are kept.
-        bytes: memory of them.
-        worst_seek_s: CPU time of the longest jump, from what was measured so far; NaN before that.
-        wanted_bytes: memory with which every jump would take 0.1 s at most, as far as the run was simulated.
+        states: number of snapshots.
+        bytes: memory of the snapshots.
+        worst_seek_s: estimated CPU time of the longest jump, from the measured speed; NaN before a measurement.
+        wanted_bytes: memory that would limit every jump to 0.1 s, for the part simulated so far.
     """
 
     states: int
@@ -183,11 +184,11 @@ class ReplayCost:
 
 
 class Replay:
-    """A run that can be gone through again, for one thread at a time.
+    """The replay of one run; used by one thread at a time.
 
     Args:
-        origin: the run.
-        budget_bytes: memory for states to come back to; the one at the start is kept even if it takes more.
+        origin: the run that is repeated.
+        budget_bytes: memory for snapshots; the snapshot of the start is kept even if it is larger.
 
     Raises:
         SimError: if the simulator refuses the scenario.
@@ -199,15 +200,15 @@ class Replay:
         self._origin = origin
         self._budget_bytes = budget_bytes
         scenario = origin.scenario
-        # Samples would be in the way of jumps, and who looks at states needs none: the first comes after the end.
+        # Samples would slow down jumps, and states do not need them: the first sample comes after the end.
         self._simulation = Simulation(scenario, seed=origin.seed, sample_interval_s=2 * scenario.duration_s)
-        # What of a run that goes on is its duration; one that was stopped will not get that far.
+        # An active run counts with its full duration; a stopped run ends earlier.
         self._end_s = min(scenario.duration_s, origin.known_until_s) if origin.signature else scenario.duration_s
         self._drain()
         self._work_before = self._crossings = 0
         self._states = Snapshots(self._take_state(), budget_bytes)
-        # Whether the simulation stands where no state may be kept, and nothing may go on from: it records decisions,
-        # or failed, or was left half-way.
+        # True if the simulation cannot continue from here or give a snapshot, because it records decisions, failed, or
+        # was cancelled.
         self._is_spoilt = False
         self._slice_ns = _FIRST_SLICE_NS
         self._cpu_s = 0.0
@@ -217,18 +218,18 @@ class Replay:
 
     @classmethod
     def stored(cls, store: Store, run_id: int, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay:
-        """The replay of a run in the database; of one that is going on, as far as it was stored by now.
+        """The replay of a run in the database; for an active run, up to the part stored by now.
 
         Raises:
             InputError: if the run was measured and not simulated, or this version cannot read its scenario.
             SimError: if the simulator refuses the scenario.
-            StoreError: if there is no such run or the database cannot be read.
+            StoreError: if the run does not exist or the database cannot be read.
         """
         return cls(StoredOrigin.read(store, run_id), budget_bytes=budget_bytes)
 
     @classmethod
     def live(cls, job: RunJob, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay:
-        """The replay of a run that goes on or has ended in this process, live changes included.
+        """The replay of a run of this process, active or ended, including live changes.
 
         Raises:
             SimError: if the simulator refuses the scenario.
@@ -237,22 +238,22 @@ class Replay:
 
     @property
     def scenario(self) -> Scenario:
-        """What is simulated, without the changes that were made while it went on."""
+        """The simulated scenario, without the changes made during the run."""
         return self._origin.scenario
 
     @property
     def changes(self) -> Sequence[Event]:
-        """Those changes, as far as they are known."""
+        """Changes made during the run, as far as they are known."""
         return self._origin.changes_until(self._origin.known_until_s)
 
     @property
     def duration_s(self) -> float:
-        """Simulated time that was asked for, s."""
+        """Duration of the scenario in seconds."""
         return self._simulation.duration_s
 
     @property
     def known_until_s(self) -> float:
-        """Simulated time up to which the run can be replayed, s: how far it is, or where it was stopped."""
+        """Simulated time in seconds up to which the run can be replayed: the time reached, or the time of the stop."""
         return self._origin.known_until_s
 
     @property
@@ -261,17 +262,17 @@ class Replay:
 
     @property
     def title(self) -> str:
-        """The run in messages: "run 7"."""
+        """Name of the run in messages: "run 7"."""
         return self._origin.title
 
     @property
     def notice(self) -> str:
-        """What a person has to know of this replay; empty if all is well."""
+        """Warnings about differing versions or long jumps; empty without any."""
         return " ".join(part for part in (self._version_notice(), self._budget_notice()) if part)
 
     @property
     def cost(self) -> ReplayCost:
-        """What it takes as far as it was prepared."""
+        """Memory and time for the part prepared so far."""
         speed = self._cpu_work / self._cpu_s if self._cpu_s > 0 else math.nan
         done = max(self._states.last_work, self._work)
         gap = max(self._states.largest_gap, done - self._states.last_work)
@@ -282,19 +283,19 @@ class Replay:
     def prepare(
         self, is_cancelled: Callable[[], bool] = never, progress: Callable[[float], None] = lambda _fraction: None
     ) -> bool:
-        """Go through the whole run once and keep states, so that every later jump is short.
+        """Simulate the whole run once and keep snapshots, so that every later jump is short.
 
-        Of a run that goes on: as far as it is by now; later calls go on from there.
+        For an active run, this covers the time reached by now; a later call continues from there.
 
         Args:
-            is_cancelled: whether to give up; asked every millisecond or so.
-            progress: is told the share that is done, 0 to 1.
+            is_cancelled: called about every millisecond; True cancels.
+            progress: receives the completed fraction, 0 to 1.
 
         Returns:
-            Whether it came to the end; False if it was cancelled. What was kept until then is of use.
+            True if the end was reached; False after a cancellation, which keeps the snapshots taken so far.
 
         Raises:
-            SimulationError: if the run fails, as it did when it was made.
+            SimulationError: if the run fails, as the original run did.
         """
         end_ns = self._nanos(self.known_until_s)
 
@@ -312,15 +313,15 @@ class Replay:
         return True
 
     def seek(self, t_s: float, is_cancelled: Callable[[], bool] = never) -> Instant:
-        """The state at a time. Before the start and after `known_until_s` it is that of the start and the end.
+        """The state at a time; times outside the run give the state at the start or at `known_until_s`.
 
         Args:
             t_s: simulated time, s.
-            is_cancelled: whether to give up; without `prepare` the first jump takes as long as the run did.
+            is_cancelled: True cancels; without `prepare` the first jump takes as long as the run did.
 
         Raises:
             InputError: if the time is not a number.
-            ReplayCancelledError: if it was given up.
+            ReplayCancelledError: if the caller cancels.
             SimulationError: if the run fails before that time.
         """
         self._go_to(self._clamped_ns(t_s), is_cancelled)
@@ -336,21 +337,22 @@ class Replay:
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
     ) -> ToldDecisions:
-        """Why something was decided: from records of the run, else by simulating it again with records on.
+        """Decisions next to a time, from records of the run or else from a replay that records them.
 
-        No run keeps which lines of a script were executed: where a script decides, it is always simulated again.
+        Runs do not record which lines of a script were executed, so decisions of scripts always come from a replay.
 
         Args:
             owner: a subflow ("download.1/2") or, for its scheduler, a flow of several ("download.1").
-            t_s: the time, taken as by `seek`.
-            before: how many decisions at or before it, one at least; fewer at the beginning.
-            after: how many after it; fewer at the end.
-            is_cancelled: whether to give up.
-            progress: is told the share of the way to that time, 0 to 1, while it is simulated again.
+            t_s: the time, limited as in `seek`.
+            before: number of decisions at or before the time, at least one; fewer at the beginning of the run.
+            after: number of decisions after the time; fewer at the end of the run.
+            is_cancelled: True cancels.
+            progress: receives the fraction of the way to that time, 0 to 1, during the replay.
 
         Raises:
-            InputError: if there is no such owner, none of its decisions is so early, or the time is not a number.
-            ReplayCancelledError: if it was given up.
+            InputError: if the owner does not exist or has no decision at or before the time, or if the time is not a
+                number.
+            ReplayCancelledError: if the caller cancels.
             SimulationError: if the run fails before that time.
             StoreError: if the database cannot be read.
         """
@@ -364,7 +366,7 @@ class Replay:
             if told is not None:
                 return told.of_run(self.scenario)
         if self._states.last.now_ns < time_ns:
-            # Without records, which take longer and from which no state may be kept: later jumps are short then.
+            # First without records, which are slower and prevent snapshots. The snapshots shorten later jumps.
             first_ns = self._states.last.now_ns
 
             def gives_up() -> bool:
@@ -381,17 +383,17 @@ class Replay:
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
     ) -> None:
-        """Simulate the whole run again, as far as it is known, and tell all of its decisions, batch by batch.
+        """Simulate the whole known run again, and pass on all of its decisions in batches.
 
-        Of a run that failed, those until then.
+        A failed run gives its decisions until the failure.
 
         Args:
-            take: is told them, in order of time.
-            is_cancelled: whether to give up.
-            progress: is told the share that is done, 0 to 1.
+            take: receives the batches in order of time.
+            is_cancelled: True cancels.
+            progress: receives the completed fraction, 0 to 1.
 
         Raises:
-            ReplayCancelledError: if it was given up.
+            ReplayCancelledError: if the caller cancels.
         """
         end_ns = self._nanos(self.known_until_s)
 
@@ -408,7 +410,7 @@ class Replay:
             take(self._simulation.take_decisions())
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The decision of a learning agent that a subflow's decision carried out; None: it was none, or is not known.
+        """The decision of a learning agent that a subflow's decision carried out; None without an agent, or if unknown.
 
         Raises:
             StoreError: if the database cannot be read.
@@ -416,10 +418,10 @@ class Replay:
         return self._origin.agent_behind(told)
 
     def check_time(self, t_s: float) -> None:
-        """Raise InputError unless the run is known at that time, for whoever was given it by a person."""
+        """Raise InputError unless the run is known at a time that a person entered."""
         check_time(self.title, t_s, self.known_until_s)
 
-    # ---------------------------------------------------------------------------------------- going to a state
+    # ---------------------------------------------------------------------------------------- moving to a state
 
     @property
     def _now_ns(self) -> int:
@@ -427,7 +429,7 @@ class Replay:
 
     @property
     def _work(self) -> int:
-        """Done from the start of the run to where the simulation stands."""
+        """Work from the start of the run to the present state of the simulation."""
         return self._work_before + self._simulation.link_crossings - self._crossings
 
     @staticmethod
@@ -440,7 +442,7 @@ class Replay:
         return self._nanos(min(max(t_s, 0.0), self.known_until_s))
 
     def _go_to(self, time_ns: int, is_cancelled: Callable[[], bool], start: TimedSnapshot | None = None) -> None:
-        """Bring the simulation to a time, from where it stands or from a state that was kept, whichever is nearer."""
+        """Bring the simulation to a time, from its present state or from a snapshot, whichever is nearer."""
         start = start or self._states.before(time_ns)
         if self._is_spoilt or not start.now_ns <= self._now_ns <= time_ns:
             self._restore(start)
@@ -459,19 +461,19 @@ class Replay:
         after_slice: Callable[[], None],
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Simulate up to a time in slices, with the changes that were made while the run went on.
+        """Simulate up to a time in slices, and apply the changes made during the run.
 
         Args:
-            until_ns: the time.
-            is_cancelled: asked between two slices.
-            after_slice: called after each of them.
-            goes_on: whether to go on to the next.
+            until_ns: simulated time of the end, ns.
+            is_cancelled: called between two slices; True cancels.
+            after_slice: called after each slice.
+            goes_on: called between two slices; False ends the simulation early.
 
         Raises:
-            ReplayCancelledError: between two slices.
+            ReplayCancelledError: if the caller cancels.
         """
         for change in self._origin.changes_until(until_ns / NANOSECONDS)[len(self._simulation.live_changes) :]:
-            # It was made where the run stood, and happened a nanosecond later.
+            # The change was made at the time the run had reached, and took effect a nanosecond later.
             self._run_until(self._nanos(change.at_s) - 1, is_cancelled, after_slice, goes_on)
             if not goes_on():
                 return
@@ -492,7 +494,7 @@ class Replay:
             is_whole = self._simulation.run_until(end_ns / NANOSECONDS, max_events=_EVENTS_PER_SLICE)
             is_there = is_whole and end_ns == until_ns
             if not is_whole:
-                # The slice may end among the events of one instant: a state is kept between two instants only.
+                # The slice may end among the events of one instant, but snapshots are taken only between two instants.
                 self._simulation.run_until(self._simulation.now_s)
             self._count_actions()
             self._cpu_s += time.thread_time() - began_s
@@ -516,7 +518,7 @@ class Replay:
     def _keep_state(self) -> None:
         now_ns = self._now_ns
         if self._states.wants(now_ns, self._work):
-            # What nobody takes would be copied with every state.
+            # Marks and intervals that stay in the simulation would be copied with every snapshot.
             self._drain()
             self._states.keep(self._take_state(), self._simulation.now_s / self._end_s)
 
@@ -527,12 +529,12 @@ class Replay:
         self._simulation.take_marks()
         self._simulation.take_intervals()
 
-    # ---------------------------------------------------------------------------------------- decisions, recorded again
+    # ---------------------------------------------------------------------------------------- replayed decisions
 
     def _explain_again(
         self, owner: str, time_ns: int, before: int, after: int, is_cancelled: Callable[[], bool]
     ) -> ToldDecisions:
-        """Simulate with records on: to the time and on to the later decisions, then stretch by stretch before it."""
+        """Simulate with records to the time and through the later decisions, then in sections before the time."""
         start = self._states.before(time_ns)
         earlier = self._record(owner, start, time_ns, is_cancelled, most=before)
         later: list[Explanation] = []
@@ -550,7 +552,7 @@ class Replay:
     def _record(
         self, owner: str, start: TimedSnapshot, until_ns: int, is_cancelled: Callable[[], bool], *, most: int
     ) -> list[Explanation]:
-        """The owner's latest decisions from a state that was kept until a time, so many at most."""
+        """The owner's latest ``most`` decisions from a snapshot to a time."""
         self._restore(start)
         self._is_spoilt = True
         self._simulation.record_decisions(DecisionLimits(_DECISIONS_PER_SLICE))
@@ -567,7 +569,7 @@ class Replay:
         is_wanted: Callable[[], bool],
         most: int | None = None,
     ) -> None:
-        """Go on with records on until a time, or until no more are wanted."""
+        """Continue with records until a time, or until ``is_wanted`` returns False."""
 
         def take() -> None:
             decisions = self._simulation.take_decisions()
@@ -578,7 +580,7 @@ class Replay:
 
         self._simulate(until_ns, is_cancelled, take, is_wanted)
 
-    # ---------------------------------------------------------------------------------------- what to know of it
+    # ---------------------------------------------------------------------------------------- notices
 
     def _version_notice(self) -> str:
         made_by, this = self._origin.version, subflow_app.__version__

@@ -1,7 +1,7 @@
-"""Everything that happened in a run, in order of time: marks, planned and live changes, decisions where they were kept.
+"""All events of a run in order of time: marks, planned and live changes, and recorded decisions.
 
-A run may have hundreds of thousands of them: they are columns of numbers, and only the rows that somebody looks at
-become words.
+A run may have hundreds of thousands of events. They are stored as columns of numbers, and only displayed rows become
+text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KINDS: Mapping[str, str] = {
     "action": translatable("Action of an agent"),
     "decision": translatable("Decision"),
 }
-"""What can happen: kind, and what the list calls it."""
+"""Title of each kind of event in the list."""
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "losses": (
@@ -67,10 +67,10 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "decisions": (translatable("Decisions and actions"), ("action", "decision")),
 }
-"""What the list can be narrowed to: key, title, and the kinds in it."""
+"""Filters of the list: key, title, and kinds of events."""
 
 DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
-"""What is listed at first: agents and controllers decide all the time."""
+"""Kinds listed initially, without the continuous decisions of agents and controllers."""
 
 TICKED = (
     "loss",
@@ -84,7 +84,7 @@ TICKED = (
     "scenario",
     "live",
 )
-"""What is ticked along the time line."""
+"""Kinds with a tick on the time line."""
 
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 VALUES: Mapping[str, str] = {
@@ -94,11 +94,11 @@ VALUES: Mapping[str, str] = {
     "scripted_drop": translatable("packet {number}"),
     "meta_rto": translatable("{time} s without progress"),
 }
-"""The value of a kind in words; a `number` counts from 1. A kind that is not here has no value."""
+"""Text for the value of a kind, where `number` counts from 1. Other kinds have no value."""
 
 
 class RunEvent(NamedTuple):
-    """One of them in words."""
+    """An event as text."""
 
     time_s: float
     kind: str
@@ -110,7 +110,7 @@ class RunEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Events as numbers; `source` is where a row of this kind comes from: a text, or a row of the decisions."""
+    """Events as numbers; `source` is the row of a text or, for decisions, of the decision table."""
 
     time_s: NDArray[np.float64]
     kind: NDArray[np.int16]
@@ -125,24 +125,24 @@ class _Columns:
         return cls(*(np.array(column, dtype) for column, dtype in zip(columns, types, strict=True)))
 
     def with_more(self, more: _Columns) -> _Columns:
-        """Both, in order of time; what happens at the same time stays in the order in which it came."""
+        """Both in order of time; events at the same time keep their order."""
         joined = [np.concatenate([getattr(self, name), getattr(more, name)]) for name in self.__slots__]
         order = np.argsort(joined[0], kind="stable")
         return _Columns(*(column[order] for column in joined))
 
 
 class RunEvents:
-    """Those of one run; a run that goes on has more of them each time it is looked at."""
+    """The events of one run; `take_new` adds the events of an active run."""
 
     def __init__(
         self, traces: Traces, scenario: Scenario | None = None, *, decisions: EventTable | None = None
     ) -> None:
-        """Takes what there is now.
+        """Collect the events up to now.
 
         Args:
-            traces: of the run.
-            scenario: what it was made with, for what was planned; None: unknown.
-            decisions: of its stream "decision".
+            traces: traces of the run.
+            scenario: scenario of the run, for planned events; None if unknown.
+            decisions: table of its stream "decision".
         """
         self._traces = traces
         self._owners: dict[str, int] = {}
@@ -159,16 +159,16 @@ class RunEvents:
 
     @property
     def times_s(self) -> NDArray[np.float64]:
-        """When each was, float64 [n], s, in order."""
+        """Times of the events, float64 [n], s, in order."""
         return self._columns.time_s
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Who something happened to, in order of appearance."""
+        """Owners of the events, in order of appearance."""
         return tuple(self._owners)
 
     def take_new(self, changes: Sequence[LiveChange] = ()) -> bool:
-        """Takes what has happened since, and the live changes so far; whether there is anything."""
+        """Add new marks and live changes; True if events were added."""
         marks = self._traces.marks()
         rows = [self._of_mark(mark) for mark in marks[self._marks_taken :] if mark.kind in _NUMBERS]
         self._marks_taken = len(marks)
@@ -181,11 +181,11 @@ class RunEvents:
         return bool(rows)
 
     def rows_of(self, kinds: Collection[str] | None = None, owner: str = "") -> NDArray[np.int64]:
-        """The rows of these kinds, and of this owner: a flow has those of its subflows, a link those of its directions.
+        """Rows of some kinds and one owner. The events of a flow include its subflows, those of a link its directions.
 
         Args:
-            kinds: None: those that are listed at first.
-            owner: empty: everybody.
+            kinds: kinds of events; None for the kinds listed initially.
+            owner: flow, subflow, link or direction; empty for all.
 
         Returns:
             int64 [n], in order of time.
@@ -197,12 +197,12 @@ class RunEvents:
         return np.flatnonzero(wanted)
 
     def ticks_s(self) -> dict[str, NDArray[np.float64]]:
-        """Times of what is ticked along a time line, float64 [n] by kind, s."""
+        """Times of the ticks on a time line, float64 [n] by kind, s."""
         found = {kind: self._columns.time_s[self._columns.kind == _NUMBERS[kind]] for kind in TICKED}
         return {kind: times for kind, times in found.items() if len(times)}
 
     def row(self, number: int) -> RunEvent:
-        """One of them in words."""
+        """One event as text."""
         columns = self._columns
         kind = tuple(KINDS)[columns.kind[number]]
         owner = tuple(self._owners)[columns.owner[number]]
@@ -218,7 +218,7 @@ class RunEvents:
         return RunEvent(float(columns.time_s[number]), kind, owner, what, who, value)
 
     def row_at(self, rows: NDArray[np.int64], time_s: float) -> int:
-        """Which of these rows is the last one at or before a time; -1 if all come later."""
+        """Index of the last of these rows at or before a time; -1 if all are later."""
         return int(np.searchsorted(self._columns.time_s[rows], time_s + 0.5e-9, side="right")) - 1
 
     # ---- inside ----
@@ -236,7 +236,7 @@ class RunEvents:
     def _planned(self, scenario: Scenario) -> Iterator[tuple[float, int, int, float, int]]:
         for flow in scenario.flows.values():
             if flow.arrivals is None:
-                # A start with a random delay is known to the simulator alone: this is the earliest.
+                # The simulator draws a random start, so the list shows the earliest possible time.
                 text = tr("or up to {time} later", time=format_quantity(scenario.start_jitter_s, Dimension.TIME))
                 yield self._of_text("start", flow.start_s, flow.name, text if scenario.start_jitter_s else "")
             if flow.stop_s is not None and flow.stop_s <= scenario.duration_s:
@@ -271,7 +271,7 @@ class RunEvents:
 
 
 def is_of(name: str, owner: str) -> bool:
-    """Whether something with this name is, or belongs to, an owner: "wifi/forward" to "wifi", "flow.2/1" to "flow"."""
+    """True if a name is an owner or belongs to it: "wifi/forward" to "wifi", "flow.2/1" to "flow"."""
     return name == owner or name.startswith((f"{owner}/", f"{owner}."))
 
 

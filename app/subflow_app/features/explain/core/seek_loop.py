@@ -1,7 +1,7 @@
-"""Seeks that come faster than they can be answered: the newest is answered next, and what it has overtaken is dropped.
+"""Seeks that arrive faster than replays can answer: the newest is answered next, and older ones are dropped.
 
-While nobody waits, the first pass through the run takes its snapshots. All of this happens in one thread at a time,
-which `work` is called in; everything else may be called from any.
+Between seeks, the first pass through the run takes its snapshots. All replays happen in one thread at a time, which
+calls `work`. Any thread may call the other methods.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant
 
-# So long nobody has wanted anything when the first pass goes on: playing asks thirty times a second.
+# Time without a seek before the first pass continues. Playing seeks thirty times a second.
 _REST_S = 0.15
-# A seek that somebody has overtaken is given up after so long; the states that it kept make the next one shorter.
+# Time after which a newer seek cancels the present one. The snapshots taken so far shorten the next seek.
 _PATIENCE_S = 0.15
 
 
 class SeekableRun(Protocol):
-    """What a loop asks of a replay; `replay.Replay` has it."""
+    """Methods of a replay that the loop needs; `replay.Replay` provides them."""
 
     @property
     def notice(self) -> str:
-        """What a person should know about it; empty if all is well."""
+        """Warnings about the replay; empty without any."""
 
     def prepare(self, is_cancelled: Callable[[], bool], progress: Callable[[float], None]) -> bool:
-        """Takes snapshots throughout the run, from where it was cancelled; whether it came to the end."""
+        """Take snapshots throughout the run, from the point of the last cancellation; True at the end of the run."""
 
     def seek(self, t_s: float, is_cancelled: Callable[[], bool]) -> Instant:
-        """The state of the run at a time; raises ReplayCancelledError if it was given up."""
+        """The state of the run at a time; raises ReplayCancelledError if cancelled."""
 
 
 class SeekLoop:
-    """The seeks of one run."""
+    """Answers the seeks in one run."""
 
     def __init__(self, open_run: Callable[[], SeekableRun], *, rest_s: float = _REST_S) -> None:
-        """Opens the run with the first seek, in the thread that works."""
+        """Wait for the first seek, which opens the run in the working thread."""
         self._open_run = open_run
         self._rest_s = rest_s
         self._run: SeekableRun | None = None
@@ -54,7 +54,7 @@ class SeekLoop:
         self._began = 0.0
 
     def ask(self, time_s: float) -> bool:
-        """Wants the state at a time, and none asked for before; whether somebody has to call `work` for it now."""
+        """Request the state at a time and drop older requests; True if the caller must call `work`."""
         with self._changed:
             if self._is_stopped:
                 return False
@@ -66,27 +66,27 @@ class SeekLoop:
             return has_to
 
     def take(self) -> tuple[float, Instant] | None:
-        """The newest answer, with the time that was asked for; once."""
+        """The newest answer with its requested time; None if it was taken already."""
         with self._changed:
             found, self._found = self._found, None
         return found
 
     def grow(self) -> None:
-        """Takes notice that the run has gone on: the first pass is not complete any more."""
+        """Mark the first pass as incomplete, because the run has advanced."""
         self._is_prepared = False
 
     def stop(self) -> None:
-        """Lets `work` return soon, for good."""
+        """End `work` soon and permanently."""
         with self._changed:
             self._is_stopped = True
             self._wanted_s = None
             self._changed.notify()
 
     def work(self) -> None:
-        """Answers until nothing is asked for and all snapshots are there.
+        """Answer seeks until no request remains and the first pass is complete.
 
         Raises:
-            Exception: whatever opening the run or going through it raises; then this loop is of no use any more.
+            Exception: any exception from opening or replaying the run; the loop cannot be used afterwards.
         """
         try:
             while True:
@@ -94,7 +94,7 @@ class SeekLoop:
                     if self._wanted_s is None and not self._is_stopped:
                         self._changed.wait(self._rest_s)
                     wanted_s, self._wanted_s = self._wanted_s, None
-                    # In the same breath: what is asked for from now on needs another call.
+                    # Under the same lock, so that any later request starts another call.
                     if self._is_stopped or (wanted_s is None and self._is_prepared):
                         self.is_working = False
                         return

@@ -1,6 +1,6 @@
-"""The playhead of a run and its moves: by hand, by playing, or with a run that continues.
+"""The playhead of a run and its moves: by hand, by playing, or with an active run.
 
-Times of a run also become text, with as many digits as can be distinguished, and typed times are read.
+Also formats times of a run with as many digits as can be distinguished, and parses typed times.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ SPEEDS: tuple[float, ...] = (
     *(mantissa * 10.0**exponent for exponent in range(-3, 2) for mantissa in (1.0, 2.0, 5.0)),
     100.0,
 )
-"""Simulated seconds per second that playing offers, from a thousandth to a hundred times."""
+"""Speeds of playing, simulated seconds per second, from a thousandth to a hundred times."""
 
 _LONGEST_FRAME_S = 0.25
-# Times of a run are whole nanoseconds: nearer than this is the same time.
+# Times of a run are whole nanoseconds: times nearer than this are equal.
 _SAME_S = 0.5e-9
 
 
 @dataclass
 class Transport:
-    """One playhead; the caller has the clock.
+    """One playhead; the caller provides the clock.
 
     Attributes:
-        end_s: length of the run as its scenario has it, s.
-        known_s: how far the run is known, s: of one that goes on less than `end_s`.
-        time_s: where the playhead stands, s; None until somebody wants to know.
-        speed: simulated seconds per second while it plays.
-        direction: 1 while it plays forwards, -1 backwards, 0 while it stands.
-        follows: stays with the newest time of a run that goes on.
+        end_s: duration of the scenario, s.
+        known_s: time up to which the run is known, s; less than `end_s` for an active run.
+        time_s: time of the playhead, s; None before the first seek.
+        speed: simulated seconds per second while playing.
+        direction: 1 while playing forwards, -1 backwards, 0 while stopped.
+        follows: whether the playhead stays at the newest time of an active run.
     """
 
     end_s: float = 0.0
@@ -50,43 +50,43 @@ class Transport:
 
     @property
     def is_playing(self) -> bool:
-        """Whether it moves by itself."""
+        """True while the playhead plays."""
         return self.direction != 0
 
     @property
     def shown_s(self) -> float:
-        """Where the playhead is drawn, s: of a run that nobody has looked into yet, at its newest time."""
+        """Displayed time of the playhead, s; the newest time of the run before the first seek."""
         return self.known_s if self.time_s is None or self.follows else self.time_s
 
     def set_run(self, end_s: float, known_s: float, *, follows: bool = False) -> None:
-        """Begins anew with another run."""
+        """Reset the playhead for another run."""
         self.end_s, self.known_s = end_s, min(known_s, end_s)
         self.time_s, self.direction, self.follows = None, 0, follows
 
     def set_known(self, known_s: float) -> bool:
-        """Takes notice of how far the run is now; returns whether the playhead went along."""
+        """Set the known time of the run; True if the playhead moved with it."""
         self.known_s = min(known_s, self.end_s)
         return self.follows
 
     def go_to(self, time_s: float) -> float:
-        """Goes to a time, or as near as the run has one; stays there while the run goes on.
+        """Move to a time, limited to the known part, and stop following the run.
 
-        Playing goes on from there.
+        Playing continues from there.
         """
         self.follows = False
         self.time_s = min(max(time_s, 0.0), self.known_s)
         return self.time_s
 
     def follow(self) -> None:
-        """Stays with the newest time from now on."""
+        """Follow the newest time from now on."""
         self.direction, self.follows, self.time_s = 0, True, None
 
     def leave(self, *, follows: bool) -> None:
-        """Looks into the run no more; stays with its newest time if it goes on."""
+        """Remove the playhead from the run; follow the newest time if the run is active."""
         self.direction, self.follows, self.time_s = 0, follows, None
 
     def play(self, direction: int) -> None:
-        """Plays forwards (1) or backwards (-1), from the other end if it stands at the one it would run against."""
+        """Play forwards (1) or backwards (-1); at the last time in that direction, start from the other end."""
         here = self.shown_s
         if direction > 0 and (self.time_s is None or here >= self.known_s - _SAME_S):
             here = 0.0
@@ -96,19 +96,19 @@ class Transport:
         self.direction = direction
 
     def stop(self) -> None:
-        """Stands still."""
+        """Stop playing."""
         self.direction = 0
 
     def advance(self, wall_s: float) -> float | None:
-        """Plays on for a time on the clock, s; returns where the playhead is then, None if it stands.
+        """Play for a time on the clock, s; return the new time of the playhead, or None if it is stopped.
 
-        After a hold-up it goes on from where it was: a jump would show nothing.
+        After a long frame, playing continues from the previous time, because a jump would show nothing.
         """
         if not self.direction or self.time_s is None:
             return None
         step_s = self.direction * self.speed * min(max(wall_s, 0.0), _LONGEST_FRAME_S)
         time_s = min(max(self.time_s + step_s, 0.0), self.known_s)
-        # At the newest time of a run that goes on it waits for more.
+        # At the newest time of an active run, playing waits for more.
         if self.direction > 0 and time_s >= self.known_s - _SAME_S >= self.end_s - 2 * _SAME_S:
             self.direction, time_s = 0, self.known_s
         elif self.direction < 0 and time_s <= 0.0:
@@ -117,7 +117,7 @@ class Transport:
         return time_s
 
     def step(self, by: int, interval_s: float) -> float:
-        """Goes to the next (1) or previous (-1) multiple of an interval, and stands there."""
+        """Move to the next (1) or previous (-1) multiple of an interval, and stop."""
         self.direction = 0
         ns, interval_ns = round(self.shown_s * 1e9), max(1, round(interval_s * 1e9))
         number = ns // interval_ns + 1 if by > 0 else -(-ns // interval_ns) - 1
@@ -125,7 +125,7 @@ class Transport:
 
 
 def neighbour_s(times_s: NDArray[np.float64], time_s: float, by: int) -> float | None:
-    """The next (1) or previous (-1) of some times, float64 [n], s, in order; None if there is none."""
+    """The next (1) or previous (-1) of ascending times, float64 [n], s; None at the end."""
     if by > 0:
         place = int(np.searchsorted(times_s, time_s + _SAME_S, side="right"))
         return float(times_s[place]) if place < len(times_s) else None
@@ -134,7 +134,7 @@ def neighbour_s(times_s: NDArray[np.float64], time_s: float, by: int) -> float |
 
 
 def speed_label(speed: float) -> str:
-    """A speed of playing as a list offers it: ``1/1000×``, ``10×``."""
+    """Label of a speed in the list: ``1/1000×``, ``10×``."""
     return f"{speed:g}×" if speed >= 1.0 else f"1/{1.0 / speed:g}×"
 
 
@@ -144,22 +144,22 @@ _FRAMES_PER_S = 30.0
 
 
 def decimals_for(resolution_s: float) -> int:
-    """How many decimals of a second tell times so far apart from each other."""
+    """Number of decimals of a second that distinguishes times at this distance."""
     if resolution_s <= 0:
         return _MOST_DECIMALS
     return min(_MOST_DECIMALS, max(_LEAST_DECIMALS, math.ceil(-math.log10(resolution_s) - 1e-9)))
 
 
 def shown_time(time_s: float, speed: float = 1.0) -> str:
-    """A time with the digits that move visibly at a speed of playing: 12.345 s, at 1/1000 12.345678 s."""
+    """A time with the digits that change visibly at a speed of playing: 12.345 s, at 1/1000 12.345678 s."""
     return f"{time_s:.{decimals_for(speed / _FRAMES_PER_S)}f} s"
 
 
 def parse_time(text: str, end_s: float) -> float:
-    """A time of a run that was typed, s; without a unit it is in seconds.
+    """Parse a typed time of a run; a number without unit is in seconds.
 
     Raises:
-        InputError: if it is not a time, or none of the run.
+        InputError: if the text is not a time, or the time lies outside the run.
     """
     try:
         time_s = float(text) if _BARE.fullmatch(text) else parse_quantity(text, Dimension.TIME)

@@ -1,4 +1,4 @@
-"""Watches: what an expression over the names of a script comes to, decision by decision, over a whole run."""
+"""Watches: the value of an expression over names of a script, at each decision of a whole run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subflow_sim.script_steps import Program
 
 Series: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float32]]
-"""Times, s, and values, one for each decision that has all names of the expression."""
+"""Times, s, and values, one for each decision that assigns all names of the expression."""
 
 _HAVE_VALUES = ("begin", "read", "set")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -29,11 +29,11 @@ _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 @dataclass(frozen=True, slots=True)
 class ScriptId:
-    """A script, whatever became of its text since.
+    """Identity of a script, independent of later changes to its text.
 
     Attributes:
-        scope: "subflow" of a controller, "flow" of a scheduler.
-        name: by which flows choose it.
+        scope: "subflow" for a controller, "flow" for a scheduler.
+        name: name by which flows choose the script.
     """
 
     scope: str
@@ -44,17 +44,18 @@ class Watch(Expression):
     """An expression over the names of a script.
 
     Attributes:
-        script: that it is about.
-        names: that it needs.
+        script: the script with these names.
+        names: names in the expression.
     """
 
     is_formula = True
 
     def __init__(self, text: str, script: ScriptId, program: Program) -> None:
-        """Read it.
+        """Parse an expression.
 
         Raises:
-            InputError: if it cannot be read, or names what the script does not have; it tells what is allowed.
+            InputError: if the expression cannot be parsed, or contains names that the script lacks; lists the allowed
+                names.
         """
         text = text.strip()
         self.script = script
@@ -71,7 +72,7 @@ class Watch(Expression):
         self.names = tuple(columns)
 
     def series(self, decisions: Decisions, owner: str) -> Series:
-        """Its values by the decisions of an owner, in order of time."""
+        """Values at the decisions of an owner, in order of time."""
         rows, values = values_of(decisions, owner, self.script, self.names)
         found = np.array([self._value_of(each) for each in values], np.float32)
         return decisions.time_ns[rows] / 1e9, found
@@ -83,7 +84,7 @@ class Watch(Expression):
 
 
 def known_names(program: Program) -> list[str]:
-    """What of a script has a value at some time, by name."""
+    """Names of a script that receive a value, sorted."""
     names = {name for kind, name, _source, _line in program.notes if kind in _HAVE_VALUES}
     return sorted(name for name in names if _NAME.fullmatch(name))
 
@@ -91,10 +92,10 @@ def known_names(program: Program) -> list[str]:
 def values_of(
     decisions: Decisions, owner: str, script: ScriptId, names: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Which decisions of an owner have values of all these names of a script, and what they are in the end.
+    """Decisions of an owner that assign all these names of a script, with the final values.
 
     Returns:
-        The rows, and float64 [rows, names].
+        Rows of the decisions, and float64 [rows, names].
     """
     nothing = np.zeros(0, np.int64), np.zeros((0, len(names)))
     steps = decisions.steps
@@ -110,14 +111,14 @@ def values_of(
             if kind in _HAVE_VALUES and name in names:
                 slots[note] = names.index(name)
         counts = steps.begin[own + 1] - steps.begin[own]
-        # Of each decision its steps, one after the other: position of the decision, and of the step in all of them.
+        # For the concatenated steps of all decisions: index of the decision, and index of the step in the table.
         place = np.repeat(np.arange(len(own)), counts)
         at = np.arange(len(place)) + np.repeat(steps.begin[own] - np.cumsum(counts) + counts, counts)
         slot = slots[steps.note[at]]
         values = np.full((len(own), len(names)), np.nan)
         has = np.zeros(values.shape, bool)
         is_named = slot >= 0
-        # What is written twice has the later value.
+        # If a decision assigns a name twice, the later value counts.
         values[place[is_named], slot[is_named]] = steps.value[at[is_named]]
         has[place[is_named], slot[is_named]] = True
         is_whole = has.all(axis=1)
@@ -135,16 +136,16 @@ def watched(
     is_cancelled: Callable[[], bool] = never,
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[dict[str, Series]]:
-    """Per watch, its values by subflow or flow, from the run simulated once more as far as it is known.
+    """For each watch, its values by subflow or flow, from a replay of the known run.
 
     Args:
-        replay: of the run.
-        watches: what is wanted.
-        is_cancelled: whether to give up.
-        progress: is told the share of the run that is simulated, 0 to 1.
+        replay: replay of the run.
+        watches: the expressions.
+        is_cancelled: True cancels.
+        progress: receives the simulated fraction of the run, 0 to 1.
 
     Raises:
-        ReplayCancelledError: if it was given up.
+        ReplayCancelledError: if the caller cancels.
     """
     parts: list[dict[str, list[Series]]] = [{} for _watch in watches]
 

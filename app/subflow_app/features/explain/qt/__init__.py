@@ -1,1 +1,1 @@
-"""Why a window or rate changed at a point of a curve. Start reading at `feature`."""
+"""The decision behind a point of a curve, in the window. Start reading at `feature`."""

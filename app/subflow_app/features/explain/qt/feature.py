@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from subflow_sim.scenario_model import ScriptKind
 
 
-# What is quick is shown in one go; what is not never holds up the window.
+# A decision found within this time is shown without progress; a longer search must not block the window.
 _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
 
-# How near to a mark a click is meant for it: a loss is an instant, and hardly any pixel is one.
+# Distance within which a click selects a mark: a loss is an instant, and hardly any pixel hits it exactly.
 _SNAP_PX = 6
 
 _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
@@ -63,10 +63,10 @@ class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
     shown: ShownRuns
 
     def statusBar(self) -> QStatusBar:
-        """Says how to go on."""
+        """The status bar, for hints about the next step."""
 
     def tell(self, text: str) -> None:
-        """Says something, for a while."""
+        """Show a message for a while."""
 
 
 class ExplainFeature(PanelFeature["ExplainPanel"]):
@@ -74,30 +74,30 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     panel_name = "explain"
     title = translatable("Explain")
-    room = (298, 221)  # px; the least that its content needs
+    room = (298, 221)  # px; minimum for its content
     scrolls = False
-    guide_wanted = Signal(str)  # topic of the user guide: the algorithm behind the decision that is shown
+    guide_wanted = Signal(str)  # guide topic of the algorithm behind the shown decision
 
     def __init__(self, ports: ExplainPorts) -> None:
-        """An empty panel."""
+        """Create an empty panel."""
         super().__init__()
         self.ports = ports
-        self._walks: dict[int, DecisionSteps] = {}  # by position among the runs shown
-        self._curve: CurveId | None = None  # that was clicked, until the time comes as well
-        self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
-        self._why = ""  # why the decision that is looked for
-        self._progress = 0.0  # of simulating again, 0 to 1
+        self._walks: dict[int, DecisionSteps] = {}  # by position among the shown runs
+        self._curve: CurveId | None = None  # the clicked curve, until its time arrives
+        self._here: tuple[CurveId, float] | None = None  # the last point clicked, or the point of the context menu
+        self._why = ""  # reason for showing this decision
+        self._progress = 0.0  # of the replay, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
-        self._decided: tuple[int, str] | None = None  # run and owner of the decision that is shown
+        self._decided: tuple[int, str] | None = None  # run and owner of the shown decision
         self.watching = Watching(ports.workers, ports.plots, self._replay, self)
-        # The next one begins when the one before has ended: a replay is for one thread at a time.
+        # One search at a time, because a replay may be used by only one thread.
         self._reader = LatestReader(ports.workers, self, "explain")
         self._reader.patience_ms = _PATIENCE_MS
         self._reader.read.connect(lambda found: self._show(*found))
         self._reader.failed.connect(self._on_failed)
 
     def make(self) -> ExplainPanel:
-        """The decision, with the lines of the script that made it and what is watched."""
+        """The panel with the decision, the lines of the deciding script, and the watches."""
         from subflow_app.features.explain.qt.panel import ExplainPanel
 
         content = ExplainPanel(
@@ -114,10 +114,10 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         return content
 
     def connect_parts(self) -> None:
-        """Follows clicks into the plots, and the runs that they show."""
+        """Connect the clicks into the plots and the changes of their runs."""
         plots = self.ports.plots
         plots.runs_changed.connect(self._forget_runs)
-        # A click is told as the curve that it hit, if any, and then as its time.
+        # A click first emits the curve that it hit, if any, and then its time.
         plots.curve_clicked.connect(self._remember_curve)
         plots.time_clicked.connect(self._on_time_clicked)
         plots.menu_requested.connect(self._on_menu_requested)
@@ -126,7 +126,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.watching.told.connect(self.ports.tell)
 
     def possible(self) -> frozenset[str]:
-        """Explaining points of runs that are shown, and going to the decision before and after the one that is told."""
+        """Explaining points of shown runs, and stepping to the neighbours of the shown decision."""
         here = frozenset({"explain.here"}) if self.ports.plots.runs else frozenset[str]()
         if self.shown is None or self.shown.point is None or self.is_busy:
             return here
@@ -142,23 +142,23 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         return here | {step for step, is_there in steps.items() if is_there}
 
     def close(self) -> None:
-        """Gives up what is being looked for."""
+        """Cancel searches and computations."""
         self._reader.forget()
         self.watching.close()
 
     @property
     def is_busy(self) -> bool:
-        """Whether a decision is being looked for."""
+        """True during the search for a decision."""
         return self._reader.is_busy
 
     def explain(self, run: int, owner: str, time_s: float, why: str = "") -> None:
-        """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs.
+        """Show the last decision of a subflow, or of a flow's scheduler, at or before a time of a shown run.
 
         Args:
-            run: position of the run among those that are shown.
+            run: position of the run among the shown runs.
             owner: the subflow, or the flow.
             time_s: the time, s.
-            why: why this decision, in words; empty: somebody has clicked there.
+            why: reason for showing this decision; empty after a click.
         """
         self._why = why
 
@@ -168,7 +168,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._ask(run, owner, work)
 
     def explain_here(self) -> None:
-        """Opens the panel with the point that was clicked or, of the chosen curve, with the time that is marked."""
+        """Open the panel with the clicked point, or else with the marked time of the chosen curve."""
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
@@ -180,7 +180,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.explain(point[0].run, owner, point[1])
 
     def step(self, by: int) -> None:
-        """Goes to the decision before (-1) or after (1) the one that is shown."""
+        """Step to the previous (-1) or next (1) decision."""
         if self._decided is None:
             return
         run, owner = self._decided
@@ -192,27 +192,27 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._ask(run, owner, work)
 
     def step_line(self, by: int) -> None:
-        """Goes to the line before (-1) or after (1) that of the moment, within the decision of a script."""
+        """Step to the previous (-1) or next (1) line within the decision of a script."""
         self.content.lines.step(by)
 
     def open_script(self) -> None:
-        """Opens the script that decided, at the line of the moment.
+        """Open the deciding script at the marked line.
 
         Raises:
-            InputError: if it is not a script of the open scenario, or cannot be read.
+            InputError: if the script is not in the open scenario, or cannot be read.
         """
         moment = self._moment()
         if moment is not None:
             self.ports.features[ScriptFeature].show_moment(moment)
 
     def ask_watch(self) -> None:
-        """Goes to where an expression to watch is written."""
+        """Focus the input for watch expressions."""
         self.ports.docks.set_open("explain", True)
         self.ports.docks.raise_panel("explain")
         self.content.watches.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def watch(self, text: str) -> None:
-        """Makes a curve of an expression over the names of the script that decided; says what is wrong with it."""
+        """Plot an expression over the names of the deciding script, or show the error in it."""
         from subflow_app.features.explain.core.watches import ScriptId, Watch
 
         told, row = self.content.lines.told, self.content.watches
@@ -244,7 +244,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def _remember_curve(self, curve: CurveId) -> None:
         self._curve = curve
-        # The menu of a curve tells the curve, and no time.
+        # The context menu of a curve emits the curve without a time.
         QTimer.singleShot(0, self, self._forget_curve)
 
     def _forget_curve(self) -> None:
@@ -259,7 +259,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         time_s = self._snapped(curve.run, owner, time_s)
         self._here = (curve, time_s)
         if not self.ports.docks.is_open("explain"):
-            # Nobody would see it: say how to.
+            # The closed panel would hide the decision, so the status bar shows the keys that open it.
             label, _title = self.ports.plots.names_of(curve)
             keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
@@ -269,7 +269,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.explain(curve.run, owner, time_s)
 
     def _on_menu_requested(self, _position: QPoint) -> None:
-        # With the menu the mouse leaves the plots, and takes the crosshair along.
+        # The context menu moves the mouse away from the plots, which hides the crosshair.
         curve, time_s = self._curve, self.ports.plots.stack.cursor_s
         owner = self._owner_of(curve) if curve is not None else None
         if curve is None or time_s is None:
@@ -278,7 +278,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             self._here = (curve, time_s if owner is None else self._snapped(curve.run, owner, time_s))
 
     def _snapped(self, run: int, owner: str, time_s: float) -> float:
-        """The time of the loss or timeout of that subflow that was clicked nearly, or else the time of the click."""
+        """The time of a loss or timeout of the subflow near the click, or else the time of the click."""
         shown = self.ports.plots.stack.time_plots[:1]  # they all show the same time
         reach_s = max((_SNAP_PX * float(plot.view.viewPixelSize()[0]) for plot in shown), default=0.0)
         return nearest_mark_s(self.ports.plots.runs[run], owner, time_s, reach_s)
@@ -290,7 +290,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         return None if curve is None or time_s is None else (curve, time_s)
 
     def _owner_of(self, curve: CurveId) -> str | None:
-        """Whose decisions are behind a curve; None: nobody's."""
+        """The owner of the decisions behind a curve; None for a curve without decisions."""
         runs = self.ports.plots.runs
         if curve.kind == "link" or not 0 <= curve.run < len(runs):
             return None
@@ -299,7 +299,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
     # ---- finding ----
 
     def _walk(self, run: int) -> DecisionSteps:
-        """The walk through a run, made when it is first needed; called in a worker, one at a time."""
+        """The steps through a run, created on first use; called by one worker at a time."""
         from subflow_app.features.explain.core.explained import DecisionSteps
 
         walk = self._walks.get(run)
@@ -340,7 +340,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.changed.emit()
 
     def _take_progress(self, share: float) -> None:
-        """Called in a worker; the window looks at it now and then."""
+        """Set the progress from a worker; a timer of the window reads it."""
         self._progress = share
 
     def _show(self, run: int, owner: str, point: ExplainedDecision) -> None:
@@ -353,7 +353,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.ports.plots.set_pin(point.told.time_s)
         playhead = self.ports.features[PlayheadFeature].playhead
         if playhead.time_s is not None:
-            playhead.seek(point.told.time_s)  # all that has a time is of this decision, not of the click beside it
+            playhead.seek(point.told.time_s)  # align all views with this decision, not with the click beside it
         self.changed.emit()
 
     def _show_agent(self) -> None:
@@ -378,21 +378,21 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.watching.compute()
 
     def _forget_walks(self) -> None:
-        """What was live is stored now, or other runs are shown."""
+        """Drop the replays, because a live run is now stored or other runs are shown."""
         self._reader.forget()
         self._walks = {}
 
 
 def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
-    """Whose decision is meant by a curve: the subflow, the scheduler of a flow of several, or a flow's only subflow.
+    """The owner that decides behind a curve: the subflow, the scheduler of several subflows, or the only subflow.
 
     Args:
-        traces: of the run.
-        owner: of the curve.
-        kind: of the curve.
+        traces: traces of the run.
+        owner: owner of the curve.
+        kind: kind of the curve.
 
     Returns:
-        None: nobody decides there, e.g. of a flow that sends at a rate of its own.
+        None for curves without decisions, e.g. of a flow with a constant rate.
     """
     deciding = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a method of Traces
     if kind == SUBFLOW or "/" in owner:
@@ -404,7 +404,7 @@ def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Its part of the Time menu."""
+    """Entries of the Time menu."""
     yield ActionSpec(
         "explain.here",
         "E&xplain this point",

@@ -1,9 +1,9 @@
 """The panel that explains a point: the event, its rule, the numbers in it, and the source of the rule.
 
-A table has the numbers that went into a decision; for a script, those that its names denote. For a script the panel
-also shows the lines that the decision executed, with their numbers filled in and the line of the moment marked.
+A table lists the numbers of a decision or, for a script, the values of its names. For a script, the panel also shows
+the executed lines with their numbers filled in, and marks the present line.
 
-Watches are typed in a line; each has a button that removes it.
+Watches are entered in a line; each has a button that removes it.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _CLAIM = "is_"
 
 
 def meaning_of(number: Number) -> str:
-    """Empty: an older version's number, whose name has to do."""
+    """The meaning of a number; empty for numbers of older versions."""
     return tr(meanings().get(number.name, ""))
 
 
 def value_text(number: Number) -> str:
-    """The value of a number without its name and unit."""
+    """The value of a number as text, without its name and unit."""
     if number.subflows is not None:
         return "{" + ", ".join(map(str, number.subflows)) + "}"
     if number.name.rpartition(".")[2].startswith(_CLAIM):
@@ -65,12 +65,12 @@ def value_text(number: Number) -> str:
 
 @cache
 def _fields() -> Mapping[str, tuple[str, str]]:
-    """Unit and help by what scripts read: "w.cwnd"."""
+    """Unit and help by the names that scripts can read: "w.cwnd"."""
     return {f"{kind}.{field.name}": (field.symbol, field.help) for kind, own in OBJECTS.items() for field in own}
 
 
 def script_numbers(steps: Sequence[Step]) -> list[Number]:
-    """What the names of a script stand for after these steps, in the order in which they came."""
+    """The values of a script's names after these steps, in order of first assignment."""
     return [Number(name, _fields().get(name, ("", ""))[0], value) for name, value in last_values(steps).items()]
 
 
@@ -89,7 +89,7 @@ SCRIPT_COLUMNS: tuple[Column[Number], ...] = (
 
 
 _MARGIN = 8  # px
-_LEAST_WIDTH = 120  # px; of the column that tells what was executed
+_LEAST_WIDTH = 120  # px; of the column with the executed lines
 
 
 def _with_numbers(line: ExecutedLine) -> str:
@@ -108,11 +108,11 @@ _COLUMNS: tuple[Column[ExecutedLine], ...] = (
 class ScriptLines(QWidget):
     """Shows the lines of one decision."""
 
-    moved = Signal()  # another line is the one of the moment
-    opened = Signal()  # the script is wanted where that line is
+    moved = Signal()  # the present line changed
+    opened = Signal()  # a request to open the script at the present line
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """No lines yet; ``actions`` go from line to line."""
+        """Create an empty list; ``actions`` step from line to line."""
         super().__init__(parent)
         self.told: Explanation | None = None  # the decision
         self.lines: Sequence[ExecutedLine] = ()
@@ -128,7 +128,7 @@ class ScriptLines(QWidget):
         v_box(self, head, (self.table, 1), margins=0, spacing=2)
 
     def show_lines(self, told: Explanation | None) -> None:
-        """Shows those of a decision from the first on; None: no script decided."""
+        """Show the lines of a decision and mark the first; None if no script decided."""
         self.told = told
         self.lines = told.lines if told is not None else ()
         self._model.show_rows(self.lines)
@@ -140,23 +140,23 @@ class ScriptLines(QWidget):
 
     @property
     def position(self) -> int:
-        """Which of the lines is that of the moment, from 0; -1: there is none."""
+        """Index of the present line, from 0; -1 without lines."""
         return self.table.currentIndex().row() if self.lines else -1
 
     @property
     def line(self) -> ExecutedLine | None:
-        """The line of the moment."""
+        """The present line, or None."""
         return self.lines[self.position] if self.position >= 0 else None
 
     def step(self, by: int) -> None:
-        """Makes the line before (-1) or after (1) that of the moment."""
+        """Move to the previous (-1) or next (1) line."""
         wanted = self.position + by
         if 0 <= wanted < len(self.lines):
             self.table.selectRow(wanted)
             self.table.scrollTo(self._model.index(wanted, 0))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leaves half of the width to the numbers."""
+        """Reserve half of the width for the numbers."""
         super().resizeEvent(event)
         self._share_width()
 
@@ -173,13 +173,13 @@ _MOST_LETTERS = 24
 
 
 class WatchRow(QWidget):
-    """Asks for expressions and shows those that are watched."""
+    """Input for watch expressions, and buttons for the present ones."""
 
-    asked = Signal(str)  # an expression shall be watched
-    removed = Signal(object)  # Watch: no more
+    asked = Signal(str)  # the expression to watch
+    removed = Signal(object)  # the Watch to remove
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing is watched."""
+        """Create a row without watches."""
         super().__init__(parent)
         self.problem = ProblemLabel("explain_watch_problem", 200, self)
         self.line = named(
@@ -197,12 +197,12 @@ class WatchRow(QWidget):
         v_box(self, h_box(None, (self.line, 1), self.button, self._shown), self.problem, margins=0, spacing=2)
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Tells what expressions may name; the first of them stand there as an example."""
+        """Set the names that expressions may use; the first ones appear as an example."""
         example = ", ".join(names[:3])
         self.line.setPlaceholderText(tr("Watch an expression over {names} …", names=example))
 
     def show_watches(self, watches: Sequence[Watch], share: float | None) -> None:
-        """Shows these, and how much of the runs is simulated again for them, 0 to 1; None: nothing is."""
+        """Show the watches, and the simulated fraction of the runs, 0 to 1; None without a replay."""
         buttons = self.buttons
         if [each.property("watch") for each in buttons] != list(watches):
             for button in buttons:
@@ -215,7 +215,7 @@ class WatchRow(QWidget):
 
     @property
     def buttons(self) -> list[QToolButton]:
-        """Those that remove watches."""
+        """The buttons that remove watches."""
         return [each for each in self.findChildren(QToolButton) if each.objectName() == "explain_watched"]
 
     def _made(self, watch: Watch) -> QToolButton:
@@ -244,25 +244,25 @@ _LEAST_WIDTH_BESIDE = 640  # px
 
 
 class ExplainPanel(QWidget):
-    """Shows one decision, or how to get one."""
+    """Shows one decision, or a hint how to choose one."""
 
-    agent_wanted = Signal()  # the learning agent's decision behind this one shall be shown
+    agent_wanted = Signal()  # a request for the learning agent's decision behind this one
     guide_wanted = Signal(str)  # topic of the user guide: the algorithm that decided
-    given_up = Signal()  # nobody waits for the decision any more
+    given_up = Signal()  # the search for the decision is cancelled
 
     def __init__(
         self, steps: Sequence[QAction], line_actions: Sequence[QAction] = (), parent: QWidget | None = None
     ) -> None:
-        """A panel without a decision.
+        """Create a panel without a decision.
 
         Args:
-            steps: the actions that go from decision to decision.
-            line_actions: those for the lines of a script.
+            steps: actions that step from decision to decision.
+            line_actions: actions for the lines of a script.
             parent: Qt parent.
         """
         super().__init__(parent)
         self.setObjectName("explain_content")
-        self.point: ExplainedDecision | None = None  # the decision that is shown
+        self.point: ExplainedDecision | None = None  # the shown decision
         self._label = ""
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._numbers: TableModel[Number] = TableModel(
@@ -318,7 +318,7 @@ class ExplainPanel(QWidget):
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(text)
-        text.setAutoFillBackground(False)  # on the ground of the panel
+        text.setAutoFillBackground(False)  # shows the background of the panel
         scroll.viewport().setAutoFillBackground(False)
         self._body.addWidget(scroll, 2)
         self._body.addWidget(self.lines, 5)
@@ -327,15 +327,15 @@ class ExplainPanel(QWidget):
         return content
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Puts the numbers beside the words where there is room for both, else below them."""
+        """Place the numbers beside the text in a wide panel, else below."""
         super().resizeEvent(event)
         is_wide = self.width() >= _LEAST_WIDTH_BESIDE
         self._body.setDirection(QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom)
 
-    # ---- what the feature uses ----
+    # ---- interface for the feature ----
 
     def show_point(self, point: ExplainedDecision, label: str, why: str = "") -> None:
-        """Shows a decision of the curve of that name, and why this one."""
+        """Show a decision, the name of its curve, and the reason for showing it."""
         self.point, self._label = point, label
         self.why.setText(why)
         self.why.setVisible(bool(why))
@@ -345,7 +345,7 @@ class ExplainPanel(QWidget):
         if program is not None:
             self.watches.set_names(known_names(program))
         if point.scripted is None:
-            # A sender that only carries out what the controller decided has no numbers of its own.
+            # A sender that only carries out the controller's decision has no numbers; then show the controller's.
             has_own = bool(point.told.numbers) or point.reduced_by is None
             told = point.told if has_own else point.reduced_by
             self._show_numbers(() if told is None else told.numbers)
@@ -354,16 +354,16 @@ class ExplainPanel(QWidget):
         self._write()
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
-        """Says how to get a decision, or why there is none."""
+        """Show a hint how to choose a decision, or the reason why none can be shown."""
         self.point = None
         self.lines.show_lines(None)
         self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
         self._pages.setCurrentIndex(0)
 
     def set_waiting(self, is_waiting: bool, share: float = 0.0) -> None:
-        """Says that a decision is on its way, which can be given up, and how much of the way is simulated, 0 to 1.
+        """Show the progress of a search that can be cancelled; ``share`` is the simulated fraction, 0 to 1.
 
-        Before the first of it and after the last it is not known how much is to be done.
+        Before the first fraction and after the last, the remaining work is unknown.
         """
         is_known = 0.0 < share < 1.0
         self.progress.setRange(0, 100 if is_known else 0)
@@ -374,7 +374,7 @@ class ExplainPanel(QWidget):
     # ---- inside ----
 
     def _show_moment(self) -> None:
-        """Tells what the names of a script stand for once the line of the moment is executed."""
+        """Show the values of a script's names after the present line."""
         told, line = self.lines.told, self.lines.line
         if told is not None and line is not None:
             self._show_numbers(script_numbers(told.steps[: line.position + 1]), SCRIPT_COLUMNS)
@@ -398,7 +398,7 @@ class ExplainPanel(QWidget):
         told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
         cause = html.escape(tr(CAUSES[told.detection or told.cause]))
-        # Of a script the lines say why, and need the room.
+        # The lines of a script explain the decision and need the space.
         is_all_script = point.scripted is told and point.agent is None
         self._words.setVisible(not is_all_script)
         self.where.setText(f"<b>{time}</b><br>{cause}{' · ' + html.escape(change_text(told)) if is_all_script else ''}")
@@ -407,7 +407,7 @@ class ExplainPanel(QWidget):
             f"<b>{html.escape(change_text(told))}</b>" + (f"<br>{html.escape(what_follows)}" if what_follows else "")
         )
         decided = [told] if point.reduced_by is None else [point.reduced_by, told]
-        deciding = [each.rule for each in decided if each.script is None]  # a script tells its lines in place of a rule
+        deciding = [each.rule for each in decided if each.script is None]  # for a script, its lines replace the rule
         self.rule.set_lines(
             [
                 line
@@ -450,7 +450,7 @@ class ExplainPanel(QWidget):
 
 
 def change_text(told: Explanation) -> str:
-    """What became of a decision, in the language of the window."""
+    """The effect of a decision, in the language of the window."""
     if told.scope == "flow":
         room = ", ".join(map(str, told.available)) or "–"
         if told.chosen is None:
@@ -465,7 +465,7 @@ def change_text(told: Explanation) -> str:
 
 
 def prr_text(point: ExplainedDecision) -> str:
-    """That a reduction takes a while, where PRR carries it out: the first step of a halving looks like none."""
+    """Hint that PRR reduces the window gradually, because the first step of a halving looks like no reduction."""
     if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
         return ""
     ssthresh = next((each.recorded for each in point.worked if each.result == "ssthresh"), None)
@@ -478,7 +478,7 @@ def prr_text(point: ExplainedDecision) -> str:
 
 
 def _change(result: str, name: str, before: float, after: float) -> str:
-    if before != before:  # NaN: there was none
+    if before != before:  # NaN: no previous value
         return f"{name} {amount_text(result, after)}"
     if before == after:
         return tr("{name} stays {value}", name=name, value=amount_text(result, after))

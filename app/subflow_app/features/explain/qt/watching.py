@@ -1,4 +1,4 @@
-"""Watches of scripts: expressions that become curves, computed by simulating the runs that are shown once more."""
+"""Watches of scripts: expressions plotted as curves, computed by a replay of the shown runs."""
 
 from __future__ import annotations
 
@@ -26,60 +26,61 @@ _PROGRESS_MS = 200
 _WATCHED = translatable("Watched")
 
 _Found = Mapping[int, Mapping[str, "Series"]]
-"""By run, as `id` tells its traces, and by subflow or flow."""
+"""Values by run, identified by the `id` of its traces, and by subflow or flow."""
 
 
 class Watching(QObject):
-    """What is watched, in all runs that are shown and have the script.
+    """The watches, for all shown runs with their script.
 
     Attributes:
-        watches: in the order in which they came.
+        watches: in the order in which they were added.
     """
 
-    changed = Signal()  # other watches, or how far they are computed
+    changed = Signal()  # other watches, or progress of their computation
 
-    told = Signal(str)  # why a watch has no values
+    told = Signal(str)  # reason why a watch has no values
 
     def __init__(self, workers: Workers, plots: PlotView, replay: Callable[[int], Replay], parent: QObject) -> None:
-        """Nothing is watched.
+        """Start without watches.
 
         Args:
-            workers: simulate again.
-            plots: show the runs, and get the curves.
-            replay: makes the replay of a run by its position among those shown.
-            parent: owns it.
+            workers: threads for the replays.
+            plots: the shown runs, and the place of the curves.
+            replay: makes the replay of a run from its position among the shown runs.
+            parent: Qt parent.
         """
         super().__init__(parent)
         self._plots = plots
         self._replay = replay
         self.watches: list[Watch] = []
-        self._numbers: dict[Watch, int] = {}  # that ids of plots are made of
+        self._numbers: dict[Watch, int] = {}  # numbers in the ids of plots
         self._count = 0
         self._found: dict[Watch, dict[int, Mapping[str, Series]]] = {}
-        self._runs: tuple[Traces, ...] = ()  # that were shown; as long as they are kept, no others have their ids
+        # the shown runs; keeping them prevents that another run receives the same id
+        self._runs: tuple[Traces, ...] = ()
         self._share = 0.0
         self._reader = LatestReader(workers, self, "watch")
         self._reader.read.connect(self._on_read)
         self._reader.failed.connect(self._on_failed)
         self._timer = timer(self, self._say_progress, _PROGRESS_MS)
-        # Which runs they are is known once all have heard that others are shown.
+        # Wait until all parts have handled the change of runs.
         self._soon = timer(self, self._compute, is_single=True)
 
     @property
     def is_busy(self) -> bool:
-        """Whether runs are simulated again."""
+        """True during a replay."""
         return self._soon.isActive() or self._reader.is_busy
 
     @property
     def progress(self) -> float | None:
-        """How much of that is done, 0 to 1; None: nothing is simulated."""
+        """Completed fraction of the replays, 0 to 1; None without a replay."""
         return self._share if self.is_busy else None
 
     def add(self, watch: Watch) -> None:
-        """Makes a curve of it.
+        """Plot a watch.
 
         Raises:
-            InputError: if it is watched already, or too much is.
+            InputError: if the expression is watched already, or the maximum number of watches is reached.
         """
         if any((each.text, each.script) == (watch.text, watch.script) for each in self.watches):
             raise InputError(tr("{expression} is watched already", expression=watch.text))
@@ -91,19 +92,19 @@ class Watching(QObject):
         self.compute()
 
     def remove(self, watch: Watch) -> None:
-        """Takes its curve away."""
+        """Remove the curve of a watch."""
         self.watches.remove(watch)
         self._found.pop(watch, None)
         del self._numbers[watch]
         self._show()
 
     def compute(self) -> None:
-        """Finds the values of all watches in the runs that are shown and over, as far as they are not known."""
+        """Compute missing values of all watches in the shown runs that have ended."""
         if self.watches:
             self._soon.start()
 
     def close(self) -> None:
-        """Gives up what is being computed."""
+        """Cancel the computation."""
         self._soon.stop()
         self._timer.stop()
         self._reader.forget()
@@ -176,7 +177,7 @@ class Watching(QObject):
         self._show()
 
     def _show(self) -> None:
-        """Shows what is known as plots, and tells of it."""
+        """Show the known values as plots, and emit `changed`."""
         self._plots.set_more([_plot(self._numbers[watch], watch, self._found.get(watch, {})) for watch in self.watches])
         self.changed.emit()
 
