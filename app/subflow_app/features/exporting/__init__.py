@@ -1,1 +1,1 @@
-"""Runs as files for other programs: tables, Parquet, figures, web pages, bundles that another machine verifies."""
+"""Export of runs for other programs: tables, Parquet, figures, web pages, and bundles that another machine verifies."""

@@ -30,7 +30,7 @@ SWEEP = "sweep-"
 
 
 def format_names() -> tuple[str, ...]:
-    """The words of ``--format``."""
+    """The values of ``--format``."""
     from subflow_app.features.exporting.core.exports import DATA_FORMAT
     from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
     from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
@@ -39,7 +39,7 @@ def format_names() -> tuple[str, ...]:
 
 
 def figure_names() -> str:
-    """The figures there are, in sentences."""
+    """Names of all figures, by group, as sentences."""
     from subflow_app.features.plots.core import GROUPS, PLOTS
 
     names = {group: ", ".join(plot.id for plot in PLOTS if plot.group == group) for group in ("", *GROUPS)}
@@ -55,10 +55,10 @@ class ExportCommand(ListedCommand):
 def run_export(
     plan: ExportPlan, kinds: tuple[str, ...], flow: str | None, station: str, since: str | None, until: str | None
 ) -> RunExport:
-    """What is written of each run by itself.
+    """The files to write for each run separately.
 
     Raises:
-        InputError: if a time is none.
+        InputError: if a time is invalid.
     """
     from subflow_app.features.capture.core.packet_capture import CapturePlan
     from subflow_app.features.exporting.core.run_export import RunExport
@@ -200,16 +200,16 @@ def _export_page(
 
 
 def export_formats(text: str) -> tuple[str, ...]:
-    """The formats that an option lists.
+    """Parse the formats of an option.
 
     Raises:
-        InputError: if one does not exist.
+        InputError: if a format does not exist.
     """
     return _listed(text, "--format", format_names())
 
 
 def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -> ExportPlan:
-    """What the options ask for.
+    """The export that the options request.
 
     Raises:
         InputError: if a figure does not exist.
@@ -236,10 +236,10 @@ def figure_look(
     title: str,
     is_stacked: bool,
 ) -> FigureLook:
-    """What the options on the look of figures ask for.
+    """The look of figures that the options request.
 
     Raises:
-        InputError: if a style or place does not exist, or no figure is that large.
+        InputError: if a style or legend position does not exist, or a size is out of range.
     """
     from subflow_app.features.paper.core.figure_plan import FigureLook
     from subflow_app.features.paper.core.paper_styles import LEGENDS, checked_dpi, style_named
@@ -252,7 +252,7 @@ def figure_look(
 
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
-    """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
+    """The plots in a list. A plot of one number of an agent may name the number: agent_observation:rtt."""
     from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID
 
     figures: list[PlotSpec] = []
@@ -260,7 +260,7 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
         name, _, number = word.partition(":")
         plot = PLOTS_BY_ID.get(name)
         if number and plot is not None and plot.numbers is not None:
-            # Several numbers of an agent are several files.
+            # Several numbers of an agent give several files.
             figures.append(replace(plot.of_number(number), id=f"{name}-{number}"))
         elif word == "all":
             return PLOTS
@@ -272,7 +272,7 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
 
 
 def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a comma-separated list, each once, in the order given."""
+    """The words of a comma-separated list, each once, in their order."""
     words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
     for word in words:
         if word not in allowed:

@@ -1,22 +1,21 @@
 """A run as one file that another machine can check: scenario, seed, versions, policies, traces and figures.
 
-A bundle is a ZIP archive. ``manifest.json`` names the program that made it, its run, and the SHA-256 of every other
-file:
+A bundle is a ZIP archive. ``manifest.json`` names the program, the run, and the SHA-256 of every other file:
 
     manifest.json            format, versions, seed, signature, hashes
-    README.txt               how to verify it, and what of it a badge for artefacts asks for
+    README.txt               how to verify the bundle, and its use as an artefact
     CITATION.cff             how to cite the program
-    ro-crate-metadata.json   the bundle as an RO-Crate: what each file is
-    scenario.toml            with all overrides and live changes, delivery traces inside
-    policies/NAME.safetensors  those that its controllers decide by
+    ro-crate-metadata.json   description of each file, as an RO-Crate
+    scenario.toml            including all overrides, live changes and delivery traces
+    policies/NAME.safetensors  policies of its controllers
     summary.json             figures
     traces/*.csv             all samples, marks, intervals, decisions, steps of agents
     figures/*.svg            throughput, cwnd, RTT and queue
 
-The same run gives the same bytes: files have no dates of their own.
+The same run gives the same bytes, because the archive stores no dates of files.
 
-`ro-crate-metadata.json` describes a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1). It names
-each file with its kind, its size and its SHA-256, the program that made it, and the command that makes it again.
+`ro-crate-metadata.json` describes a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1): each file
+with its kind, size and SHA-256, the program, and the command that reproduces the bundle.
 """
 
 from __future__ import annotations
@@ -73,10 +72,10 @@ class CrateFile:
     """A file of the crate.
 
     Attributes:
-        name: in the crate, with slashes.
-        content: of the file; None: size and hash are not told, as the file itself holds the hash of this description.
-        says: what it is, in a line.
-        is_input: whether the results come of it.
+        name: path in the crate, with slashes.
+        content: content of the file; None omits size and hash, for the file that contains the hash of this description.
+        says: description in one line.
+        is_input: whether the results derive from the file.
     """
 
     name: str
@@ -86,14 +85,14 @@ class CrateFile:
 
 
 def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: str, made_at: datetime) -> str:
-    """The description.
+    """The RO-Crate description of a set of files.
 
     Args:
-        files: of the crate.
-        title: of the crate.
-        about: it, in a sentence or two.
-        command: that makes it again.
-        made_at: when it was made.
+        files: files of the crate.
+        title: title of the crate.
+        about: description in a sentence or two.
+        command: command that reproduces the crate.
+        made_at: time of creation.
     """
     from subflow_app import __version__
 
@@ -146,7 +145,7 @@ def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: s
 
 
 def _links(files: Sequence[CrateFile]) -> Any:
-    """References to files; to a single one without a list around it, as the specification has it."""
+    """References to files; a single reference without a list, as the specification requires."""
     links = [{"@id": file.name} for file in files]
     return links[0] if len(links) == 1 else links
 
@@ -178,25 +177,25 @@ _SAYS = {
     CITATION: "How to cite the program",
 }
 _FIGURES = ("throughput", "cwnd", "rtt", "queue")
-_NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that ZIP knows
+_NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date in ZIP
 
 
 def write_bundle(
     store: Store, run_id: int, path: Path, *, summary: Mapping[str, Any], has_figures: bool = True
 ) -> Path:
-    """Write the bundle of a stored run; a file that is there is replaced once the new one is whole.
+    """Write the bundle of a stored run; the complete new file replaces an existing one.
 
     Args:
-        store: where the run is.
-        run_id: its number.
+        store: database with the run.
+        run_id: number of the run.
         path: the file.
-        summary: its document, as `subflow show --json` prints it.
-        has_figures: whether figures are drawn as well.
+        summary: summary document, as `subflow show --json` prints it.
+        has_figures: whether to include figures.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if the run was measured and not simulated, is not over, or this version cannot read its scenario.
-        StoreError: if there is no such run or the database cannot be read.
+        InputError: if the run was measured instead of simulated, has not finished, or has an unreadable scenario.
+        StoreError: if the run does not exist or the database cannot be read.
     """
     origin = StoredOrigin.read(store, run_id)
     row = store.run(run_id)
@@ -214,7 +213,7 @@ def write_bundle(
     files[CITATION] = citation_cff().encode()
     files[METADATA] = crate_text(
         [CrateFile(name, content, _says(name), is_input=_is_input(name)) for name, content in files.items()]
-        # Its hash cannot be told here: it holds that of this description.
+        # without hash, because the manifest contains the hash of this description
         + [CrateFile(MANIFEST, None, "Versions, seed and signature of the run, and the hashes of all files")],
         title=f"{row.name}: a run of Subflow",
         about=(
@@ -250,9 +249,9 @@ def write_bundle(
 
 
 def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, bytes]]:
-    """The text with every policy file named by what it holds, and the content of all policies by name.
+    """The text with each policy file named by its content, and the contents of all policies by name.
 
-    Policies of the library keep their names; whatever these mean on another machine, the bundle's own count.
+    Policies of the library keep their names; the policies in the bundle take precedence on other machines.
     """
     found: dict[str, PolicyFile] = {file.name: file for _flow, file in policies_of(scenario)}
     plain = {
@@ -263,7 +262,7 @@ def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, b
 
 
 def _says(name: str) -> str:
-    """What a file of a bundle is."""
+    """Description of a file of a bundle."""
     for start, says in _SAYS.items():
         if name.startswith(start):
             return says

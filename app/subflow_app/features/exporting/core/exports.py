@@ -1,9 +1,9 @@
-"""Data of a run as files: CSV tables, the summary, the scenario and figures.
+"""Data of a run as files: CSV tables, summary, scenario and figures.
 
-CSV rule: the first column is ``time_s``; each further column is one trace, headed ``owner:column`` where the column
-name carries the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that gives the same float32
-back; an unknown value (NaN) is an empty cell. Marks, monitor intervals, decisions and what agents saw have a row each,
-with time and owner first.
+Format of the tables: the first column is ``time_s``, and each other column is one trace with the heading
+``owner:column``, whose name includes the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that
+gives the same float32; cells of unknown values (NaN) are empty. Marks, monitor intervals, decisions and agent steps
+have one row each, which begins with time and owner.
 """
 
 from __future__ import annotations
@@ -47,15 +47,16 @@ TABLE_FILES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What to write.
+    """The files to write for runs.
 
     Attributes:
-        run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml, and
-            intervals.csv, decisions.csv, decision_rules.json, agent_steps.csv and agents.json of runs that have them.
+        run_data: whether to write all data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml,
+            and, for runs with these data, intervals.csv, decisions.csv, decision_rules.json, agent_steps.csv and
+            agents.json.
         figures: plots to draw.
-        figure_formats: some of `FIGURE_KINDS`.
-        figure_data: also the data of each of those plots as ``<plot>.csv``.
-        look: of the figures.
+        figure_formats: subset of `FIGURE_KINDS`.
+        figure_data: whether to write the data of each plot as ``<plot>.csv``.
+        look: style, size and legend of the figures.
     """
 
     run_data: bool = True
@@ -73,21 +74,21 @@ def export_run(
     summary: Mapping[str, Any] | None = None,
     scenario_text: str | None = None,
 ) -> list[Path]:
-    """Write files of a run into a directory, which is made if need be; files of the same name are replaced.
+    """Write the files of a run into a folder, creating it if necessary and replacing files of the same name.
 
     Args:
         traces: the run.
-        directory: where to.
-        plan: what to write.
-        summary: written as summary.json with the run data.
-        scenario_text: written as scenario.toml with the run data.
+        directory: the folder.
+        plan: the files to write.
+        summary: content of summary.json, part of the run data.
+        scenario_text: content of scenario.toml, part of the run data.
 
     Returns:
         The files written, in order.
 
     Raises:
         ExportError: if a file cannot be written.
-        StoreError: if the traces are stored and cannot be read.
+        StoreError: if stored traces cannot be read.
     """
     target = made_folder(directory)
     written: list[Path] = []
@@ -101,12 +102,12 @@ def export_run(
 
 
 def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path) -> list[Path]:
-    """The scenario, and beside it the policies that do not ship, so that it means the same on another computer."""
+    """Write the scenario and those of its policies that do not ship, so that other computers can run it."""
     written = []
     try:
         scenario = read_stored(Use.EXPORT, text, summary, file="scenario.toml")
     except (InputError, ScenarioError):
-        scenario = None  # its policies are gone or have changed: the text still names them
+        scenario = None  # policies are missing or have changed; the text still names them
     names: dict[str, str] = {}
     for _flow, policy in policies_of(scenario) if scenario is not None else ():
         if policy.path is not None and policy.path.parent == shipped_policies():
@@ -117,11 +118,11 @@ def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path)
 
 
 def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:
-    """Make sure that some agent has the numbers that plots of one number are to show.
+    """Refuse plots of single numbers that no agent of the runs has.
 
     Raises:
-        InputError: if none has one of them.
-        StoreError: if traces are stored and cannot be read.
+        InputError: if no agent has one of the numbers.
+        StoreError: if stored traces cannot be read.
     """
     for plot in figures:
         if plot.numbers is None or not plot.number:
@@ -135,14 +136,14 @@ def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None
 
 
 def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPlan) -> list[Path]:
-    """Write the figures of a plan, and their data, with all these runs overlaid; plots that no run has are left out.
+    """Write the figures of a plan and their data, with all runs overlaid; omit plots that apply to no run.
 
     Returns:
         The files written, in order.
 
     Raises:
         ExportError: if a file cannot be written.
-        StoreError: if traces are stored and cannot be read.
+        StoreError: if stored traces cannot be read.
     """
     target = made_folder(directory)
     plots = [plot for plot in plan.figures if any(plot.is_in(traces) for traces in runs)]
@@ -173,31 +174,31 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
     Args:
         traces: the run.
         path: the file.
-        keys: which traces; all of them if left out. They must be sampled at the same times, as those of one run are.
+        keys: the traces, with common sample times, as all traces of a run have; None for all.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if there is nothing to write or the run lacks one of the traces.
+        InputError: if no trace is selected or the run lacks one of them.
     """
     chosen = list(traces.keys() if keys is None else keys)
     if not chosen:
         raise InputError(f'run "{traces.title}" has no such traces to export')
     columns = [traces.read(key) for key in chosen]
-    # A live run publishes samples while we read: the table ends with the shortest column.
+    # A live run adds samples during the export, so the table ends with the shortest column.
     count = min(len(values) for _, values in columns)
     headings = [f"{written(key.owner)}:{key.name}" for key in chosen]
     return _write_table(path, headings, columns[0][0][:count], [values[:count] for _, values in columns])
 
 
 def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
-    """Write the data of a figure as CSV, in SI units: what is drawn, sums included, one column per curve.
+    """Write the drawn data of a figure as CSV, in SI units: one column for each curve, including sums.
 
-    Runs of an overlay may be sampled differently, so the times of all curves are merged; a curve that has no sample at
-    a time has an empty cell there.
+    Overlaid runs may have different sample times, so the table merges the times of all curves. A curve without a sample
+    at a time has an empty cell.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if there is no curve.
+        InputError: if no curve is given.
     """
     if not curves:
         raise InputError(f"the {plot.title.lower()} figure has no curves to export")
@@ -207,16 +208,16 @@ def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
 def export_shown(
     plots: Sequence[tuple[PlotSpec, Sequence[Curve], Sequence[Bar]]], path: str | Path, runs: Sequence[Traces] = ()
 ) -> list[Path]:
-    """Write the data of plots of all kinds: one table of those over time, and one of each other beside it.
+    """Write the data of plots of all kinds: one table for plots over time, and one for each other plot.
 
-    Of several runs, ``run-runs.csv`` beside them tells which ones the tables call run 1, run 2 …
+    For several runs, ``run-runs.csv`` lists the runs that the tables number as run 1, run 2 …
 
-    The others are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``; where there is none over
-    time, the first of them is the file.
+    Tables of other plots are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``. Without plots over
+    time, the first of them has the name of the file.
 
     Raises:
         ExportError: if a file cannot be written.
-        InputError: if there is nothing in any of them.
+        InputError: if all plots are empty.
     """
     over_time = [(plot, curves) for plot, curves, _ in plots if plot.kind == TIME and curves]
     others = [each for each in plots if each[0].kind != TIME and (each[1] or each[2])]
@@ -233,9 +234,9 @@ def export_shown(
 
 
 def export_run_list(runs: Sequence[Traces], path: str | Path) -> Path:
-    """Write which runs are meant by run 1, run 2 … of other tables: number in the history, name, controllers, seed.
+    """Write the runs that other tables number as run 1, run 2 …: number in the history, name, controllers, seed.
 
-    What is not known of a run, e.g. the number of one that is not stored, is an empty cell.
+    Unknown values, e.g. the number of a run that is not stored, are empty cells.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -254,7 +255,7 @@ def export_run_list(runs: Sequence[Traces], path: str | Path) -> Path:
 
 
 def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
-    """Write the curves of a plot over another quantity than time as CSV, a row per point: run, owner, x, y; SI units.
+    """Write the curves of a plot without time axis as CSV, one row for each point: run, owner, x, y; SI units.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -269,7 +270,7 @@ def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
 
 
 def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
-    """Write bars as CSV: what each is of, its mean, half its 95 % interval, how many runs, and their values; SI units.
+    """Write bars as CSV: name, mean, half width of the 95 % interval, number of runs, and their values; SI units.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -290,11 +291,11 @@ def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
 
 
 def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | Path) -> Path:
-    """Write the data of several plots of the same runs into one table; else as `export_curves`.
+    """Write the data of several plots of the same runs into one table, in the form of `export_curves`.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if there is no curve in any of them.
+        InputError: if all plots are empty.
     """
     everything = [curve for _, curves in plots for curve in curves]
     if not everything:
@@ -332,7 +333,7 @@ def export_marks(traces: Traces, path: str | Path) -> Path:
 
 
 def export_intervals(table: EventTable, path: str | Path) -> Path:
-    """Write monitor intervals as CSV, in order of the time at which they were finished.
+    """Write monitor intervals as CSV, in order of their completion.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -343,9 +344,10 @@ def export_intervals(table: EventTable, path: str | Path) -> Path:
 
 
 def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path) -> list[Path]:
-    """Write decisions as CSV and their rules, with formula, source and the names of the numbers, as JSON.
+    """Write decisions as CSV, and their rules with formula, source and names of the numbers as JSON.
 
-    Numbers are in the order of their rule's names. Subflows are counted from 1; sets of them are separated by blanks.
+    Numbers have the order of the names in their rule. Subflows are counted from 1; sets of subflows are separated by
+    blanks.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -363,11 +365,11 @@ def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path
 
 
 def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | Path) -> list[Path]:
-    """Write what agents saw, did and earned as CSV, and what the agents and their numbers are as JSON.
+    """Write the steps of agents as CSV, and descriptions of the agents and their numbers as JSON.
 
-    A row for each subflow that an agent saw when it decided; the rows of a decision have the same number. Controllers
-    differ in what they see and do: each number has a column under its name, empty for agents without it. Records of
-    the past are ``see:rtt[1]`` (of the epoch before), ``see:rtt[2]``…; choices are numbers from 0 on.
+    The table has one row for each subflow that an agent observed at a decision; the rows of one decision share its
+    number. Each observation and action has a column with its name, which is empty for agents without it. Earlier epochs
+    are ``see:rtt[1]``, ``see:rtt[2]`` and so on; discrete actions are numbers from 0.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -397,13 +399,13 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
 
 
 def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
-    """Save a run that the store could not keep: its data, summary and scenario, in a new directory.
+    """Save the data, summary and scenario of a run that the store could not keep, in a new folder.
 
     Returns:
-        The directory.
+        The folder.
 
     Raises:
-        ExportError: if there is no place that can be written.
+        ExportError: if no place is writable.
     """
     plan = ExportPlan(run_data=True, figures=(), figure_formats=())
     reasons = []
@@ -411,7 +413,7 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
         try:
             export_run(traces, directory, plan, summary=summary, scenario_text=scenario_text)
         except ExportError as error:
-            # A directory takes no room on a disk that has none left for the files in it.
+            # A full disk may still accept the empty folder.
             shutil.rmtree(directory, ignore_errors=True)
             reasons.append(str(error))
         else:
@@ -421,7 +423,7 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
 
 
 def _export_tables(traces: Traces, target: Path) -> list[Path]:
-    """One table per scope that the run has, and the marks."""
+    """Write one table for each scope of the run, and the marks, intervals, decisions and agent steps."""
     written = [
         export_csv(traces, target / file_name, keys)
         for scope, file_name in TABLE_FILES.items()
@@ -448,29 +450,29 @@ def _write_table(
 
 
 def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> Path:
-    """Write a row for each event: time, owner, and these columns."""
+    """Write one row for each event: time, owner, and the given columns."""
     start = {"time_s": time_texts(table["time_ns"]), "owner": table.texts("owner")}
     everything = {**start, **columns}
     return write_csv(path, everything, zip(*everything.values(), strict=True))
 
 
 def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
-    """The texts, empty where they mean nothing."""
+    """The texts, or empty texts for inapplicable values."""
     return [text if known else "" for text, known in zip(texts, is_known.tolist(), strict=True)]
 
 
 def time_texts(time_ns: NDArray[np.int64]) -> list[str]:
-    """Times in ns as seconds, exactly, without zeros at the end."""
+    """Exact times in seconds, without trailing zeros."""
     return [_time_text(time / NANOSECONDS) for time in time_ns.tolist()]
 
 
 def _time_text(time_s: float) -> str:
-    """Nine decimals (1 ns), which cut the rounding of binary fractions off, without zeros at the end."""
+    """A time with at most nine decimals (1 ns), which removes the rounding of binary fractions."""
     return f"{time_s:.9f}".rstrip("0").rstrip(".")
 
 
 def _set_texts(masks: NDArray[np.int64]) -> list[str]:
-    """Sets of subflows, a bit each, as their numbers from 1 on."""
+    """Texts of sets of subflows, from bit masks: their numbers from 1."""
     distinct, where = np.unique(masks, return_inverse=True)
     sets = [" ".join(str(bit + 1) for bit in range(MAX_PATHS) if mask >> bit & 1) for mask in distinct.tolist()]
     return [sets[number] for number in where.tolist()]
@@ -480,14 +482,14 @@ def number_texts(column: NDArray[Any]) -> list[str]:
     """Each value in the shortest form that reads back as the same number; NaN as an empty text."""
     if column.dtype.kind != "f":
         return [str(value) for value in column.tolist()]
-    # Most traces are steps and repeat few values (windows, losses, zero), and formatting is what costs here.
+    # Formatting dominates the time, and most traces repeat few values (windows, losses, zero).
     distinct, where = np.unique(column, return_inverse=True)
     texts = np.array([_number_text(value) for value in distinct], dtype=object)
     return list(texts[where])
 
 
 def _number_text(value: np.floating[Any] | float) -> str:
-    """The shortest text of that precision, without an exponent where a person would not write one."""
+    """The shortest text of this precision, without an exponent for moderate numbers."""
     if np.isnan(value):
         return ""
     size = abs(float(value))

@@ -1,16 +1,16 @@
-"""A lab as one web page: its text, its checks, and the simulator for the runs that it asks for.
+"""A lab as one web page: its text, its checks, and the simulator for its runs.
 
-A student works through it in a browser, without Subflow. The file to hand in is the one that the program would have
-written. It is verified in the same way: each run is made again from its text, and its signature compared.
+A student works through the page in a browser, without Subflow. The page writes the same file to hand in as the program,
+which is verified in the same way: each run is simulated from its text, and the signatures are compared.
 
-The page has expressions of checks as nested lists, with the facts that they name of scenarios. It also has the
-scenarios with everything that a student can change in each.
+The page contains the expressions of checks as nested lists, the facts of scenarios that they use, and the scenarios
+with all possible changes.
 
-A change is worked out here, where scenarios can be read: as a patch of the document that the core reads, as a splice of
-the file's text, and as the values that checks then find. The page puts these together, so its simulation matches its
-text.
+Only the program can read scenarios, so this module computes each change in advance: as a patch of the document for the
+core, as a splice of the file's text, and as values for the checks. The page combines them, so its simulation matches
+its text.
 
-The little Markdown of labs becomes HTML: paragraphs, lists, formulas, emphasis, code and links.
+The Markdown subset of labs becomes HTML: paragraphs, lists, formulas, emphasis, code and links.
 """
 
 from __future__ import annotations
@@ -60,38 +60,38 @@ from subflow_sim.errors import SimError
 from subflow_sim.portable import portable, portable_choices
 from subflow_sim.scenario import Scenario
 
-# Of a checked call the arguments from which on keys and values stand by turns.
+# Index of the first argument of alternating keys and values, by function.
 _PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}
 _OF_SCENARIO = {"value": "", "text": "", "is_on": "", "changed": "", "has": "has:", "count": "count:"}
 _OF_FLOW = {"controller": "flows.{}.controller", "scheduler": "flows.{}.scheduler", "subflows": "subflows:{}"}
-# What pages cannot find out: of trainings nothing, and these figures the core does not tell them.
+# Functions that pages cannot compute: results of training, and figures that the core for web pages lacks.
 _UNKNOWN = frozenset({"trained", "training_steps", "training_return", "hol_blocking"})
 _VECTORS = frozenset({"rises", "falls", "spread"})
 
 
 def unknown_functions(step: Step) -> list[str]:
-    """What a step calls that a page cannot tell."""
+    """Functions of a step that a page cannot compute."""
     return sorted({call.name for each in _expressions(step) for call in each.calls()} & (_UNKNOWN | _VECTORS))
 
 
 def check_document(text: str) -> Any:
-    """A check as `compiled`; null: there is none."""
+    """A check as `compiled`, or None."""
     return compiled(Claim(text, functions())) if text else None
 
 
 def number_document(text: str) -> Any:
-    """An expression of a number as `compiled`; null: there is none."""
+    """A numeric expression as `compiled`, or None."""
     return compiled(Expression(text, functions())) if text else None
 
 
 def named_facts(lab: Lab) -> list[str]:
-    """All that the checks of a lab ask of scenarios: dotted keys, "has:KEY", "count:PART" and "subflows:FLOW"."""
+    """All facts of scenarios in the checks of a lab: dotted keys, "has:KEY", "count:PART" and "subflows:FLOW"."""
     calls = (call for step in lab.steps for each in _expressions(step) for call in each.calls())
     return sorted({fact for call in calls for fact in _facts_of(call)} - {"seed"})
 
 
 def facts(doc: ScenarioDoc, names: Iterable[str]) -> dict[str, Any]:
-    """What a scenario says to each; null where it says nothing."""
+    """The value of each fact in a scenario; None if the scenario lacks it."""
     return {name: _fact(doc, name) for name in names}
 
 
@@ -134,12 +134,12 @@ def _facts_of(call: Call) -> Iterator[str]:
 
 
 Changes: TypeAlias = tuple[tuple[str, str], ...]
-"""Keys with their values, in the order in which they are set."""
+"""Keys and values, in the order of setting."""
 
-_MARK = "\ue000"  # in the place of a number that the page puts in
+_MARK = "\ue000"  # placeholder for a number that the page inserts
 _PARTS = ("links", "flows", "nodes")
 _EVENT_KEYS = frozenset({"at", "link", "up", *EDITED_KEYS})
-_DEEPEST = 5  # of a patch: below that a value is replaced whole
+_DEEPEST = 5  # of a patch: deeper values are replaced as a whole
 _BEYOND = {
     "train": "agents are trained in the program",
     "promote": "policies are kept in the program",
@@ -149,12 +149,12 @@ _BEYOND = {
 
 @dataclass(slots=True)
 class LabScenarios:
-    """What a lab's page simulates.
+    """The scenarios that a lab's page can simulate.
 
     Attributes:
-        documents: of each scenario, the one that the student begins with first.
-        policies: trained policies that they name by their numbers.
-        beyond: by the id of a step, what of it pages cannot do; empty for those that they can.
+        documents: documents of the scenarios, the initial one first.
+        policies: trained policies, which the documents refer to by index.
+        beyond: reasons why pages cannot do a step, by its id.
     """
 
     documents: list[dict[str, Any]] = field(default_factory=list)
@@ -164,18 +164,18 @@ class LabScenarios:
 
 @dataclass(slots=True)
 class _Place:
-    """A scenario, and what the lab's solution sets in it: by what it belongs to, each way once."""
+    """A scenario, and the distinct changes that the lab's solution makes to it, by group of keys."""
 
     name: str
     text: str
-    wanted: dict[str, dict[Changes, str]] = field(default_factory=dict)  # with the step that sets it first
+    wanted: dict[str, dict[Changes, str]] = field(default_factory=dict)  # with the first step that makes the change
 
 
 def lab_scenarios(lab: Lab, fact_names: Sequence[str], sample_interval_s: float) -> LabScenarios:
-    """The scenarios that a lab's solution uses.
+    """The scenarios in the solution of a lab.
 
     Raises:
-        ScenarioError: if one is not usable.
+        ScenarioError: if a scenario is invalid.
     """
     made = LabScenarios()
     for place in _walk(lab, made.beyond):
@@ -184,7 +184,7 @@ def lab_scenarios(lab: Lab, fact_names: Sequence[str], sample_interval_s: float)
 
 
 def _walk(lab: Lab, beyond: dict[str, str]) -> list[_Place]:
-    """Follow the solution: which scenarios it opens, and which values it sets in each."""
+    """Follow the solution; return the scenarios that it opens, with the values that it sets in each."""
     here = _Place(lab.scenario.stem, lab.scenario_text())
     places = {here.name: here}
     assigned: dict[str, str] = {}
@@ -209,7 +209,7 @@ def _note(order: Order, step: Step, here: _Place, assigned: dict[str, str]) -> N
             continue
         group = group_of(key)
         for value in values.split(",") if order.verb == "sweep" else [values]:
-            if key == group:  # the short form takes the place of all that stood below
+            if key == group:  # the short form replaces all keys below it
                 for other in [each for each in assigned if group_of(each) == group]:
                     del assigned[other]
             assigned[key] = value
@@ -218,7 +218,7 @@ def _note(order: Order, step: Step, here: _Place, assigned: dict[str, str]) -> N
 
 
 def group_of(key: str) -> str:
-    """What is changed together: `links.wifi.jitter` of `links.wifi.jitter.spread`."""
+    """Prefix of the keys that change together: `links.wifi.jitter` for `links.wifi.jitter.spread`."""
     path = [str(each) for each in split_key(key)]
     return ".".join(path[: 3 if path[0] in _PARTS else 2])
 
@@ -264,7 +264,7 @@ def _document(place: _Place, fact_names: Sequence[str], sample_interval_s: float
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """What options are compared with."""
+    """The unchanged scenario, for comparison with options."""
 
     text: str
     info: Mapping[str, Any]
@@ -273,7 +273,7 @@ class _Base:
 
 
 def _numbers(text: str, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Numbers of links that can be anything."""
+    """Settings of links with free numeric values."""
     tree = read_toml(text)
     for index, link in enumerate(info["links"]):
         for key in (key for key in EDITED_KEYS if link["edit"][key]):
@@ -309,7 +309,7 @@ def _algorithm_keys(scenario: Scenario) -> Iterator[str]:
 
 
 def _algorithms(group: str, scenario: Scenario) -> Iterator[Changes]:
-    """The built-in algorithms that a flow of that kind may have."""
+    """The built-in algorithms for a flow of this kind."""
     part, _, rest = group.partition(".")
     name, _, key = rest.rpartition(".")
     if part != "flows" or name not in scenario.flows:
@@ -324,7 +324,7 @@ def _algorithms(group: str, scenario: Scenario) -> Iterator[Changes]:
 
 
 def _option(base: _Base, changes: Changes, policies: list[bytes]) -> dict[str, Any] | None:
-    """What changes make of a scenario; None: they are not for it, or not for a page."""
+    """The effect of changes on a scenario; None if they are invalid or impossible in a page."""
     try:
         text = with_overrides(base.text, [f"{key}={value}" for key, value in changes])
         scenario = read_scenario(Use.LAB, text)
@@ -344,14 +344,14 @@ def _option(base: _Base, changes: Changes, policies: list[bytes]) -> dict[str, A
 
 
 def label_of(changes: Changes) -> str:
-    """How a menu calls changes: the first value, and what else stands below the same key."""
+    """Label of changes in a menu: the first value, and further values below the same key."""
     group = group_of(changes[0][0])
     parts = [value if key == group else f"{key.removeprefix(group + '.')} = {value}" for key, value in changes]
     return ", ".join(parts)
 
 
 def _present(text: str, group: str, scenario: Scenario) -> str:
-    """How a menu calls what the scenario has."""
+    """Label of the present value in a menu."""
     value = get_value(read_toml(text), split_key(group))
     part, _, rest = group.partition(".")
     name, _, key = rest.rpartition(".")
@@ -367,7 +367,7 @@ def _present(text: str, group: str, scenario: Scenario) -> str:
 
 
 def _differences(before: Any, after: Any, at: tuple[str | int, ...] = ()) -> Iterator[list[Any]]:
-    """[path, value] of what is other; [path] of what is gone."""
+    """Pairs [path, value] of changed values, and [path] of removed ones."""
     if before == after or at in (("toml",), ("name",)):
         return
     if isinstance(before, dict) and isinstance(after, dict) and len(at) < _DEEPEST:
@@ -386,7 +386,7 @@ def _differences(before: Any, after: Any, at: tuple[str | int, ...] = ()) -> Ite
 
 
 def _common(first: str, second: str) -> int:
-    """How many characters two texts begin with together."""
+    """Length of the common prefix of two texts."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:
@@ -396,12 +396,12 @@ def _common(first: str, second: str) -> int:
 
 
 def _units(text: str) -> int:
-    """Its length as JavaScript counts it."""
+    """Length of a text in UTF-16 code units, as in JavaScript."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def beyond_pages(lab: Lab) -> str:
-    """Why a lab cannot be a page; empty: it can."""
+    """The reason why a lab cannot be a page; empty if it can."""
     if "train" in lab.needs:
         return "its students train an agent, which needs the program and PyTorch"
     if lab.scripts:
@@ -417,7 +417,7 @@ _EMPHASIS = re.compile(r"\*([^*\s](?:[^*]*[^*\s])?)\*")
 
 
 def markdown_html(text: str) -> str:
-    """A text with paragraphs as HTML; nothing that it says becomes an element of its own accord."""
+    """Convert a text with paragraphs to HTML; special characters are escaped."""
     parts = []
     for is_block, part in split_blocks(text.strip()):
         if is_block:
@@ -429,7 +429,7 @@ def markdown_html(text: str) -> str:
 
 
 def inline_html(text: str) -> str:
-    """A text without paragraphs as HTML."""
+    """Convert a text without paragraphs to HTML."""
     pieces = _CODE.split(html.escape(text, quote=False))
     return "".join(f"<code>{piece}</code>" if number % 2 else _words(piece) for number, piece in enumerate(pieces))
 
@@ -470,18 +470,19 @@ _SHOWS = ("plot", "field", "link")
 
 
 def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None = None) -> Path:
-    """Write the page of a lab; a file that is there is replaced once the new one is whole.
+    """Write the page of a lab; the complete new file replaces an existing one.
 
     Args:
-        lab: with its solution.
-        path: of the page.
-        key: of the course: the page is then of the lab that `subflow labs publish` makes, and signs for the course.
-        language: of its buttons; None: the present one.
+        lab: the lab with its solution.
+        path: the file.
+        key: key of the course; the page then contains the lab as `subflow labs publish` writes it, and signs for the
+            course.
+        language: language of the buttons; None for the present language.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if the lab cannot be a page, or the core for pages did not come with the program.
-        LabError: if it has been published before.
+        InputError: if the lab cannot be a page, or the program was built without the core for web pages.
+        LabError: if the lab is already published.
     """
     check_page(lab)
     data = lab_document(lab, key=key, language=language or current_language())
@@ -492,7 +493,7 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
 
 
 def check_page(lab: Lab) -> None:
-    """Raise what tells why a lab cannot be a page, as `write_lab_page` does; nothing: it can."""
+    """Raise the error of `write_lab_page` for a lab that cannot be a page."""
     check_offered()
     if lab.is_published:
         raise LabError(
@@ -504,12 +505,12 @@ def check_page(lab: Lab) -> None:
 
 
 def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
-    """What the page of a lab knows.
+    """The document of a lab's page.
 
     Args:
-        lab: with its solution.
-        key: of the course; empty: it is not for one.
-        language: of its buttons.
+        lab: the lab with its solution.
+        key: key of the course; empty without a course.
+        language: language of the buttons.
     """
     shown = parse_lab(published_text(lab, key), lab.path) if key else lab
     interval_s = Settings().sample_interval_s
@@ -581,7 +582,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
 
 
 def _said(prediction: Prediction, said: str | float) -> Any:
-    """What a mistake is told by: an option, a number, or a claim about the curve that was drawn."""
+    """The condition of a mistake: an option, a number, or a claim about the drawn curve."""
     return compiled(Claim(str(said), SKETCH_FUNCTIONS)) if prediction.kind == SKETCH else said
 
 
@@ -593,7 +594,7 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
         return told | {"sealed": {"salt": sealed.salt, "entries": dict(sealed.entries), "is_exact": False}}
     if not question.options:
         expression = Expression(question.answer, functions())
-        if list(expression.calls()):  # what is right depends on the student's own runs, and is not a secret
+        if list(expression.calls()):  # the answer depends on the student's own runs and is no secret
             mistakes = [[mistake.said, mistake.why] for mistake in question.mistakes]
             return told | {"answer": compiled(expression), "why": question.why, "mistakes": mistakes}
         right = expression.value(lambda *_: 0.0)
@@ -603,10 +604,10 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
 
 
 def _sealed(question: Question, right: str | float, salt: str) -> dict[str, Any]:
-    """The answers, closed as a published lab has them.
+    """The answers, sealed as in a published lab.
 
-    What is said to a number begins with the number that it is near to: hashes know steps of the tolerance alone, and
-    the page judges as the program does.
+    The feedback on a number begins with the number that it belongs to. Hashes distinguish only steps of the tolerance,
+    but the page must judge as exactly as the program.
     """
 
     def told(said: str | float, *, is_right: bool, why: str) -> tuple[str | float, Told]:

@@ -1,4 +1,4 @@
-"""A figure of the guide that is a run: its recorded curves as a picture, and the page that simulates it again."""
+"""A figure of the guide from a run: a picture of its recorded curves, and the page that simulates it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from subflow_store import open_store
 
 @dataclass(frozen=True, slots=True)
 class LiveFigure:
-    """One of them.
+    """A figure with picture and page.
 
     Attributes:
-        file: name of its page.
-        title: of its scenario.
+        file: file name of its page.
+        title: title of the scenario.
         picture: the recorded curves, as HTML.
-        page: that shows it; without the parts that such pages share, if they share any.
+        page: HTML of the page, without the parts that such pages share.
     """
 
     file: str
@@ -33,17 +33,17 @@ class LiveFigure:
 
 
 def live_figure(scenario: str, quantities: Sequence[str], changes: Sequence[str] = (), shared: str = "") -> LiveFigure:
-    """Make a figure; its run is made for it.
+    """Simulate a scenario and make its figure.
 
     Args:
-        scenario: a shipped one.
-        quantities: names of its traces, which the picture and the page show.
-        changes: "KEY=VALUE" made in the scenario.
-        shared: address of what pages share, as `web_page.shared_parts` makes it; empty: the page is whole without.
+        scenario: name of a shipped scenario.
+        quantities: names of the traces that picture and page show.
+        changes: overrides of the scenario, "KEY=VALUE".
+        shared: address of the `web_page.shared_parts`; empty to include them in the page.
 
     Raises:
-        InputError: if there is no such scenario, or its run has no such picture.
-        ScenarioError: if it is not usable with the changes.
+        InputError: if the scenario does not exist.
+        ScenarioError: if the scenario is invalid with the changes.
     """
     source = open_scenario(scenario, use=Use.PAGE, overrides=changes)
     with open_store(":memory:") as store:

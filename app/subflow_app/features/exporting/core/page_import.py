@@ -1,4 +1,4 @@
-"""Taking a scenario back out of a web page, with what its reader has changed there."""
+"""Import of a scenario from a web page, including the changes that its reader made."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from subflow_sim.scenario import Scenario
 MOST_PAGE_BYTES = 64_000_000
 _MOST_TOLD_BYTES = 256_000_000
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+# english: keep, because the page format contains this id
 _TOLD = re.compile(r'<script type="application/octet-stream" id="told" data-size="(\d{1,9})">(.*?)</script>', re.DOTALL)
 _FLOW_KEYS = ("controller", "scheduler")
 
@@ -37,12 +38,12 @@ class PageScenario:
     """A scenario of a page.
 
     Attributes:
-        name: of its run.
-        text: of the scenario file, with the change that its reader had made, if any.
-        scenario: what the text says.
-        signature: of the run of that text; empty: the page does not say.
-        notices: lines about policies that are other ones on this computer than in the page.
-        policies: contents, by name, of those that the text needs from the page; `keep_policies` keeps them.
+        name: name of the run.
+        text: text of the scenario file, including the changes that the reader made.
+        scenario: the parsed scenario.
+        signature: signature of the run of this text; empty if the page lacks it.
+        notices: warnings about policies that differ between the page and this computer.
+        policies: contents, by name, of the policies that the text needs from the page; `keep_policies` stores them.
     """
 
     name: str
@@ -58,10 +59,10 @@ class WebPage:
     """A page of runs.
 
     Attributes:
-        path: its file, as it was exported or as its reader saved it.
-        runs: what it says of them.
-        change: what its reader has changed; None: nothing.
-        policies: contents of its policies, by their numbers.
+        path: the file, as exported or as saved by the reader.
+        runs: documents of the runs.
+        change: the changes made by the reader; None without changes.
+        policies: contents of the policies, by their numbers.
     """
 
     path: Path
@@ -71,24 +72,24 @@ class WebPage:
 
     @property
     def names(self) -> list[str]:
-        """What its runs are called, in order."""
+        """Names of the runs, in order."""
         return [str(run["name"]) for run in self.runs]
 
     def scenario(self, number: int = 1) -> PageScenario:
         """The scenario of a run.
 
         Args:
-            number: which of its runs, from 1 on.
+            number: number of the run in the page, from 1.
 
         Raises:
-            InputError: if it has no such run, or what it says of that is damaged.
+            InputError: if the run does not exist, or its document is damaged.
         """
         path = self.path
         if not 1 <= number <= len(self.runs):
             raise InputError(f"{path}: run {number}: it has {len(self.runs)}")
         try:
             run, change = self.runs[number - 1], self.change
-            # The reader changes the run that is chosen, which is the first unless there are several.
+            # The reader changes the chosen run, which is initially the first.
             if change is not None and change.get("run", 0) != number - 1:
                 change = None
             text = str(run["toml"]) if change is None else _with_change(run, change)
@@ -113,9 +114,9 @@ class WebPage:
             raise InputError(f"{path}: a damaged page: {error}") from error
 
     def _brought_policies(self, run: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, bytes]]:
-        """The policies of a run that this computer lacks under their names: new names of these, and contents by them.
+        """Policies of a run that this computer lacks: new names by their names in the page, and contents by new names.
 
-        The new names follow from the contents, so that they mean the same on each computer.
+        The new names derive from the contents, so they mean the same on each computer.
         """
         library = policy_library()
         names, brought = {}, {}
@@ -132,7 +133,7 @@ class WebPage:
         return names, brought
 
     def _other_policies(self, run: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
-        """Lines about flows whose policy has another content here, whatever it is called."""
+        """Warnings about flows whose policy has other content on this computer."""
         deciders = [flow.get("decider") or {} for flow in run["scenario"]["scenario"].get("flows", ())]
         told: dict[str, None] = {}
         for flow, decider in zip(run["flows"], deciders, strict=True):
@@ -150,10 +151,10 @@ class WebPage:
 
 
 def read_page(path: Path) -> WebPage:
-    """A page of runs.
+    """Read a page of runs.
 
     Raises:
-        InputError: if it cannot be read, is not a page of ours or is damaged.
+        InputError: if the file cannot be read, is not a page of Subflow, or is damaged.
     """
     try:
         page = read_file(path, MOST_PAGE_BYTES).decode("utf-8")
@@ -181,12 +182,12 @@ def read_page(path: Path) -> WebPage:
 
 
 def _unpacked(text: str, size: int) -> bytes:
-    """What a page has packed."""
+    """Unpack the document of a page."""
     return _gunzipped(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES, "its runs")
 
 
 def _unpacked_policies(packed: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The policies of a page, which all together take at most as much as a policy may."""
+    """Unpack the policies of a page; their total size may not exceed the limit for one policy."""
     contents: list[bytes] = []
     left_bytes = MAX_POLICY_BYTES
     for each in packed:
@@ -196,7 +197,7 @@ def _unpacked_policies(packed: Sequence[bytes]) -> tuple[bytes, ...]:
 
 
 def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario:
-    """The scenario of a page, with its policies before those of this computer."""
+    """The scenario of a page; its policies take precedence over those of this computer."""
     with tempfile.TemporaryDirectory(prefix="subflow-page-") as folder:
         for name, content in policies.items():
             Path(folder, f"{name}{SUFFIX}").write_bytes(content)
@@ -205,7 +206,7 @@ def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario
 
 def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) -> bytes:
     try:
-        reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the heading of gzip
+        reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the gzip header
         content = reader.decompress(packed, most_bytes)
     except zlib.error as error:
         raise ValueError(f"{what} cannot be unpacked: {error}") from None
@@ -215,7 +216,7 @@ def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) 
 
 
 def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:
-    """The text of a run's scenario with what its reader has changed: values from the start, events from a time."""
+    """The text of a run's scenario with the reader's changes: values from the start, or events at a time."""
     text = str(run["toml"])
     if change["from"] is None:
         for edit in change["edits"]:
@@ -234,7 +235,7 @@ def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:
 
 
 def _edited(run: Mapping[str, Any], edit: Mapping[str, Any]) -> tuple[tuple[str, str], float | str]:
-    """Which table of the file an edit is of, and the value."""
+    """The table of the file that an edit belongs to, and the value."""
     key = edit["key"]
     if edit["kind"] == "link" and key in EDITED_KEYS:
         return ("links", str(run["links"][edit["link"]]["name"])), float(edit["value"])
@@ -244,5 +245,5 @@ def _edited(run: Mapping[str, Any], edit: Mapping[str, Any]) -> tuple[tuple[str,
 
 
 def _seconds(text: object) -> str:
-    """Nine digits behind the point, as the page has them: a nanosecond is one."""
+    """A time with nine decimals (nanoseconds), as in the page."""
     return f"{float(str(text)):.9f}s"

@@ -1,4 +1,4 @@
-"""What is written of a stored run by itself: tables, packets and a bundle, in one folder."""
+"""Export of one stored run to a folder: tables, packets, a bundle and a web page."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunExport:
-    """What is wanted.
+    """The parts of a run to export.
 
     Attributes:
-        run_data: CSV tables, summary and scenario, as `exports.ExportPlan` has them.
-        tables: samples in other forms, by names of `TABLE_FORMATS`.
-        capture: packets of a flow; without a name, of the first. None: none.
-        bundle: the run in one file.
-        page: the run as a web page that simulates it again.
+        run_data: whether to write CSV tables, summary and scenario, see `exports.ExportPlan`.
+        tables: other forms of the samples, by names of `TABLE_FORMATS`.
+        capture: packets of the named flow, or of the first without a name; None for no capture.
+        bundle: whether to write the run as one file.
+        page: whether to write a web page that simulates the run.
     """
 
     run_data: bool = True
@@ -43,11 +43,11 @@ class RunExport:
 
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
-    """What came of it.
+    """The files of an export.
 
     Attributes:
-        files: that were written, in order.
-        notices: what a person has to know of them.
+        files: the written files in order.
+        notices: warnings about the files.
     """
 
     files: tuple[Path, ...]
@@ -63,26 +63,26 @@ def export_stored_run(
     summary: Mapping[str, Any],
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> ExportedRun:
-    """Write it into a folder, which is made if need be; files of the same name are replaced.
+    """Write a run into a folder, creating it if necessary and replacing files of the same name.
 
     Args:
-        store: where the run is.
-        run_id: its number.
-        folder: where to.
-        wanted: what.
-        summary: document of the run.
-        is_cancelled: asked while packets are simulated again; what was written until then stays.
+        store: database with the run.
+        run_id: number of the run.
+        folder: the folder.
+        wanted: the parts to write.
+        summary: summary document of the run.
+        is_cancelled: called during the simulation of packets; True cancels and keeps the files written before.
 
     Raises:
-        AppError: if something that is not installed is needed.
+        AppError: if a required package is not installed.
         ExportError: if a file cannot be written.
-        InputError: if what is wanted is not there.
+        InputError: if the run lacks a requested part.
         SimError: if the simulator refuses the scenario.
-        StoreError: if there is no such run or the database cannot be read.
+        StoreError: if the run does not exist or the database cannot be read.
     """
     row, traces = store.run(run_id), StoredTraces(store, run_id)
     if wanted == RunExport(run_data=False):
-        return ExportedRun(())  # an empty folder would only ask what is missing in it
+        return ExportedRun(())  # an empty folder would look like a failed export
     made_folder(folder)
     files: list[Path] = []
     notices: list[str] = []

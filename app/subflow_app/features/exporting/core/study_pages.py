@@ -1,7 +1,7 @@
-"""Experiments and sweeps as web pages: results, figures, and runs that the page simulates itself.
+"""Web pages of experiments and sweeps: results, figures, and runs that the page simulates.
 
-The page of an experiment has the verdicts and the figure of each claim, and runs that are simulated when it is opened.
-The page of a sweep has its figures over a parameter; the run of each point is simulated when it is chosen.
+The page of an experiment shows verdict and figure of each claim, and simulates its runs on opening. The page of a sweep
+shows its figures over a parameter, and simulates the run of a chosen point.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 PAGE_NAME = f"experiments{PAGE_SUFFIX}"
 TITLE = "Experiments of the papers, reproduced"
 MOST_BYTES = 1_500_000
-"""Of what the runs of an experiment add to the page, packed: their scenarios, recorded traces and trained policies."""
-# Over each other when an experiment is opened; further ones are chosen there.
+"""Maximum size that the runs of an experiment add to the page, packed: scenarios, recorded traces and policies."""
+# Number of runs overlaid when an experiment is opened; the page offers the others.
 _MOST_SHOWN = 2
-_PLAIN = " =:/,;()'!*+-.~$&@[]|"  # what needs no escape in an address within quotes
+_PLAIN = " =:/,;()'!*+-.~$&@[]|"  # characters that need no escape in a quoted address
 _NO_RUNS = {
     "training": "This experiment trains agents: no run of a network shows it.",
     "cost": "This experiment measures the cost of computing: no run of a network shows it.",
@@ -64,15 +64,15 @@ _NO_RUNS = {
 
 
 def write_gallery_page(exhibits: Mapping[Exhibit, Store | None], path: Path) -> Path:
-    """Write the page of experiments; a file that is there is replaced once the new one is whole.
+    """Write the page of experiments; the complete new file replaces an existing one.
 
     Args:
-        exhibits: the experiments, each with the store that has its runs.
-        path: of the page.
+        exhibits: the experiments, each with the store of its runs.
+        path: the file.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if there is no run to show, or the core for pages did not come with the program.
+        InputError: if no run can be shown, or the program was built without the core for web pages.
         StoreError: if a database cannot be read.
     """
     return write_file(path, gallery_page(exhibits))
@@ -84,15 +84,15 @@ def gallery_page(
     shared: str = "",
     render: Callable[[FigurePlan], bytes] = render_figure,
 ) -> str:
-    """The text of the page of experiments.
+    """The HTML text of the page of experiments.
 
     Args:
-        exhibits: the experiments, each with the store that has its runs.
-        shared: as for `page_of`.
+        exhibits: the experiments, each with the store of its runs.
+        shared: as in `page_of`.
         render: draws a figure.
 
     Raises:
-        InputError: if there is no run to show, or the core for pages did not come with the program.
+        InputError: if no run can be shown, or the program was built without the core for web pages.
     """
     check_offered()
     runs: list[dict[str, Any]] = []
@@ -131,7 +131,7 @@ def gallery_page(
 
 
 def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
-    """What is told of an experiment."""
+    """Document of an experiment: title, texts and tables."""
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None:
         return {
@@ -162,7 +162,7 @@ def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
 
 
 def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple[list[dict[str, Any]], str]:
-    """Documents of a run of each series, or why there are none; policies are added to those of the page."""
+    """Documents of one run of each series, or the reason for their absence; adds their policies to ``policies``."""
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None or results is None or store is None:
         return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."
@@ -185,7 +185,7 @@ def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple
 
 
 def _run_ids(results: Results) -> dict[str, int]:
-    """The first run of each series, by what it is called: what the paper proposes first."""
+    """The first run of each series by name, beginning with the series that the paper proposes."""
     from subflow_app.features.gallery.core.runs_kind import RunValues
 
     values, found = results.values, {}
@@ -201,10 +201,10 @@ def _run_ids(results: Results) -> dict[str, int]:
 
 
 def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
-    """The figure as a picture of the page, by whose name its script finds it; empty: there is none."""
+    """The figure as an image, with an id for the script of the page; empty without a figure."""
     if exhibit.figure is None or exhibit.results is None:
         return ""
-    # Text stays text: a third of the size.
+    # Text elements instead of outlines take a third of the size.
     style = replace(exhibit.figure.style, text_in_svg=True)
     drawn = render(replace(exhibit.figure, kind="svg", style=style)).decode()
     source = html.escape(f"data:image/svg+xml,{quote(drawn[drawn.index('<svg') :], safe=_PLAIN)}")
@@ -213,28 +213,28 @@ def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
 
 
 def _recorded(exhibit: Exhibit, chapter: Mapping[str, Any], figure: str) -> str:
-    """What stands there where the simulator cannot run."""
+    """Content for browsers that cannot run the simulator."""
     texts = "".join(f"<p>{html.escape(text)}</p>" for text in chapter["texts"])
     verdicts = "" if exhibit.results is None else table_html(verdict_table(exhibit.results))
     return f"<h3>{html.escape(chapter['title'])}</h3>{texts}{figure}{verdicts}"
 
 
 def _table_document(table: TextTable) -> dict[str, Any]:
-    """A table as the page's script lays it out."""
+    """A table in the form that the script of the page expects."""
     return {"caption": table.title, "heads": [column.title for column in table.columns], "rows": list(table.rows)}
 
 
 MOST_POINTS = 200
-"""As a page of some hundred kilobytes holds them, and a menu shows them."""
+"""Maximum for a page of some hundred kilobytes and a readable menu."""
 
 
 def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
-    """Write the page of a sweep: of each point that has a run, that of the first seed.
+    """Write the page of a sweep, with the run of the first seed at each point.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if the sweep has no run or too many points, or as `write_page` has it.
-        StoreError: if there is no such sweep or the database cannot be read.
+        InputError: if the sweep has no run or too many points, or for the reasons of `write_page`.
+        StoreError: if the sweep does not exist or the database cannot be read.
     """
     check_offered()
     table = stored_table(store, sweep_id)
@@ -261,11 +261,11 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
 
 
 def _pictures(study: SweepStudy, numbers: Mapping[int, int]) -> dict[str, Any]:
-    """The figures over the parameter that the window chooses, too.
+    """The figures over the parameter that the window would choose.
 
     Args:
         study: the sweep.
-        numbers: of the points of the page, by those of the sweep.
+        numbers: index of each point in the page, by its index in the sweep.
     """
     choice = settled(ViewChoice("lines"), study)
     figures: list[dict[str, Any]] = []

@@ -1,6 +1,6 @@
-"""The forms in which the samples of a run are written, beside the CSV tables of `exports`.
+"""Further forms of the samples of a run, besides the CSV tables of `exports`.
 
-A new form is a module with a writer and a row of `TABLE_FORMATS`: command line, window and self-test offer it then.
+A new form needs a writer and a row of `TABLE_FORMATS`. Command line, window and self-test then offer it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class TableFormat:
     """A form of table.
 
     Attributes:
-        name: word of `--format`.
-        text: check box of the window, in English.
-        write: writes the files, from the run, the keys of its series (at least one), the folder, which exists, and
-            facts of the run (seed, signature and so on); returns the files. Raises `ExportError` if one cannot be
-            written and `StoreError` if stored traces cannot be read.
+        name: value of `--format`.
+        text: label of the check box, in English.
+        write: writes the files from the run, the keys of its series (at least one), the existing folder, and facts of
+            the run (seed, signature and so on); returns the files. Raises `ExportError` if a file cannot be written and
+            `StoreError` if stored traces cannot be read.
     """
 
     name: str
@@ -42,13 +42,13 @@ TABLE_FORMATS: tuple[TableFormat, ...] = (
 
 
 def export_table(traces: Traces, directory: Path, name: str, described: Mapping[str, Any] | None = None) -> list[Path]:
-    """Write the samples of a run into a folder, which is made if need be; files of the same name are replaced.
+    """Write the samples of a run into a folder, creating it if necessary and replacing files of the same name.
 
     Args:
         traces: the run.
-        directory: where to.
-        name: of the form.
-        described: facts of the run that go into the metadata of Parquet files: seed, signature and so on.
+        directory: the folder.
+        name: name of the form.
+        described: facts of the run for the metadata of Parquet files: seed, signature and so on.
 
     Returns:
         The files written.
@@ -56,7 +56,7 @@ def export_table(traces: Traces, directory: Path, name: str, described: Mapping[
     Raises:
         ExportError: if a file cannot be written.
         InputError: if the run has no samples.
-        StoreError: if the traces are stored and cannot be read.
+        StoreError: if stored traces cannot be read.
     """
     keys = traces.keys()
     if not keys:

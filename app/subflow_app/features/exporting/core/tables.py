@@ -1,18 +1,18 @@
 """The samples of a run as tables for other programs: long CSV, and Parquet, wide or long.
 
-Wide is a column per trace, as in ``subflows.csv``, ``flows.csv`` and ``links.csv`` (see `exports`). Long is a row per
-sample: ``time_s, scope, owner, quantity, unit, value``, the form that grammars of graphics and data frames like best.
-All values are SI. The name of a quantity ends in its unit, which is also in a column (long) or in the metadata of the
-file (wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed, signature and so on).
+Wide tables have one column for each trace, as in ``subflows.csv``, ``flows.csv`` and ``links.csv`` (see `exports`).
+Long tables have one row for each sample: ``time_s, scope, owner, quantity, unit, value``, as data frames and grammars
+of graphics expect. All values are SI. The name of a quantity ends in its unit, which is also in a column (long) or in
+the metadata of the file (wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed,
+signature and so on).
 
-Flat tables are written as Apache Parquet: floats and names, in row groups, compressed with zstd. Of the format
-(https://parquet.apache.org/docs/file-format/) this is the part that a table of samples needs, which keeps a library of
-75 MB out of the installation. Floats are split into streams of their first, second, … bytes, since those of a trace
-differ in few of them: half the size. Names are written once and referred to. The tests read the files with Apache
-Arrow.
+Flat tables are written as Apache Parquet: floats and names, in row groups, compressed with zstd. This module implements
+only the part of the format (https://parquet.apache.org/docs/file-format/) that tables of samples need, which avoids a
+dependency of 75 MB. Floats are split into streams of their first, second, … bytes, because the values of a trace differ
+in few bytes; this halves the size. Names are stored in a dictionary. The tests read the files with Apache Arrow.
 
-Descriptions in Parquet files use the compact protocol of Apache Thrift, of which only the necessary part is here:
-https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
+Metadata in Parquet files uses the compact protocol of Apache Thrift, of which this module implements the necessary
+part: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from subflow_app.vocabulary.tables import csv_text
 
 @dataclass(frozen=True, slots=True)
 class I32:
-    """An integer of 32 bits."""
+    """Thrift integer of 32 bits."""
 
     number: int
     KIND = 5
@@ -46,7 +46,7 @@ class I32:
 
 @dataclass(frozen=True, slots=True)
 class I64:
-    """An integer of 64 bits."""
+    """Thrift integer of 64 bits."""
 
     number: int
     KIND = 6
@@ -54,14 +54,14 @@ class I64:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text."""
+    """Thrift string."""
 
     text: str
     KIND = 8
 
 
 class List:
-    """Values of one kind."""
+    """Thrift list: values of one kind."""
 
     KIND = 9
 
@@ -71,7 +71,7 @@ class List:
 
 
 class Struct:
-    """Fields, in the order of their numbers, from one to the next no more than 15."""
+    """Thrift struct: fields in ascending order of their numbers, which differ by at most 15."""
 
     KIND = 12
 
@@ -91,7 +91,7 @@ class Field:
 
 
 def encoded(value: Value) -> bytes:
-    """The value as it stands in a file."""
+    """Encode a value in the compact protocol."""
     out = bytearray()
     _write(out, value)
     return bytes(out)
@@ -99,7 +99,7 @@ def encoded(value: Value) -> bytes:
 
 def _write(out: bytearray, value: Value) -> None:
     if isinstance(value, I32 | I64):
-        out += varint(value.number << 1 ^ value.number >> 63)  # zigzag: small numbers of either sign are short
+        out += varint(value.number << 1 ^ value.number >> 63)  # zigzag encoding: small numbers of either sign are short
     elif isinstance(value, Text):
         raw = value.text.encode()
         out += varint(len(raw)) + raw
@@ -107,7 +107,7 @@ def _write(out: bytearray, value: Value) -> None:
         count = len(value.values)
         if count < 15:
             out.append(count << 4 | value.element_kind)
-        else:  # there is no room for it beside the kind
+        else:  # the count does not fit beside the kind
             out += bytes([0xF0 | value.element_kind]) + varint(count)
         for each in value.values:
             _write(out, each)
@@ -121,7 +121,7 @@ def _write(out: bytearray, value: Value) -> None:
 
 
 def varint(number: int) -> bytes:
-    """A number that is not negative, in groups of seven bits, the lowest first."""
+    """Encode a non-negative number in groups of seven bits, the lowest first."""
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -134,7 +134,7 @@ _MAGIC = b"PAR1"
 _FORMAT_VERSION = 2
 _LEVEL = 3
 
-# Enumerations of the format.
+# Enumerations of the Parquet format.
 _FLOAT, _DOUBLE, _BYTE_ARRAY = 4, 5, 6
 _REQUIRED, _OPTIONAL = 0, 1
 _PLAIN, _RLE, _RLE_DICTIONARY, _BYTE_STREAM_SPLIT = 0, 3, 8, 9
@@ -143,7 +143,7 @@ _ZSTD = 6
 _UTF8 = 0
 
 ROWS_PER_GROUP = 1 << 20
-"""Readers hold a group in memory at a time."""
+"""Rows in a row group; readers hold one group in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,9 +151,9 @@ class Numbers:
     """A column of numbers.
 
     Attributes:
-        name: of the column.
-        values: float32 or float64, shape (rows,); NaN is written as null where the column may have nulls.
-        has_nulls: whether it may.
+        name: name of the column.
+        values: float32 or float64, shape (rows,); NaN is written as null if the column may have nulls.
+        has_nulls: whether the column may have nulls.
     """
 
     name: str
@@ -163,12 +163,12 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """A column of texts of which there are few.
+    """A column of texts with few distinct values.
 
     Attributes:
-        name: of the column.
-        texts: the different ones.
-        runs: (which of the texts, in how many rows on end), from the first row on.
+        name: name of the column.
+        texts: the distinct texts.
+        runs: pairs of (index of the text, number of consecutive rows), from the first row.
     """
 
     name: str
@@ -180,12 +180,12 @@ Column = Numbers | Names
 
 
 def parquet_bytes(columns: Sequence[Column], metadata: Mapping[str, str], created_by: str) -> bytes:
-    """A whole file.
+    """The content of a Parquet file.
 
     Args:
-        columns: all with the same number of rows.
-        metadata: texts kept with the file, by key.
-        created_by: what wrote it: "NAME version 1.2.3".
+        columns: the columns, of equal length.
+        metadata: texts in the footer, by key.
+        created_by: program that wrote the file: "NAME version 1.2.3".
     """
     n_rows = _count(columns[0])
     out = bytearray(_MAGIC)
@@ -212,7 +212,7 @@ def _count(column: Column) -> int:
 
 
 def _part(column: Column, first: int, end: int) -> Column:
-    """These rows of a column."""
+    """Rows of a column from ``first`` to ``end``."""
     if isinstance(column, Numbers):
         return Numbers(column.name, column.values[first:end], column.has_nulls)
     ends = list(accumulate(count for _, count in column.runs))
@@ -225,7 +225,7 @@ def _part(column: Column, first: int, end: int) -> Column:
 
 def _schema_element(column: Column) -> Struct:
     if isinstance(column, Names):
-        string = Struct(Field(1, Struct()))  # of the union of logical types
+        string = Struct(Field(1, Struct()))  # member of the union of logical types
         kind, repetition = _BYTE_ARRAY, _REQUIRED
         marks = [Field(6, I32(_UTF8)), Field(10, string)]
     else:
@@ -242,7 +242,7 @@ def _key_value(key: str, value: str) -> Struct:
 
 
 def _group(out: bytearray, columns: Sequence[Column]) -> Struct:
-    """Appends the chunks of a row group and returns its description."""
+    """Append the chunks of a row group and return its metadata."""
     begin = len(out)
     chunks = [_names_chunk(out, each) if isinstance(each, Names) else _numbers_chunk(out, each) for each in columns]
     return Struct(Field(1, List(Struct, chunks)), Field(2, I64(len(out) - begin)), Field(3, I64(_count(columns[0]))))
@@ -301,7 +301,7 @@ def _chunk(
         *([] if dictionary_begin is None else [Field(11, I64(dictionary_begin))]),
         Field(12, Struct(Field(3, I64(n_nulls)))),
     ]
-    # Where the description of a chunk stands if not in the footer: nowhere else.
+    # Offset of the metadata of a chunk outside the footer; 0, because only the footer contains it.
     return Struct(Field(2, I64(0)), Field(3, Struct(*told)))
 
 
@@ -311,7 +311,7 @@ def _data_page(out: bytearray, body: bytes, n_values: int, encoding: int) -> tup
 
 
 def _page(out: bytearray, kind: int, body: bytes, header: Field) -> tuple[int, int]:
-    """Appends a page; returns its size before and after compression, both with its header."""
+    """Append a page; return its size before and after compression, both including the header."""
     packed = zstandard.ZstdCompressor(level=_LEVEL).compress(body)
     head = encoded(Struct(Field(1, I32(kind)), Field(2, I32(len(body))), Field(3, I32(len(packed))), header))
     out += head + packed
@@ -319,7 +319,7 @@ def _page(out: bytearray, kind: int, body: bytes, header: Field) -> tuple[int, i
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> bytes:
-    """Flags of one bit as runs of equal ones: the run-length half of the hybrid encoding."""
+    """Encode flags of one bit as runs of equal values: the run-length half of the hybrid encoding."""
     edges = np.flatnonzero(flags[1:] != flags[:-1]) + 1
     begins = np.concatenate(([0], edges))
     counts = np.diff(np.concatenate((begins, [len(flags)])))
@@ -343,7 +343,7 @@ def write_long_csv(
     times: dict[int, list[str]] = {}
     for key in keys:
         time_s, values = traces.read(key)
-        if len(time_s) not in times:  # nearly always those of all traces of a run are the same
+        if len(time_s) not in times:  # the traces of a run nearly always have common sample times
             times[len(time_s)] = time_texts((time_s * NANOSECONDS).round().astype(np.int64))
         middle = csv_text(_texts(key), ()).removesuffix("\n")
         rows = zip(times[len(time_s)], number_texts(values), strict=False)
@@ -407,7 +407,7 @@ def _texts(key: SeriesKey) -> tuple[str, str, str, str]:
 
 
 def _rounded(time_s: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Times are multiples of the interval: nine decimals cut the rounding of binary fractions off."""
+    """Round times to nine decimals, which removes the rounding of binary fractions."""
     return np.round(time_s, 9)
 
 

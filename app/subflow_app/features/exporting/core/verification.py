@@ -1,4 +1,4 @@
-"""Whether a bundle is what it says: its files are whole, and simulating its scenario again gives the same run."""
+"""Verification of bundles: their files are unchanged, and a simulation of the scenario gives the same run."""
 
 from __future__ import annotations
 
@@ -44,37 +44,38 @@ if TYPE_CHECKING:
 
 Verdict = Literal["same", "different", "not compared"]
 
-# Beyond these a file is not a bundle of ours, whatever it unpacks to.
+# Larger archives are not bundles of Subflow.
 MOST_FILES = 10_000
 MOST_BYTES = 1_000_000_000
-"""Of all files of a bundle, unpacked. They are read in parts, so this bounds the time it takes."""
+"""Maximum size of all files of a bundle, unpacked. Files are read in parts, so the limit bounds only the time."""
 MOST_DOCUMENT_BYTES = 20_000_000
-"""Of a file of a bundle that is read as a whole: manifest and summary."""
+"""Maximum size of a file that is read as a whole: manifest or summary."""
 
 _PART_BYTES = 1 << 20
-_MOST_SCENARIO_BYTES = 150_000_000  # with its recordings, each of which has at most half of the 64 MB of its file
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others take memory as an archive says
-# What reading a damaged archive raises.
+_MOST_SCENARIO_BYTES = 150_000_000  # with its recordings, each at most half of the 64 MB of its file
+# other methods take an amount of memory that the archive determines
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# Exceptions when reading a damaged archive.
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError),
     *(ValueError, IndexError, OverflowError),
 )
-# Of what a run leaves behind, what depends on it alone; when and how fast it was made are other matters.
+# Parts of the summary that depend only on the run, not on the time and speed of its simulation.
 _COMPARED = ("duration_s", "warmup_s", "packets", "flows", "links", "fairness")
 
 
-# Says which policies decided, and these have other names in a bundle.
+# Contains the names of policies, which differ in a bundle.
 _NAMED_OTHERWISE = "agents.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was compared.
+    """One comparison between the bundle and the new run.
 
     Attributes:
         what: "signature", "figures", or the name of a file.
-        verdict: how it came out.
-        told: what was found, for people.
+        verdict: result of the comparison.
+        told: explanation of the result, for people.
     """
 
     what: str
@@ -84,13 +85,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of it.
+    """The result of a verification.
 
     Attributes:
-        name: of the run.
-        scenario: its name.
-        seed: of the run.
-        signature: that the bundle says.
+        name: name of the run.
+        scenario: name of the scenario.
+        seed: seed of the run.
+        signature: signature in the bundle.
         made_with: version of Subflow that made the run.
         checks: all comparisons, the signature first.
     """
@@ -104,7 +105,7 @@ class Verification:
 
     @property
     def outcome(self) -> Confirmation:
-        """Whether the run is what the bundle says."""
+        """Confirmation of the run by all checks."""
         verdicts = {check.verdict for check in self.checks if not check.what.endswith(_NAMED_OTHERWISE)}
         return confirmation(
             is_contradicted="different" in verdicts and self._is_of_this_version,
@@ -113,12 +114,12 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether the run is confirmed."""
+        """True if the run is confirmed."""
         return self.outcome is Confirmation.CONFIRMED
 
     @property
     def reason(self) -> str:
-        """The outcome in words."""
+        """Explanation of the outcome."""
         if self.holds:
             return "the same run"
         if self.outcome is Confirmation.CONTRADICTED:
@@ -133,14 +134,14 @@ class Verification:
 
 
 def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job: None) -> Verification:
-    """Read a bundle, simulate its scenario again, and compare.
+    """Read a bundle, simulate its scenario, and compare the results.
 
     Args:
         path: the file.
-        on_start: is handed the run that is made again, to follow or to stop it.
+        on_start: receives the job of the new run, to follow or stop it.
 
     Raises:
-        InputError: if it is not a bundle, or a file in it was changed or is missing.
+        InputError: if the file is not a bundle, or a file in it was changed or is missing.
     """
     with _opened(path) as bundle, tempfile.TemporaryDirectory(prefix="subflow-verify-") as name:
         run = _checked_run(bundle)
@@ -166,7 +167,7 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
 
 
 class _CannotBeMadeError(Exception):
-    """The run cannot be made again here; says why."""
+    """The run cannot be simulated here; the message gives the reason."""
 
 
 def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verification:
@@ -177,13 +178,14 @@ def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verificati
 
 
 class _Bundle:
-    """An archive that is read in parts: nothing is unpacked by the names it has there, nothing kept as a whole."""
+    """An archive that is read in parts: it neither determines paths of files nor fills the memory."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
-        """Looks at what is in it.
+        """Check the list of files.
 
         Raises:
-            InputError: if it holds too much, a file twice, or one that no bundle of ours holds so.
+            InputError: if the archive is too large, contains a file twice, or uses a compression that bundles do not
+                use.
         """
         self.path = path
         self._archive = archive
@@ -199,10 +201,10 @@ class _Bundle:
             raise InputError(f"{path} is not a bundle of a run: it is not packed as bundles are")
 
     def parts(self, name: str) -> Iterator[bytes]:
-        """The content of a file, in parts.
+        """The content of a file in parts.
 
         Raises:
-            InputError: if it cannot be read.
+            InputError: if the file cannot be read.
         """
         try:
             with self._archive.open(name) as file:
@@ -215,17 +217,17 @@ class _Bundle:
         """The content of a file.
 
         Raises:
-            InputError: if it cannot be read, or is too large.
+            InputError: if the file cannot be read or is too large.
         """
         if self._archive.getinfo(name).file_size > most_bytes:
             raise InputError(f"{self.path}: {name} is larger than {most_bytes / 1e6:g} MB")
         return b"".join(self.parts(name))
 
     def document(self, name: str) -> Any:
-        """What a file of JSON says.
+        """The parsed content of a JSON file.
 
         Raises:
-            InputError: if it is none.
+            InputError: if the file is not JSON.
         """
         try:
             return json_tree(self.read(name, MOST_DOCUMENT_BYTES))
@@ -235,10 +237,10 @@ class _Bundle:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[_Bundle]:
-    """The bundle at a path.
+    """Open a bundle.
 
     Raises:
-        InputError: if it is none.
+        InputError: if the file is not a bundle or cannot be read.
     """
     try:
         with open_file(path) as file:
@@ -255,7 +257,7 @@ def _opened(path: Path) -> Iterator[_Bundle]:
 
 
 def _checked_run(bundle: _Bundle) -> dict[str, Any]:
-    """What the manifest says of the run, once all files are those that it names."""
+    """The run in the manifest, after a check that the archive contains exactly the files of the manifest."""
     path = bundle.path
     if MANIFEST not in bundle.names:
         raise InputError(f"{path} is not a bundle of a run: it has no {MANIFEST}")
@@ -285,7 +287,7 @@ def _checked_run(bundle: _Bundle) -> dict[str, Any]:
 
 
 def _is_manifest(manifest: Any) -> bool:
-    """Whether it says all that is asked of it here."""
+    """True if the manifest has all entries that the verification needs."""
     try:
         run = manifest["run"]
         interval_s = run["sample_interval_s"]
@@ -297,7 +299,7 @@ def _is_manifest(manifest: Any) -> bool:
 
 
 def _is_summary(stored: Any) -> bool:
-    """Whether it has the form that is compared: flows with their options and policies."""
+    """True if the summary has the expected form: flows with their options and policies."""
     if not isinstance(stored, dict) or not isinstance(stored.get("flows", []), list):
         return False
     return all(
@@ -309,10 +311,10 @@ def _is_summary(stored: Any) -> bool:
 
 
 def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
-    """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
+    """The scenario with the policies of the bundle, which replace policies of the same name on this machine."""
     policies.mkdir()
     for name in bundle.names:
-        # A plain name alone: what is in an archive does not say where files go.
+        # Accept only plain names: an archive must not determine the paths of files.
         if name.startswith(POLICIES) and is_policy_name(Path(name).stem) and name.endswith(POLICY_SUFFIX):
             (policies / Path(name).name).write_bytes(bundle.read(name, MAX_POLICY_BYTES))
     try:
@@ -337,7 +339,7 @@ def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
 def _simulate(
     scenario: Scenario, run: Mapping[str, Any], folder: Path, on_start: Callable[[RunJob], None]
 ) -> tuple[dict[str, Any], str, dict[str, Path]]:
-    """The run once more: its summary, its signature and the files of its tables."""
+    """Simulate the run; return its summary, its signature and the files of its tables."""
     from subflow_app.features.running.core.runs import RunJob
 
     job = RunJob(scenario, "", seed=run["seed"], sample_interval_s=run["sample_interval_s"])
@@ -375,7 +377,7 @@ def _figures_check(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> Che
 
 
 def _agree(stored: Any, again: Any) -> bool:
-    """All that is stored is the same again; a newer version may tell more."""
+    """True if all stored values equal the new ones. A newer version may add values."""
     if isinstance(stored, Mapping) and isinstance(again, Mapping):
         return all(key in again and _agree(value, again[key]) for key, value in stored.items())
     if isinstance(stored, list) and isinstance(again, list):
@@ -384,7 +386,7 @@ def _agree(stored: Any, again: Any) -> bool:
 
 
 def _without_policy_names(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The summary without what policies are called, which differs in a bundle; their hashes stay."""
+    """The summary without the names of policies, which differ in a bundle; their hashes remain."""
     if "flows" not in summary:
         return dict(summary)
     flows = []
@@ -396,7 +398,7 @@ def _without_policy_names(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_difference(bundle: _Bundle, name: str, again: Path) -> str:
-    """Where a file of the bundle differs from one that was made again; empty if it does not."""
+    """Position of the first difference between a file of the bundle and the new file; empty if they are equal."""
     line = 1
     with again.open("rb") as file:
         for part in bundle.parts(name):

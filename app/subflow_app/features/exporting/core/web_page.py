@@ -1,7 +1,7 @@
-"""Runs as one web page that simulates them again: the core as WebAssembly, scenarios, and scripts of views.
+"""Runs as one web page that simulates them: the core as WebAssembly, scenarios, and scripts for the views.
 
-The page is one file without any other. It asks no network, and its policy lets it run no script but its own. These
-scripts lie readable in ``assets/web/page``: here they are joined and, but for the one that unpacks them, packed.
+The page is a single file. It uses no network, and its content security policy allows only its own scripts. The readable
+scripts are in ``assets/web/page``. This module joins them and packs all but the script that unpacks the others.
 
 Pages evaluate expressions as nested lists.
 """
@@ -58,10 +58,9 @@ _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow:
 
 
 def compiled(expression: Expression) -> Any:
-    """An expression as lists of an operation and its operands.
+    """An expression as nested lists of an operation and its operands.
 
-    Numbers are in SI units, texts are `["text", …]`, and numbers that a formula names
-    are those names.
+    Numbers are in SI units, texts are `["text", …]`, and named numbers of a formula are their names.
     """
     return _node(expression, expression.root)
 
@@ -104,12 +103,12 @@ SCRIPTS = (
 
 @dataclass(frozen=True, slots=True)
 class PageKind:
-    """What a page is made of, as files of ``assets/web/page``.
+    """The parts of a kind of page, as files of ``assets/web/page``.
 
     Attributes:
-        frame: its HTML, with names in braces for what is put in.
-        styles: one after the other.
-        scripts: likewise: each uses what stands before it.
+        frame: its HTML, with names in braces as placeholders.
+        styles: style sheets in order.
+        scripts: scripts in order; each uses the previous ones.
     """
 
     frame: str
@@ -126,10 +125,10 @@ _PARTS_OF_MEASURES = (
     *("title", "symbol", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
     *("combine", "default_for", "source"),
 )
-_BESIDE = " 'self' file:"  # where a page lies on a disk, its own folder has no other name
+_BESIDE = " 'self' file:"  # a page on a disk can name its own folder only by this
 EDITED_KEYS = ("rate", "delay", "loss", "queue")
-"""Of a link, what a page's reader may change."""
-# Pictures for a browser that cannot run the simulator.
+"""Keys of a link that a page can change."""
+# Pictures for browsers that cannot run the simulator.
 _PICTURES = (
     (SUBFLOW, "throughput_bps", "Throughput (Mbit/s)", 1e6),
     (SUBFLOW, "cwnd_pkts", "Congestion window (packets)", 1.0),
@@ -140,24 +139,24 @@ _MOST_LINES, _MOST_POINTS = 6, 100
 
 
 def is_offered() -> bool:
-    """Whether pages can be made: whether the core for them came with the program."""
+    """True if the program was built with the core for web pages."""
     return is_file(assets_folder() / _CORE)
 
 
 def check_offered() -> None:
-    """Raise InputError where pages cannot be made."""
+    """Raise InputError if the program was built without the core for web pages."""
     if not is_offered():
         raise InputError("this installation has no core for web pages: install Subflow again, or use --format bundle")
 
 
 def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
-    """Write the page of stored runs, over each other; a file that is there is replaced once the new one is whole.
+    """Write the page of stored runs, overlaid; the complete new file replaces an existing one.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if a run was measured and not simulated, is not over, this version cannot read its scenario, or the
-            core for pages did not come with the program.
-        StoreError: if there is no such run or the database cannot be read.
+        InputError: if a run was measured instead of simulated or has not finished, if this version cannot read its
+            scenario, or if the program was built without the core for web pages.
+        StoreError: if a run does not exist or the database cannot be read.
     """
     check_offered()
     policies: list[bytes] = []
@@ -172,12 +171,12 @@ def write_runs(
     """Write a page of runs.
 
     Args:
-        path: of the page.
-        title: of the page, as plain text.
-        runs: documents of them.
-        policies: that they need.
-        recorded: what stands there where the scripts do not run, as HTML.
-        told: what the page knows beside its runs, by its name there.
+        path: the file.
+        title: title of the page, as plain text.
+        runs: documents of the runs.
+        policies: policies of the runs.
+        recorded: HTML for browsers that do not run the scripts.
+        told: further entries of the document, by name.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -195,17 +194,17 @@ def runs_page(
     language: str | None = None,
     **told: Any,
 ) -> str:
-    """The text of a page of runs.
+    """The HTML text of a page of runs.
 
     Args:
-        title: of the page, as plain text.
-        runs: documents of them.
-        policies: that they need.
-        recorded: what stands there where the scripts do not run, as HTML.
-        shared: as for `page_of`.
-        language: that it begins in; None: that of its reader. A page that shares parts is a figure of the guide, and
-            has its words in English from there.
-        told: what the page knows beside its runs, by its name there.
+        title: title of the page, as plain text.
+        runs: documents of the runs.
+        policies: policies of the runs.
+        recorded: HTML for browsers that do not run the scripts.
+        shared: as in `page_of`.
+        language: initial language; None for the language of the browser. A page with shared parts is a figure of the
+            guide, which receives its English texts from these parts.
+        told: further entries of the document, by name.
     """
     profiles = dict.fromkeys(run["profile"] for run in runs)
     document = {
@@ -221,16 +220,16 @@ def runs_page(
 
 
 def told_words(language: str | None) -> dict[str, Any]:
-    """The words of the program that a page uses: causes, numbers of decisions, measures and kinds of events.
+    """The texts of the program that a page uses: causes, numbers of decisions, measures and kinds of events.
 
     Args:
-        language: of the page, which has no German then but in German; None: its reader chooses.
+        language: language of the page; an English page omits the German texts. None if the reader chooses.
 
     Returns:
-        Under "words": ``causes`` by name; ``measures`` as `as_document` has them, without those that no page shows and
-        without empty attributes; ``marks`` likewise, by the number of their kind; ``rules`` that can be computed, by
-        name: the result, and the expression as `compiled`; ``units`` by the ending of a number's name; ``rate_units``
-        in bit/s; ``german`` by the English text.
+        A document with the key "words" and these entries. ``causes``: texts by name. ``measures``: as in `as_document`,
+        without measures that no page shows and without empty attributes. ``marks``: in the order of the numbers of
+        their kinds. ``rules``: computable rules by name, as a pair of the result and the `compiled` expression.
+        ``units``: by the ending of a number's name. ``rate_units``: in bit/s. ``german``: by the English text.
     """
     document = as_document()
     measures = {
@@ -275,12 +274,12 @@ def told_words(language: str | None) -> dict[str, Any]:
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:
-    """Trained policies as a page's document has them, packed."""
+    """Trained policies packed as texts for the document of a page."""
     return [base64.b64encode(gzip.compress(content, mtime=0)).decode() for content in policies]
 
 
 def packed_size(runs: Sequence[Mapping[str, Any]], policies: Iterable[bytes]) -> int:
-    """What runs and policies add to a page, bytes."""
+    """Size in bytes that runs and policies add to a page."""
     document = {"runs": list(runs), "policies": policy_texts(policies)}
     return len(dense_text(gzip.compress(compact_json(document).encode(), mtime=0)))
 
@@ -295,16 +294,16 @@ def page_of(
     shared: str = "",
     language: str = ENGLISH,
 ) -> str:
-    """The text of a page.
+    """The HTML text of a page.
 
     Args:
-        data: its document, of which each saved page has its own.
-        title: of the page, as plain text.
-        recorded: what stands there where the scripts do not run, as HTML.
-        kind: of the page.
+        data: its document, which each saved page holds separately.
+        title: title of the page, as plain text.
+        recorded: HTML for browsers that do not run the scripts.
+        kind: kind of the page.
         packed: further texts, by their names in the frame.
-        shared: address of a file with what `shared_parts` gives, for pages beside each other; empty: it is in the page.
-        language: of what stands there.
+        shared: address of a file with the `shared_parts` for several pages; empty to include them in the page.
+        language: language of the page.
     """
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, kind.styles)
@@ -330,7 +329,7 @@ def page_of(
         **{name: dense_text(content) for name, content in contents.items()},
         **{f"{name}_size": str(len(content)) for name, content in contents.items()},
     }
-    # In one pass: what is put in may have braces of its own.
+    # In one pass, because the inserted texts may contain braces.
     pieces = (folder / kind.frame).read_text(encoding="utf-8").split("{")
     text = [pieces[0]]
     for piece in pieces[1:]:
@@ -340,7 +339,7 @@ def page_of(
 
 
 def shared_parts(kind: PageKind = RUNS) -> str:
-    """A script that gives pages beside it their common parts: core, worker, scripts and the English words in them."""
+    """A script that gives several pages their common parts: core, worker, scripts and English texts."""
     parts = {
         name: [len(content), dense_text(content)] for name, content in _parts(_script(kind, with_words=True)).items()
     }
@@ -354,7 +353,7 @@ def shared_parts(kind: PageKind = RUNS) -> str:
 
 
 def _parts(script: str) -> dict[str, bytes]:
-    """The parts that pages of a kind have in common, packed."""
+    """The common parts of pages of a kind, packed."""
     folder = assets_folder()
     texts = (script, _joined(folder / "web" / "page", [WORKER]))
     packed = [gzip.compress(text.encode(), mtime=0) for text in texts]
@@ -362,7 +361,7 @@ def _parts(script: str) -> dict[str, bytes]:
 
 
 def _script(kind: PageKind, *, with_words: bool) -> str:
-    """The scripts of a page, of which the last one starts it; the English words of shared pages come before it."""
+    """The scripts of a page; the last one starts it, and the English texts of shared pages precede it."""
     folder = assets_folder() / "web" / "page"
     *before, last = kind.scripts
     words = f"Object.assign(told_words, {compact_json(told_words(ENGLISH)['words'])});\n" if with_words else ""
@@ -370,32 +369,32 @@ def _script(kind: PageKind, *, with_words: bool) -> str:
 
 
 def dense_text(content: bytes) -> str:
-    """Bytes as text within an element for scripts: five letters for four bytes, none of them "<"."""
+    """Encode bytes as text for a script element: five characters for four bytes, without "<"."""
     return base64.b85encode(content, pad=True).decode().replace("<", ",")
 
 
 def script_text(data: object) -> str:
-    """A document as JSON within an element for scripts: no text of it can end the element."""
+    """A document as JSON for a script element, which no text in it can end."""
     return compact_json(data).replace("<", "\\u003c")
 
 
 def compact_json(data: object) -> str:
-    """A document in few letters."""
+    """A document as JSON without spaces."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def explorable_element(explorable: Explorable, language: str = ENGLISH, points: Sequence[Point] = ()) -> str:
-    """What `assets/web/explorable.js` fills: a formula whose numbers are dragged, with what runs measured."""
+    """The element for `assets/web/explorable.js`: a formula with numbers to drag, and the measured points of runs."""
     data = {"description": explorable.document(language), "points": [asdict(each) for each in points]}
     return f'<div class="explorable-here"><script type="application/json">{script_text(data)}</script></div>'
 
 
-# Behind code, and with no quote, which would mean that the slashes may belong to a text.
+# Only after code and without quotes, because slashes after a quote may belong to a text.
 _COMMENT = re.compile(r"(?<=[;{},)\]]) +// [^\"'`]*\Z")
 
 
 def _joined(folder: Path, names: Iterable[str]) -> str:
-    """Files one after the other, without comments and indentation; a comment with quotes stays behind its code."""
+    """Join files without comments and indentation; trailing comments with quotes remain."""
     lines = (line.strip() for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
     return "".join(f"{_COMMENT.sub('', line)}\n" for line in lines if line and not line.startswith("//"))
 
@@ -405,15 +404,16 @@ def _hash_of(text: str) -> str:
 
 
 def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
-    """What the page knows of a run; the policies that it needs are added to those of the page."""
+    """The document of a stored run; adds the policies of the run to ``policies``."""
     origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
     if row.status != "finished":
         raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a page")
     text, contents = with_plain_policies(row.scenario_text or "", origin.scenario)
-    if origin.seed != origin.scenario.seed:  # as the run was asked for: its text makes it again
+    # the seed of the run replaces the seed of the scenario, so that the text reproduces the run
+    if origin.seed != origin.scenario.seed:
         text = set_value(text, ("seed",), origin.seed)
     document = run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies)
-    if contents:  # by the names that the text has for them
+    if contents:  # by the names in the text
         document["policies"] = {name: policies.index(content) for name, content in contents.items()}
     return {
         **document,
@@ -426,14 +426,14 @@ def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dic
 def run_document(
     scenario: Scenario, seed: int, text: str, sample_interval_s: float, policies: list[bytes]
 ) -> dict[str, Any]:
-    """What a page knows of a run that it is to make.
+    """The document of a run for the page to simulate.
 
     Args:
-        scenario: of the run.
-        seed: of the run.
+        scenario: scenario of the run.
+        seed: seed of the run.
         text: TOML of the scenario.
-        sample_interval_s: simulated time between two samples.
-        policies: of the page; those that the run needs are added.
+        sample_interval_s: sample interval in simulated seconds.
+        policies: policies of the page; the policies of the run are added.
     """
     made = portable(scenario, seed)
     _number_policies(made, policies)
@@ -468,7 +468,7 @@ def run_document(
 
 
 def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
-    """Give the policies of a document their numbers among those of the page."""
+    """Replace the policy numbers of a document by the indices among the policies of the page."""
     numbers = []
     for content in made.policies:
         if content not in policies:
@@ -481,7 +481,7 @@ def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
 
 
 def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A link with what can be changed of it: what the file has as one plain value, and the core as one number."""
+    """A link with its changeable keys: plain values in the file that are single numbers in the core."""
     plain, follows = {}, {}
     side = link.forward
     is_radio = side.access is not None or side.grants is not None or side.handover is not None
@@ -499,7 +499,7 @@ def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _colours(made: PortableScenario) -> dict[str, list[list[str]]]:
-    """Of flows, subflows and directions of links, each on a light and on a dark ground: as the program has them."""
+    """Colours of flows, subflows and directions of links for light and dark backgrounds, as in the window."""
     flows = [name for name, _ in made.flows]
     sending = {name for name, flow in made.flows if flow.sends_datagrams}
     subflows = [name for name, _ in made.subflows if name.partition("/")[0] not in sending]
@@ -512,12 +512,12 @@ def _colours(made: PortableScenario) -> dict[str, list[list[str]]]:
 
 
 def both_colours(key: ColourKey) -> list[str]:
-    """On a light and on a dark ground."""
+    """The colour for light and for dark backgrounds."""
     return [hex_colour(key), hex_colour(key, dark=True)]
 
 
 def _choices(profile: Profile) -> dict[str, list[dict[str, Any]]]:
-    """What flows may be given instead of their controllers and schedulers."""
+    """Controllers and schedulers that a page offers for flows."""
     return {
         "controllers": [
             {**_choice(each), "kinds": ["mptcp"] if each.is_coupled else ["tcp", "mptcp"]}
@@ -532,7 +532,7 @@ def _choice(made: PortableChoice) -> dict[str, Any]:
 
 
 def recorded_curves(traces: Traces, quantities: Sequence[str] = ()) -> str:
-    """What a browser that cannot run the simulator shows of a run, as HTML: some quantities, or all that there are."""
+    """Recorded curves as HTML for browsers that cannot run the simulator: the given quantities, or all."""
     return "".join(_picture(traces, *each) for each in _PICTURES if not quantities or each[1] in quantities)
 
 

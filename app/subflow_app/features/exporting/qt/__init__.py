@@ -1,1 +1,1 @@
-"""The part of the window."""
+"""Exports in the window: dialogs and menu actions."""

@@ -1,4 +1,4 @@
-"""Actions that write figures, data, runs and topologies to files, and those that read such files."""
+"""Actions that export figures, data, runs and topologies, and actions that import such files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ExportHolder(Protocol):
 
 
 def rows() -> Iterator[ActionSpec[ExportHolder]]:
-    """In the File menu and the History menu."""
+    """Entries of the File menu and the History menu."""
     yield ActionSpec(
         "file.import_topology",
         "&Import topology…",

@@ -1,6 +1,6 @@
-"""The dialog for the look of an exported figure, with a preview of the file that will be written.
+"""The dialog for the look of an exported figure, with a preview of the file.
 
-The process that draws the file also draws the preview, which is scaled to the room available.
+The process that draws the file also draws the preview, which is scaled to the available space.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 
 
 class FigureSource(QObject):
-    """Figures of what a stack of plots shows at the moment at which this is made."""
+    """Figures of the content that a stack of plots shows at the time of construction."""
 
     def __init__(self, shown: PlotStack, workers: Workers, process: FigureProcess, parent: QObject) -> None:
-        """Draws in ``process``, in tasks of ``workers``."""
+        """Draw figures in ``process``, called by tasks of ``workers``."""
         super().__init__(parent)
         self.workers = workers
         self._process = process
@@ -68,16 +68,16 @@ class FigureSource(QObject):
         self.as_shown = shown_plan(shown, has_all=True)
 
     def draw(self, plan: FigurePlan) -> bytes:
-        """Has a figure drawn, which takes a moment."""
+        """Draw a figure in the other process, and wait for it."""
         return self._process.draw(plan)
 
 
 def shown_plan(shown: PlotStack, *, has_all: bool = False) -> FigurePlan:
-    """The content of the plots of the window: the visible curves, the range of time, and of values where it was set.
+    """The content of the plots in the window: visible curves, time range, and manual value ranges.
 
     Args:
         shown: the plots.
-        has_all: True for marks, the columns of runs and short names of runs, too.
+        has_all: whether the plan includes marks, columns of runs and short names of runs.
     """
     by_spec = shown.plots_by_spec()
     if has_all:
@@ -95,7 +95,7 @@ def shown_plan(shown: PlotStack, *, has_all: bool = False) -> FigurePlan:
         for spec, plots in by_spec
     )
     low_s, high_s = shown.time_range
-    # The window can show a bit of nothing before the start and after the end.
+    # The window can show empty time before the start and after the end of a run.
     end_s = max((run.duration_s for run in shown.runs), default=high_s)
     plan = FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
     names = run_names(curve for plot in plots for curve in plot.curves) if has_all else {}
@@ -106,21 +106,21 @@ def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | No
     if plot.spec.kind != TIME or plot.view.is_fitting_values:
         return None
     low, high = plot.view.viewRange()[1]
-    # A logarithmic axis of pyqtgraph counts in exponents.
+    # Logarithmic axes of pyqtgraph have ranges of exponents.
     return (10.0**low, 10.0**high) if is_log else (float(low), float(high))
 
 
-# After the last change: while a number is being typed nothing is drawn.
+# Delay after the last change, so that typing a number draws nothing.
 _DELAY_MS = 150
 _DPI_RANGE = (72, 400)
 _MARGIN = 12
 
 
 class FigurePreview(QFrame):
-    """A picture on paper with a line below it that says what it is, or why there is none."""
+    """A picture of the figure, with its description or the reason for its absence below."""
 
     def __init__(self, source: FigureSource, parent: QWidget | None = None) -> None:
-        """Shows figures of ``source``."""
+        """Show figures of ``source``."""
         super().__init__(parent)
         self.setObjectName("figure_preview")
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -131,7 +131,7 @@ class FigurePreview(QFrame):
         self.picture = named(Label(self), "figure_picture", tr("Preview of the figure"))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setMinimumSize(QSize(320, 260))
-        # The picture follows the room there is, not the other way round.
+        # The available space determines the size of the picture, not the reverse.
         self.picture.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.caption = named(Label(tr("Drawing…"), self, alignment=Qt.AlignmentFlag.AlignCenter), "figure_caption")
         self.caption.setWordWrap(True)
@@ -143,16 +143,16 @@ class FigurePreview(QFrame):
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether the picture is of what was asked for last."""
+        """True if the picture shows the figure requested last."""
         return not self._reader.is_busy and not self._delay.isActive()
 
     def show_figure(self, choice: FigureChoice, plan: FigurePlan) -> None:
-        """Shows this figure soon."""
+        """Show a figure after a short delay."""
         self._wanted = (choice, plan)
         self._delay.start()
 
     def stop(self) -> None:
-        """Draws nothing any more."""
+        """Stop drawing."""
         self._delay.stop()
         self._reader.forget()
 
@@ -164,7 +164,7 @@ class FigurePreview(QFrame):
         pages = choice.pages(plan)
         self.caption.setText(tr("Drawing…"))
         self._told = self._described(plan.style.width_mm, choice, len(pages))
-        # One figure stands for all: they differ in their curves alone.
+        # The first figure represents all, which differ only in their curves.
         page = replace(pages[0], kind="png", dpi=self._dpi(plan.style.width_mm))
         self._reader.ask(lambda _is_given_up: self._source.draw(page), is_other=True)
 
@@ -191,7 +191,7 @@ class FigurePreview(QFrame):
         self.picture.setPixmap(scaled)
 
     def _dpi(self, width_mm: float) -> int:
-        """As many pixels as the picture is wide: fewer would be blurred, more cost time."""
+        """Resolution that gives the width of the picture in pixels: less blurs the picture, more costs time."""
         pixels = max(self.picture.width(), self.picture.minimumWidth()) * self.devicePixelRatioF()
         low, high = _DPI_RANGE
         return round(min(high, max(low, pixels / (width_mm / MM_PER_INCH))))
@@ -206,7 +206,7 @@ class FigurePreview(QFrame):
         return told
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keeps the picture as large as there is room."""
+        """Fit the picture to the available space."""
         super().resizeEvent(event)
         self._fit()
 
@@ -216,15 +216,15 @@ FORMATS: dict[FigureKind, str] = {
     "svg": translatable("SVG — vector, for the web and for editing"),
     "png": translatable("PNG — pixels, for slides"),
 }
-# Of a figure as shown, mm.
+# Size of a figure as shown, mm.
 _SHOWN_SIZE = (170.0, 150.0)
 
 
 class FigureDialog(QDialog):
-    """The choices, with a preview; the file is asked for afterwards."""
+    """Choices for a figure, with a preview. The caller then asks for the file."""
 
     def __init__(self, source: FigureSource, choice: FigureChoice, parent: QWidget | None = None) -> None:
-        """Begins with what was chosen last time; ``source`` draws what the preview shows."""
+        """Begin with the previous choice; ``source`` draws the preview."""
         super().__init__(parent)
         self.setObjectName("figure_dialog")
         self.setWindowTitle(tr("Export figure"))
@@ -258,7 +258,7 @@ class FigureDialog(QDialog):
 
     @property
     def choice(self) -> FigureChoice:
-        """What is chosen, title and plots apart."""
+        """The present choices, without title and plots."""
         legend: Legend = self.legend.currentData()
         kind: FigureKind = self.kind.currentData()
         return FigureChoice(
@@ -274,7 +274,7 @@ class FigureDialog(QDialog):
 
     @property
     def plan(self) -> FigurePlan:
-        """The figure with the plots that are chosen, or all as shown, in the style that is chosen."""
+        """The figure with the selected plots, or with all as shown, in the selected style."""
         wanted = {box.objectName() for box in self.plots if box.isChecked()}
         plan = self._source.plan
         chosen = replace(plan, plots=tuple(plot for plot in plan.plots if _box_name(plot.id) in wanted))
@@ -282,7 +282,7 @@ class FigureDialog(QDialog):
         return self.choice.look(self.heading.text().strip()).of(chosen, self.choice.kind)
 
     def done(self, result: int) -> None:
-        """Lets the preview go, however the dialog ends."""
+        """Stop the preview, with any result."""
         self.preview.stop()
         super().done(result)
 
@@ -309,7 +309,7 @@ class FigureDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # The fields are reached by Tab; the area around them would be a stop without a use.
+        # Tab reaches the fields; focus on the area around them would be useless.
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         buttons, self.export_button = accept_buttons(self, tr("Export…"))
         beside = h_box(None, scroll, (self.preview, 1))
@@ -364,7 +364,7 @@ class FigureDialog(QDialog):
             widget.setEnabled(not is_shown)
         chosen = [box for box in self.plots if box.isChecked()]
         if not is_shown and len(chosen) == 1:
-            chosen[0].setEnabled(False)  # the last one stays, as in the window
+            chosen[0].setEnabled(False)  # the last plot must remain, as in the window
         self.files.setEnabled(not is_shown and len(chosen) > 1)
         self.preview.show_figure(choice, self.plan)
 
@@ -383,10 +383,10 @@ class FigureDialog(QDialog):
 
 
 class _Upright(QScrollArea):
-    """As wide as what it scrolls, whenever that changes: combo boxes take their width when they are first shown."""
+    """A scroll area as wide as its content, at any time: combo boxes get their width when they are first shown."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follows the content."""
+        """Adapt the width to the content."""
         content = self.widget()
         if (
             content is not None

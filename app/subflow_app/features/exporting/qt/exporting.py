@@ -1,4 +1,4 @@
-"""Exports from the window: figures and data, whole runs, and the verification of bundles from elsewhere.
+"""Exports from the window: figures and data, whole runs, and the verification of bundles.
 
 Each export asks for a place, writes the files, and reports where they are.
 """
@@ -41,7 +41,7 @@ class Exports(QObject):
     """Exports of one window."""
 
     written = Signal(object)  # Path of the file or folder
-    failed = Signal(str)  # why, and what to do
+    failed = Signal(str)  # reason of the failure, and a remedy
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Exports(QObject):
         notices: Notices,
         parent: QWidget,
     ) -> None:
-        """Exports the figures and data of the plots; its dialogs belong to ``parent``."""
+        """Export the figures and data of the plots; ``parent`` is the parent of the dialogs."""
         super().__init__(parent)
         self._plots = plots
         self._preferences = preferences
@@ -62,20 +62,20 @@ class Exports(QObject):
         self.written.connect(notices.exported)
         self.failed.connect(notices.export_failed)
 
-    # ---- what all do that write files ----
+    # ---- common to all exports ----
 
     @property
     def folder(self) -> Path:
-        """Where files were exported to last."""
+        """Folder of the last export."""
         last = self._preferences.settings.last_export_directory
         return Path(last) if last and is_folder(Path(last)) else Path.home()
 
     def ask_path(self, title: str, filters: str, name: str) -> Path | None:
-        """Asks where to; ``name`` is suggested."""
+        """Ask for a file and suggest ``name``; None if cancelled."""
         return self._dialogs.save_path(title, filters, self.folder / name)
 
     def write(self, path: Path, write: Callable[[], object]) -> None:
-        """Writes it now, and tells how that went."""
+        """Write a file now, and report the result."""
         try:
             write()
         except (AppError, StoreError) as error:
@@ -84,29 +84,29 @@ class Exports(QObject):
             self.take(path)
 
     def write_later(self, name: str, write: Callable[[], Path]) -> None:
-        """Writes it in the background, and tells how that went; ``name`` is that of the work."""
+        """Write a file in the background, and report the result; ``name`` names the task."""
         self._workers.start(name, write, succeeded=self.take, failed=self.refuse)
 
     def ask_page(self, name: str, write: Callable[[Path], Path]) -> None:
-        """Asks where a web page is to go, and writes it there in the background; ``name`` is suggested."""
+        """Ask for the file of a web page and write it in the background; ``name`` is the suggestion."""
         path = self.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{name}{PAGE_SUFFIX}")
         if path is not None:
             self.write_later("web page", lambda: write(path))
 
     def take(self, path: Path) -> None:
-        """Tells that this was written; the next is suggested beside it."""
+        """Report a written file, and suggest its folder for the next export."""
         self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
         self.written.emit(path)
 
     def refuse(self, error: Exception) -> None:
-        """Tells why something was not written."""
+        """Report the reason of a failure."""
         self.failed.emit(str(error))
 
     # ---- figures and data of the plots ----
 
     def ask_figure(self) -> None:
-        """Asks how the figure shall be, with a preview, then for the file, and writes it."""
-        # Imported here, as is all that figures are made with: a start draws none.
+        """Ask for the look of a figure with a preview, then for the file, and write it."""
+        # Imported here, because the start of the program draws no figures.
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
         from subflow_app.features.paper.core.figure_plan import FigureChoice
         from subflow_app.features.paper.core.figure_process import FigureProcess
@@ -115,7 +115,7 @@ class Exports(QObject):
         source = FigureSource(self._plots.stack, self._workers, process, self)
         is_at_work = False
         try:
-            process.start()  # now, so that it is warm when it is needed
+            process.start()  # early, so that the process is ready for the first preview
             dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._parent)
             if not is_accepted(dialog):
                 return
@@ -134,7 +134,7 @@ class Exports(QObject):
             source.deleteLater()
 
     def export_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
-        """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
+        """Draw figures in ``process``, close it, and write the files once all figures are drawn."""
         from subflow_app.features.paper.core.figure_plan import figure_kind
         from subflow_app.foundation.files import write_file
 
@@ -185,13 +185,13 @@ class Exports(QObject):
         return path
 
     def ask_data(self) -> None:
-        """Asks for a file and writes the data of the visible curves to it."""
+        """Ask for a file and write the data of the visible curves."""
         path = self.ask_path(tr("Export data"), tr(CSV_FILTER), self._suggested(".csv"))
         if path is not None:
             self.export_data(path)
 
     def export_data(self, path: Path) -> None:
-        """Writes the data of the visible curves, in SI units."""
+        """Write the data of the visible curves in SI units."""
         self.write(path, lambda: self._write_data(path))
 
     # ---- inside ----
@@ -200,7 +200,7 @@ class Exports(QObject):
         from subflow_app.features.exporting.core.exports import export_shown
 
         stack = self._plots.stack
-        # The samples, in whatever bins and means they are drawn.
+        # The samples themselves, not the bins or means that are drawn.
         export_shown(
             [
                 (spec, stack.sampled_curves(spec), [each for plot in plots for each in plot.shown_bars()])
@@ -215,7 +215,7 @@ class Exports(QObject):
 
 
 def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:
-    """The files of a figure: one, or one per plot with its name in it."""
+    """The files of a figure: one, or one for each plot with the name of the plot."""
     pages = choice.pages(plan)
     if len(pages) == 1:
         return [path]
@@ -237,7 +237,7 @@ _VERDICTS = {
 
 
 class RunExports(QObject):
-    """Those of one window."""
+    """Exports runs of one window and verifies bundles."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class RunExports(QObject):
         tell: Callable[[str], object],
         parent: QWidget,
     ) -> None:
-        """Exports runs of the open database; its dialogs belong to ``parent``."""
+        """Export runs of the open database; ``parent`` is the parent of the dialogs."""
         super().__init__(parent)
         self._exports = exports
         self._database = database
@@ -256,10 +256,10 @@ class RunExports(QObject):
         self.dialogs = dialogs
         self._tell = tell
         self._parent = parent
-        self.patience_ms = 60  # what is read quicker than this is asked about at once
+        self.patience_ms = 60  # the dialog opens at once if the run is read within this time
 
     def ask_run(self, row: RunRow) -> None:
-        """Asks what of the run is wanted, then for a folder, and has it written."""
+        """Ask for the parts of a run and for a folder, and export the run."""
         store = self._database.store
         if store is None:
             return
@@ -271,7 +271,7 @@ class RunExports(QObject):
             try:
                 return flow_names(StoredOrigin.read(store, row.id).scenario)
             except InputError:
-                return ()  # measured, or made by a version whose scenarios are strange to this one
+                return ()  # measured, or made by a version with other scenarios
 
         self._workers.start(
             "look at run",
@@ -282,11 +282,11 @@ class RunExports(QObject):
         )
 
     def _ask(self, row: RunRow, store: Store, flows: Sequence[str]) -> None:
-        # Imported here: a start needs no exports.
+        # Imported here, because the start of the program needs no exports.
         from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
 
         if store is not self._database.store:
-            return  # a database that was opened meanwhile has other runs under this number
+            return  # run numbers of another database mean other runs
         dialog = RunExportDialog(row, flows, self._parent)
         if not is_accepted(dialog):
             return
@@ -295,7 +295,7 @@ class RunExports(QObject):
             self.export_run(store, row, folder / f"{file_stem(row.name)}-run{row.id}", dialog.wanted)
 
     def export_run(self, store: Store, row: RunRow, folder: Path, wanted: RunExport) -> None:
-        """Has it written into the folder; tells how it went."""
+        """Export a run to a folder in the background, and report the result."""
         from subflow_app.features.exporting.core.run_export import export_stored_run
 
         is_cancelled = False
@@ -316,13 +316,13 @@ class RunExports(QObject):
         self._workers.start("export run", export, succeeded=succeeded, failed=self._on_failed, cancel=cancel)
 
     def ask_verify(self) -> None:
-        """Asks for a bundle, simulates its run again, and shows what was compared."""
+        """Ask for a bundle, verify it, and show the comparison."""
         path = self.dialogs.open_path(tr("Verify bundle"), tr("Bundles of runs (*.zip)"), self._exports.folder)
         if path is not None:
             self.verify(path)
 
     def verify(self, path: Path) -> None:
-        """Verifies the bundle, and shows what came of it."""
+        """Verify a bundle in the background, and show the result."""
         running: list[RunJob] = []
 
         def work() -> Verification:

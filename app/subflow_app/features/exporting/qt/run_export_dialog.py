@@ -1,4 +1,4 @@
-"""Asks what of a run is to be written: tables, packets for Wireshark, or all of it in one file."""
+"""The dialog for the parts of a run to export: tables, packets for Wireshark, a bundle, or a web page."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _STATIONS = {
 
 
 class RunExportDialog(QDialog):
-    """The choices; the folder is asked for afterwards."""
+    """Choices for the export of a run. The caller then asks for the folder."""
 
     def __init__(self, row: RunRow, flows: Sequence[str], parent: QWidget | None = None) -> None:
-        """Asks about the run of ``row``; ``flows`` can be captured, none if it was not simulated."""
+        """Offer the parts of a run; ``flows`` can be captured, and are empty if the run was not simulated."""
         super().__init__(parent)
         self.setObjectName("run_export_dialog")
         self.setWindowTitle(tr("Export run"))
@@ -67,10 +67,10 @@ class RunExportDialog(QDialog):
 
     @property
     def wanted(self) -> RunExport:
-        """What was chosen.
+        """The selected parts.
 
         Raises:
-            ParamError: if a time is none.
+            ParamError: if a time is invalid.
         """
         capture = None
         if self.packets.isChecked():
@@ -122,5 +122,5 @@ class RunExportDialog(QDialog):
 
 
 def _seconds(text: str) -> float | None:
-    """A time that was typed, s, which is the unit of a bare number; None: nothing was."""
+    """Parse a typed time; a number without unit is in seconds. None for an empty text."""
     return parse_quantity(with_unit(text.strip(), "s"), Dimension.TIME) if text.strip() else None

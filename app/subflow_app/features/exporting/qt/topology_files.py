@@ -1,4 +1,4 @@
-"""Topologies from and to files of other programs: asks where, reads or writes, and says what came of it."""
+"""Import and export of topologies as files of other programs."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class TopologyFiles:
     """Imports into and exports from the documents of one window."""
 
     def __init__(self, documents: Documents, dialogs: Dialogs, banners: Banners, exports: Exports) -> None:
-        """Reports in the banners what came of an import."""
+        """Show the results of imports in ``banners``."""
         self._documents = documents
         self._dialogs = dialogs
         self._banners = banners
         self._exports = exports
 
     def ask_import(self) -> None:
-        """Asks for a graph file and makes a scenario of it."""
+        """Ask for a graph file and import it."""
         filters = tr("Graphs (*.graphml *.gml *.xml);;All files (*)")
         path = self._dialogs.open_path(tr("Import topology"), filters, self._exports.folder)
         if path is not None:
             self.import_file(path)
 
     def import_file(self, path: Path) -> bool:
-        """Makes a scenario of a graph file; nothing changes if that cannot be, or the person keeps the present one."""
-        # Imported here, as is what writes: a start neither reads nor writes graphs.
+        """Make a scenario from a graph file; False if this fails or the user keeps the present scenario."""
+        # Imported here, because the start of the program reads no graphs.
         from subflow_app.features.editor.core.graph_import import import_graph
 
         try:
@@ -58,13 +58,13 @@ class TopologyFiles:
         return True
 
     def ask_page(self) -> None:
-        """Asks for a web page of runs and makes a scenario of one of them."""
+        """Ask for a web page of runs and import one of them."""
         path = self._dialogs.open_path(tr("Import a web page"), tr(PAGE_FILTER), self._exports.folder)
         if path is not None:
             self.import_page(path)
 
     def import_page(self, path: Path) -> bool:
-        """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
+        """Make a scenario from a run in a web page; False if this fails or the user cancels."""
         from subflow_app.features.exporting.core.page_import import read_page
         from subflow_app.features.policies.core import keep_policies
 
@@ -89,7 +89,7 @@ class TopologyFiles:
         return True
 
     def _run_of_page(self, names: Sequence[str]) -> int | None:
-        """Which of a page's runs, from 1 on: the only one, or that which is chosen; None: none."""
+        """Number of the only or chosen run of a page, from 1; None if cancelled."""
         if len(names) == 1:
             return 1
         options = [f"{number}: {name}" for number, name in enumerate(names, 1)]
@@ -97,7 +97,7 @@ class TopologyFiles:
         return None if chosen is None else options.index(chosen) + 1
 
     def ask_graphml(self) -> None:
-        """Asks for a place and writes the topology as GraphML."""
+        """Ask for a file and write the topology as GraphML."""
         from subflow_app.features.editor.core.graph_files import export_graphml, left_out
 
         def write(scenario: Scenario, path: Path) -> None:
@@ -114,13 +114,13 @@ class TopologyFiles:
         self._ask_export(tr("Export topology"), tr("GraphML (*.graphml)"), ".graphml", write)
 
     def ask_svg(self) -> None:
-        """Asks for a place and writes the drawing as SVG."""
+        """Ask for a file and write the drawing as SVG."""
         self._ask_export(
             tr("Export drawing"), tr("Scalable drawing (*.svg)"), ".svg", lambda s, path: self._drawing(s).write(path)
         )
 
     def ask_png(self) -> None:
-        """Asks for size and place and writes the drawing as PNG."""
+        """Ask for size and file and write the drawing as PNG."""
         chosen = self._dialogs.choice(tr("Export drawing"), tr("Pixels per unit of the canvas:"), list(SCALES), 1)
         if chosen is not None:
             self._ask_export(
@@ -157,7 +157,7 @@ class TopologyFiles:
 
 
 def is_graph_file(path: Path) -> bool:
-    """Whether a file that is dropped on the window is a graph by its name."""
+    """True if the name of a dropped file is that of a graph file."""
     from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
 
     return path.suffix.lower() in GRAPH_SUFFIXES
