@@ -1,1 +1,1 @@
-"""Shares of connections beside the fair ones, and trade-offs between runs."""
+"""Comparison of goodputs with fair shares, and trade-offs between runs."""

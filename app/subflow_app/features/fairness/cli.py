@@ -1,4 +1,4 @@
-"""``subflow fairness``: what the connections of runs got, beside what would be fair in their network."""
+"""``subflow fairness``: the goodputs of connections beside their fair shares of the network."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How near the connections of a run come to a fair split of its network, and what the trade-offs are."""
+"""Distance of the connections of a run from a fair split of the network, and trade-offs between runs."""

@@ -2,22 +2,23 @@
 
 The goodput comes from the traces of the run.
 
-Resource pooling compares the capacity that multipath connections get from their paths together with that of one path.
-The principle: "make a collection of resources behave like a single pooled resource" (Wischik, Handley, Bagnulo 2008,
-"The resource pooling principle", ACM CCR 38(5)). Its success is measured between two marks, as Raiciu et al. 2011
-("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM) do with single-path TCP and the optimum:
+Resource pooling compares the capacity that a multipath connection gets from all its paths with the capacity of one
+path. The principle: "make a collection of resources behave like a single pooled resource" (Wischik, Handley, Bagnulo
+2008, "The resource pooling principle", ACM CCR 38(5)). Its success is measured between two reference shares, as Raiciu
+et al. 2011 ("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM) do with single-path TCP and
+the optimum:
 
-* the single-path share b: the share of a connection if all connections used one path, the best for each
+* the single-path share b: the share of a connection if all connections used only their best path
   (`single_path_totals`);
 * the pooled share o: its max-min fair share if all connections may split over all paths (`max_min_split`).
 
 With the goodput g of a connection:
 
-    gain       = g / b            above 1: better off than with the best single path (goal 1 of RFC 6356: at least 1)
-    potential  = o / b            what pooling could bring; 1: this topology has nothing to pool
-    efficiency = (g - b)/(o - b)  0: as with single paths, 1: all that can be pooled is; undefined where o = b
+    gain       = g / b            above 1: more than with the best single path (goal 1 of RFC 6356: at least 1)
+    potential  = o / b            gain of perfect pooling; 1: pooling cannot help here
+    efficiency = (g - b)/(o - b)  0: as with single paths, 1: perfect pooling; undefined if o = b
 
-In total the same with the sums over the multipath connections.
+The totals use the sums over the multipath connections.
 """
 
 from __future__ import annotations
@@ -45,20 +46,20 @@ _GOODPUT = "goodput_bps"
 
 @runtime_checkable
 class OfScenario(Protocol):
-    """Traces that know what was simulated; those of a measurement do not."""
+    """Traces with a known scenario; traces of measurements lack it."""
 
     @property
     def scenario(self) -> Scenario | None:
-        """The scenario with all events, also those that were live changes; None if it cannot be read."""
+        """The scenario with all events, including live changes; None if it cannot be read."""
 
 
 def scenario_of(traces: Traces) -> Scenario | None:
-    """What was simulated; None if that is not known."""
+    """The scenario of a run; None if unknown."""
     return traces.scenario if isinstance(traces, OfScenario) else None
 
 
 def end_of(traces: Traces) -> float:
-    """How far the samples of a run go, s: less than its duration while it goes on, or where it was stopped."""
+    """Time of the last sample in seconds; less than the duration for an active or stopped run."""
     keys = select_keys(traces, FLOW, _GOODPUT)
     if not keys:
         return 0.0
@@ -68,9 +69,9 @@ def end_of(traces: Traces) -> float:
 
 
 def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime]:
-    """When each connection of a run sent: from its start until it was done or closed, or to the end.
+    """Lifetime of each connection of a run: from its start to its completion, its close, or the end of the run.
 
-    What arrives starts when its first subflow is established.
+    A randomly arriving connection starts when its first subflow is established.
     """
     planned, ends_s = lifetimes(scenario), flow_ends_s(traces)
     established: dict[str, float] = {}
@@ -81,7 +82,7 @@ def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime
     for name in transport_flows(traces):
         life = planned.get(name)
         if life is None and name not in established:
-            continue  # a place for a copy that has not come
+            continue  # reserved for a copy that has not arrived
         start_s = established[name] if life is None else life.from_s
         end_s = min(math.inf if life is None else life.to_s, ends_s.get(name, math.inf))
         alive[name] = Lifetime(start_s, end_s)
@@ -89,9 +90,9 @@ def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime
 
 
 def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lifetime]) -> dict[str, float]:
-    """By connection, its mean goodput over the part of a window in which it sends, bit/s; without those that do not.
+    """Mean goodput of each connection, bit/s, over the part of a window in which it sends; without idle connections.
 
-    A sample is the mean over the interval that ends with it; it counts as far as that lies in the window.
+    A sample is the mean over the interval that ends with it, and counts in proportion to its overlap with the window.
     """
     found = {}
     for key in select_keys(traces, FLOW, _GOODPUT):
@@ -105,7 +106,7 @@ def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lif
             continue
         ends_s = time_s[:count]
         begins_s = np.concatenate([[0.0], ends_s[:-1]])
-        # What arrives after the end of a flow was sent before it.
+        # Bytes that arrive after the end of a flow were sent before.
         inside_s = np.clip(np.minimum(ends_s, to_s) - np.maximum(begins_s, start_s), 0.0, None)
         known = np.nan_to_num(values[:count].astype(np.float64), posinf=0.0, neginf=0.0)
         span_s = min(end_s, float(ends_s[-1])) - start_s
@@ -119,12 +120,12 @@ _NOTHING_TO_POOL = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class PoolingGain:
-    """Goodput of a connection, or of several together, between what a single path gives and what pooling could.
+    """Goodput of one or several connections between the single-path share and the pooled share.
 
     Attributes:
-        goodput_bps: what it has; NaN: nothing was run.
-        single_path_bps: what it would have with its best path alone.
-        pooled_bps: what it would have if all paths were pooled.
+        goodput_bps: measured goodput; NaN without a run.
+        single_path_bps: share with only the best path.
+        pooled_bps: share with all paths pooled.
     """
 
     goodput_bps: float
@@ -133,17 +134,17 @@ class PoolingGain:
 
     @property
     def gain(self) -> float:
-        """Goodput over the single-path share; NaN if there is none."""
+        """Goodput over the single-path share; NaN if undefined."""
         return _ratio(self.goodput_bps, self.single_path_bps)
 
     @property
     def potential(self) -> float:
-        """Pooled share over the single-path share; NaN if there is none."""
+        """Pooled share over the single-path share; NaN if undefined."""
         return _ratio(self.pooled_bps, self.single_path_bps)
 
     @property
     def efficiency(self) -> float:
-        """Which part of what pooling could bring has been had; NaN where it could bring nothing."""
+        """Fraction of the possible pooling gain that was reached; NaN if pooling could gain nothing."""
         room_bps = self.pooled_bps - self.single_path_bps
         if not self.pooled_bps > 0 or not abs(room_bps) > _NOTHING_TO_POOL * self.pooled_bps:
             return math.nan
@@ -156,7 +157,7 @@ def pooling_gains(
     single_path_bps: Mapping[str, float],
     pooled_bps: Mapping[str, float],
 ) -> tuple[dict[str, PoolingGain], PoolingGain | None]:
-    """The gain of each multipath connection that anything limits, and of all together; None if there is none."""
+    """The gain of each limited multipath connection, and of all together; None without limited connections."""
     gains = {
         name: PoolingGain(goodputs_bps.get(name, math.nan), single_path_bps[name], pooled_bps[name])
         for name in multipath
@@ -177,19 +178,19 @@ def _ratio(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionShare:
-    """One connection over the window, rates of payload in bit/s.
+    """Goodput and fair shares of one connection over the window; payload rates in bit/s.
 
     Attributes:
         name: "download.2".
-        flow: its key in the scenario, "download".
+        flow: key of its flow in the scenario, "download".
         kind: "tcp" or "mptcp".
-        controller: its congestion controller.
-        goodput_bps: goodput while active; NaN: nothing was run, or no sample of it is there yet.
-        max_min_bps: its share of the max-min fair split; infinite: nothing limits it.
+        controller: name of its congestion controller.
+        goodput_bps: goodput while active; NaN without a run or before the first sample.
+        max_min_bps: its share of the max-min fair split; infinite if no link limits it.
         proportional_bps: its share of the proportionally fair split.
-        single_path_bps: its share if everybody used one path only.
+        single_path_bps: its share if every connection used only one path.
         bottlenecks: link directions that limit it in the max-min fair split, "wifi/forward".
-        pooling: of a multipath connection that something limits.
+        pooling: pooling gain of a limited multipath connection, or None.
     """
 
     name: str
@@ -205,24 +206,24 @@ class ConnectionShare:
 
     @property
     def of_max_min(self) -> float:
-        """Goodput over the max-min fair share; NaN where there is none."""
+        """Goodput over the max-min fair share; NaN for unlimited or zero shares."""
         return self.goodput_bps / self.max_min_bps if 0 < self.max_min_bps < math.inf else math.nan
 
     @property
     def of_proportional(self) -> float:
-        """Goodput over the proportionally fair share; NaN where there is none."""
+        """Goodput over the proportionally fair share; NaN for unlimited or zero shares."""
         return self.goodput_bps / self.proportional_bps if 0 < self.proportional_bps < math.inf else math.nan
 
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """A link direction that limits somebody.
+    """A link direction that limits connections in the max-min fair split.
 
     Attributes:
         name: "wifi/forward".
-        time_share: share of the window in which it does, 0 to 1.
-        connections: how many connections it limits.
-        price: what 1 bit/s more of payload would add to the least of the totals that it limits, bit/s.
+        time_share: fraction of the window in which it limits connections, 0 to 1.
+        connections: number of connections that it limits.
+        price: increase of the smallest total among these connections per additional 1 bit/s of payload, bit/s.
     """
 
     name: str
@@ -233,22 +234,22 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True)
 class FairnessAnalysis:
-    """What the analysis shows of a scenario, or of a run of it.
+    """Results of the fairness analysis of a scenario or of a run.
 
     Attributes:
-        title: of the run or scenario.
-        from_s: start of the window, s.
-        to_s: its end, s.
-        is_run: whether there are measured shares.
-        connections: those that send in the window, in the order of the scenario.
-        bottlenecks: the most limiting first.
+        title: title of the run or scenario.
+        from_s: start of the window in seconds.
+        to_s: end of the window in seconds.
+        is_run: whether measured goodputs exist.
+        connections: connections that send in the window, in the order of the scenario.
+        bottlenecks: bottlenecks, the most limiting first.
         jain: Jain's index of the goodputs while active; NaN for fewer than two.
-        jain_of_shares: Jain's index of goodput over max-min fair share, 1 where all miss the ideal alike.
+        jain_of_shares: Jain's index of goodput over max-min fair share; 1 if all ratios are equal.
         to_max_min: distance to the max-min fair split, see `distance`.
         to_proportional: distance to the proportionally fair split.
-        pooling: of all multipath connections together.
-        gap: of the proportionally fair split, see `Split`.
-        notices: what to know about these numbers, for people.
+        pooling: pooling gain of all multipath connections together.
+        gap: duality gap of the proportionally fair split, see `Split`.
+        notices: limitations of these numbers, for people.
     """
 
     title: str
@@ -267,15 +268,15 @@ class FairnessAnalysis:
 
 
 def shared_index(rates: Sequence[float]) -> float:
-    """Jain's index of those rates that are known, 1/n to 1; NaN for fewer than two, or where all are zero."""
+    """Jain's index of the finite rates, 1/n to 1; NaN for fewer than two rates, or if all are zero."""
     known = [rate for rate in rates if math.isfinite(rate)]
     return jain_index(known) if len(known) > 1 and any(known) else math.nan
 
 
 def distance(goodputs_bps: Sequence[float], shares_bps: Sequence[float]) -> float:
-    """How far rates are from a split: sum of |g - s| over the sum of s. 0: there; 1: as far as nothing at all.
+    """Distance of rates from a split: sum of |g - s| over the sum of s; 0: equal, 1: as far as rates of zero.
 
-    Connections without a goodput or with an unlimited share are left out; NaN if none is left.
+    Connections without a goodput or with an unlimited share are ignored; NaN if no other connection exists.
     """
     pairs = [
         (rate, share)
@@ -287,10 +288,10 @@ def distance(goodputs_bps: Sequence[float], shares_bps: Sequence[float]) -> floa
 
 
 def scenario_analysis(scenario: Scenario, from_s: float | None = None, to_s: float | None = None) -> FairnessAnalysis:
-    """The ideal alone, without a run: from the warm-up to the end, or over that window.
+    """Fair shares of a scenario without a run, from the warm-up to the end or over a given window.
 
     Raises:
-        InputError: if the window is not in the scenario, or no split is found.
+        InputError: if the window lies outside the scenario, or no split is found.
     """
     start_s = scenario.warmup_s if from_s is None else from_s
     end_s = scenario.duration_s if to_s is None else to_s
@@ -311,17 +312,17 @@ def run_analysis(
     to_s: float | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> FairnessAnalysis:
-    """What the connections of a run got, beside the ideal.
+    """Compare the goodputs of a run's connections with the fair shares.
 
     Args:
-        traces: of the run, which may be going on.
-        from_s: start of the window, s; left out: the end of the warm-up.
-        to_s: its end, s; left out: as far as the run is.
-        is_cancelled: whether all this is in vain.
+        traces: traces of the run, which may be active.
+        from_s: start of the window in seconds; None for the end of the warm-up.
+        to_s: end of the window in seconds; None for the last sample.
+        is_cancelled: True cancels.
 
     Raises:
-        InputError: if the scenario of the run is not known, or nothing of the run is in the window.
-        InterruptedError: if it was cancelled.
+        InputError: if the scenario is unknown, or the window lies outside the run.
+        InterruptedError: if the caller cancels.
         StoreError: if the database cannot be read.
     """
     scenario = scenario_of(traces)
@@ -333,7 +334,7 @@ def run_analysis(
     start_s = min(traces.warmup_s, known_s) if from_s is None else from_s
     end_s = known_s if to_s is None else min(to_s, known_s)
     if known_s > 0 and start_s >= end_s and from_s is None and to_s is None:
-        start_s = 0.0  # still warming up: better all there is than nothing
+        start_s = 0.0  # during the warm-up, use all samples
     check_window(start_s, end_s, known_s)
     alive = measured_lifetimes(scenario, traces)
     ideal = _ideal(scenario, start_s, end_s, alive, is_cancelled)
@@ -344,9 +345,9 @@ def run_analysis(
 
 
 def _summed_up(traces: Traces, rates: Mapping[str, float]) -> dict[str, float]:
-    """The goodputs while active that the summary of a run has of the whole measured interval, with all their digits.
+    """Goodputs while active from the summary of a run, which cover the whole measured interval with full precision.
 
-    Those from samples differ in the samples in which a connection begins or ends.
+    Goodputs from samples differ in the samples where a connection begins or ends.
     """
     summary = traces.row.summary if traces.row is not None else None
     told = {str(flow["name"]): finite(flow.get("active_goodput_bps")) for flow in (summary or {}).get("flows", ())}
@@ -354,10 +355,10 @@ def _summed_up(traces: Traces, rates: Mapping[str, float]) -> dict[str, float]:
 
 
 def check_window(from_s: float, to_s: float, end_s: float) -> None:
-    """Whether a window lies in a run.
+    """Check that a window lies in a run.
 
     Raises:
-        InputError: naming the times and what is allowed.
+        InputError: if it does not; names the times and the allowed range.
     """
     if not 0 <= from_s < to_s <= end_s * (1 + 1e-9):
         raise InputError(
@@ -450,7 +451,7 @@ def _analysis(
 
 
 def analysis_document(analysis: FairnessAnalysis) -> dict[str, Any]:
-    """The analysis as a JSON document; numbers that are not finite are null, unlimited shares the text "unlimited"."""
+    """JSON document of the analysis; NaN is null, and unlimited shares are the text "unlimited"."""
     return {
         "title": analysis.title,
         "from_s": analysis.from_s,

@@ -1,6 +1,6 @@
-"""The fairness analysis as shown to people: the chosen window, Jain's index over time, tables and words.
+"""Presentation of the fairness analysis: the chosen window, Jain's index over time, tables and sentences.
 
-The tables and words serve the terminal and the window alike.
+Terminal and window both use the tables and sentences.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.scenario import Scenario
 
 LATEST_S = 5.0
-"""How long the latest part of a run is."""
+"""Length of the latest part of a run in seconds."""
 
 AROUND_S = 2.5
-"""How far a window around a time reaches to each side, s."""
+"""Half the length of a window around a time, in seconds."""
 
 
 class WindowChoice(StrEnum):
-    """Which part of a run is looked at."""
+    """Part of a run to analyse."""
 
     COUNTED = "counted"
     WHOLE = "whole"
@@ -58,12 +58,12 @@ WINDOW_TEXTS: dict[WindowChoice, str] = {
 
 @dataclass(frozen=True, slots=True)
 class WindowOf:
-    """A choice with the times that it needs.
+    """A window choice with the times that it needs.
 
     Attributes:
-        choice: which part.
-        marked_s: the time that is marked in the plots, s; None: none is.
-        cursors_s: those of the cursors A and B, s; None: they are not set.
+        choice: part of the run.
+        marked_s: marked time in the plots in seconds; None without a mark.
+        cursors_s: times of the cursors A and B in seconds; None if they are not set.
     """
 
     choice: WindowChoice = WindowChoice.COUNTED
@@ -71,10 +71,10 @@ class WindowOf:
     cursors_s: tuple[float, float] | None = None
 
     def times(self, end_s: float) -> tuple[float | None, float | None]:
-        """Start and end of the window in a run that has come that far, s; None: as `run_analysis` has it.
+        """Start and end of the window in a run up to ``end_s``, in seconds; None for the defaults of `run_analysis`.
 
         Raises:
-            InputError: if the times that the choice needs are not there.
+            InputError: if the choice needs a mark or cursors that are not set.
         """
         if self.choice is WindowChoice.WHOLE:
             return 0.0, end_s
@@ -94,13 +94,13 @@ class WindowOf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisView:
-    """What is shown.
+    """The content of the shares page.
 
     Attributes:
-        analysis: over the window.
-        jain_time_s: float64 [n], s; none of a scenario without a run.
-        jain: float32 [n], Jain's index over the last 5 s of each time; NaN where it is not defined.
-        duration_s: of the run or scenario, s.
+        analysis: analysis of the window.
+        jain_time_s: float64 [n], s; empty for a scenario without a run.
+        jain: float32 [n], Jain's index over the 5 s before each time; NaN if undefined.
+        duration_s: duration of the run or scenario in seconds.
     """
 
     analysis: FairnessAnalysis
@@ -110,7 +110,7 @@ class AnalysisView:
 
 
 def run_view(traces: Traces, window: WindowOf, is_cancelled: Callable[[], bool] = lambda: False) -> AnalysisView:
-    """Reads a run; see `run_analysis` for what can go wrong."""
+    """Analyse a window of a run; raises the errors of `run_analysis`."""
     from_s, to_s = window.times(end_of(traces))
     analysis = run_analysis(traces, from_s, to_s, is_cancelled)
     (curve,) = JAIN.curves(traces)
@@ -118,17 +118,17 @@ def run_view(traces: Traces, window: WindowOf, is_cancelled: Callable[[], bool] 
 
 
 def scenario_view(scenario: Scenario) -> AnalysisView:
-    """The ideal of a scenario; see `scenario_analysis` for what can go wrong."""
+    """The fair shares of a scenario; raises the errors of `scenario_analysis`."""
     return AnalysisView(scenario_analysis(scenario), np.empty(0), np.empty(0, np.float32), scenario.duration_s)
 
 
 @dataclass(frozen=True, slots=True)
 class ShareGroup:
-    """The copies of a flow, or a flow that has none: what one row stands for, with the others below it.
+    """The connections of a flow: one row, with a row for each copy below it.
 
     Attributes:
-        name: of the flow.
-        shares: its connections.
+        name: name of the flow.
+        shares: shares of its connections.
     """
 
     name: str
@@ -136,17 +136,17 @@ class ShareGroup:
 
     @property
     def has_copies(self) -> bool:
-        """Whether there are rows below it."""
+        """True if the flow has several connections."""
         return len(self.shares) > 1
 
     def mean(self, figure: Callable[[ConnectionShare], float]) -> float:
-        """Mean of a figure over the connections that have it; NaN if none has."""
+        """Mean of a figure over the connections with a value; NaN without values."""
         values = [value for value in map(figure, self.shares) if not math.isnan(value)]
         return math.fsum(values) / len(values) if values else math.nan
 
 
 def grouped(analysis: FairnessAnalysis) -> list[ShareGroup]:
-    """The connections by flow, in the order of the scenario."""
+    """The connections grouped by flow, in the order of the scenario."""
     groups: dict[str, list[ConnectionShare]] = {}
     for share in analysis.connections:
         groups.setdefault(share.flow, []).append(share)
@@ -157,7 +157,7 @@ _NEAR = 0.1  # a distance below which shares count as reached
 
 
 def share_table(analysis: FairnessAnalysis) -> TextTable:
-    """A row per connection."""
+    """Table with one row for each connection."""
     columns: tuple[Column[ConnectionShare], ...] = (
         Column("Connection", lambda each: each.name),
         Column("Controller", lambda each: each.controller),
@@ -174,7 +174,7 @@ def share_table(analysis: FairnessAnalysis) -> TextTable:
 
 
 def bottleneck_table(analysis: FairnessAnalysis) -> TextTable:
-    """A row per link that limits somebody."""
+    """Table with one row for each limiting link."""
     columns: tuple[Column[Bottleneck], ...] = (
         Column("Bottleneck", lambda each: each.name),
         NumberColumn("of the time", lambda each: each.time_share, percent_text, "%"),
@@ -185,12 +185,12 @@ def bottleneck_table(analysis: FairnessAnalysis) -> TextTable:
 
 
 def rate_text(rate_bps: float) -> str:
-    """A rate in Mbit/s, "unlimited" for an infinite one, a dash for none."""
+    """A rate in Mbit/s: "unlimited" for infinity, a dash for NaN."""
     return tr("unlimited") if math.isinf(rate_bps) else mbit_text(rate_bps)
 
 
 def window_text(analysis: FairnessAnalysis) -> str:
-    """The window, and how many connections send in it."""
+    """The window, and the number of connections that send in it."""
     return trn(
         "{begin} s to {end} s, {count} connection",
         "{begin} s to {end} s, {count} connections",
@@ -201,7 +201,7 @@ def window_text(analysis: FairnessAnalysis) -> str:
 
 
 def meaning(analysis: FairnessAnalysis) -> str:
-    """What the numbers mean, in a sentence or two of plain words."""
+    """Interpretation of the numbers in one or two sentences."""
     if not analysis.connections:
         return tr("No connection sends in this interval.")
     if not analysis.is_run:
@@ -216,9 +216,9 @@ def meaning(analysis: FairnessAnalysis) -> str:
 
 
 def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -> str:
-    """How far the connections are from their max-min fair shares.
+    """Interpretation of the distances from the max-min fair shares.
 
-    The words follow the percentages that the table shows: a connection at 109 % has more than its own share.
+    The wording follows the percentages in the table: a connection at 109 % takes more than its own share.
     """
     least, most = (pick(known, key=lambda each: each.of_max_min) for pick in (min, max))
     unused = _unused(analysis)
@@ -249,7 +249,7 @@ def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -
 
 
 def pooling_text(gain: PoolingGain) -> str:
-    """The pooling gain in words."""
+    """Interpretation of the pooling gain."""
     if math.isnan(gain.gain):
         if not math.isfinite(gain.efficiency) and abs(gain.potential - 1) < 1e-3:
             return tr("Pooling gains nothing here: one path is as good as all of them.")

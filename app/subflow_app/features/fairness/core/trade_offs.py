@@ -1,8 +1,8 @@
 """Trade-offs between runs: throughput against delay or friendliness, the Pareto front, and tables of the points.
 
-Friendliness is that to other connections. A point is an experiment: runs that differ in their seed alone are one point,
-the mean with its 95 % interval. A point is on the Pareto front if no other is at least as good in both figures and
-better in one; intervals do not count for that.
+Friendliness concerns other connections. A point is an experiment: runs that differ only in their seed form one point,
+the mean with its 95 % confidence interval. A point is on the Pareto front if no other is at least as good in both
+figures and better in one; the intervals are ignored for this.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from subflow_sim.stats import Estimate
 
 
 class TradeOffKind(StrEnum):
-    """What is weighed."""
+    """Kind of trade-off."""
 
     DELAY = "delay"
     TRANSFER = "transfer"
@@ -43,11 +43,11 @@ class TradeOffKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A metric along an axis.
+    """A quantity along an axis.
 
     Attributes:
-        metric: what it is called in tables and on the axis, and how it is shown.
-        of_run: its value of a run, SI; NaN if it has none.
+        metric: title, unit and format in tables and on the axis.
+        of_run: returns the value of a run in SI units; NaN if undefined.
     """
 
     metric: Measure
@@ -56,12 +56,12 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """What is weighed against what.
+    """The two quantities of a trade-off.
 
     Attributes:
-        x: along the horizontal axis.
-        y: along the vertical one.
-        needs: what a run must have, as a person would say it.
+        x: quantity of the horizontal axis.
+        y: quantity of the vertical axis.
+        needs: requirement on a run, as text for people.
     """
 
     x: Quantity
@@ -71,14 +71,14 @@ class TradeOff:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An experiment.
+    """The runs of one experiment in the plot.
 
     Attributes:
-        title: that no other point has.
-        runs: positions of its runs among those given.
-        x: figure of the horizontal axis over its runs, SI.
-        y: of the vertical one.
-        is_best: it is on the Pareto front.
+        title: unique title.
+        runs: positions of its runs among the given runs.
+        x: estimate of the horizontal quantity over its runs, SI.
+        y: estimate of the vertical quantity, likewise.
+        is_best: whether the point is on the Pareto front.
     """
 
     title: str
@@ -89,16 +89,16 @@ class Point:
 
 
 def total_goodput_bps(traces: Traces) -> float:
-    """Goodput of all tcp and mptcp connections together after the warm-up, bit/s."""
+    """Total goodput of all tcp and mptcp connections after the warm-up, bit/s."""
     means = mean_rates(traces, "goodput_bps")
     known = [means[flow] for flow in transport_flows(traces) if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
 
 
 def mean_delay_s(traces: Traces) -> float:
-    """RTT per flow after the warm-up, s: that of the list of runs and of comparisons.
+    """Mean RTT of the flows after the warm-up in seconds, as in the list of runs and in comparisons.
 
-    A run that is not stored has smoothed RTTs, those of a flow weighted by the throughput of its subflows at the time.
+    For an unstored run, the mean of smoothed RTTs; each sample is weighted by the throughput of its subflow.
     """
     if traces.row is not None and traces.row.mean_rtt_s is not None:
         return traces.row.mean_rtt_s
@@ -121,14 +121,14 @@ def mean_delay_s(traces: Traces) -> float:
 
 
 def mean_completion_s(traces: Traces) -> float:
-    """Mean time that the transfers of a run took, s; NaN while one of the flows is incomplete or endless."""
+    """Mean completion time of the transfers of a run in seconds; NaN if a flow is incomplete or endless."""
     took = {mark.owner: mark.value for mark in traces.marks() if mark.kind == "completed"}
     flows = transport_flows(traces)
     return math.fsum(took[flow] for flow in flows) / len(flows) if flows and took.keys() >= set(flows) else math.nan
 
 
 def default_kind(runs: Sequence[Traces]) -> TradeOffKind:
-    """Weighed first: completion time if all flows of all runs have a size, else goodput."""
+    """Initial trade-off: with completion time if all flows of all runs have a size, else with goodput."""
     scenarios = [scenario_of(traces) for traces in runs]
     known = [flow for each in scenarios if each is not None for flow in each.flows.values() if not flow.sends_datagrams]
     is_all_sized = known and None not in scenarios and all(flow_kind(flow) == "sized" for flow in known)
@@ -136,21 +136,20 @@ def default_kind(runs: Sequence[Traces]) -> TradeOffKind:
 
 
 def multipath_goodput_bps(traces: Traces) -> float:
-    """Goodput of the connections with several paths together after the warm-up, bit/s; NaN without such."""
+    """Total goodput of the multipath connections after the warm-up, bit/s; NaN without multipath connections."""
     means, multipath = mean_rates(traces, "goodput_bps"), _multipath(traces)
     known = [means[flow] for flow in multipath if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
 
 
 def friendliness(traces: Traces) -> float:
-    """What the single-path connections got of their max-min fair shares, in total; NaN without both kinds.
+    """Total goodput of the single-path connections over their max-min fair shares; NaN without both kinds.
 
-    1: they have what is fair beside the multipath connections, so these "do no harm" (RFC 6356, section 2.1, goal 2);
-    less: these take more than is fair, or the network is not full; above 1: the multipath connections yield. The
-    goal's own measure is what a single-path TCP in place of the multipath connection would leave them. Where paths
-    differ, that is another topology for each path; the fair share of this one is the same without asking which path
-    it would be. Harm as Ware et al. 2019 define it ("Beyond Jain's Fairness Index", HotNets) needs a second run
-    without the others.
+    At 1, the single-path connections get their fair share beside the multipath connections, which "do no harm" (RFC
+    6356, section 2.1, goal 2). Below 1, the multipath connections take more than their fair share, or the network is
+    not full. Above 1, the multipath connections yield. RFC 6356 compares with a single-path TCP in place of the
+    multipath connection, which means another topology for each path if paths differ; the fair share avoids this choice.
+    Harm by Ware et al. 2019 ("Beyond Jain's Fairness Index", HotNets) would need a second run without the others.
     """
     multipath = _multipath(traces)
     if not multipath or not end_of(traces) > 0:
@@ -201,22 +200,22 @@ TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
 
 
 class KnownFigures:
-    """Figures of runs that were computed before, as long as the runs have no more samples than then.
+    """Cache of the figures of runs, valid while the runs have no new samples.
 
-    For one thread at a time.
+    Used by one thread at a time.
     """
 
     def __init__(self) -> None:
-        """Nothing is known."""
+        """Start with an empty cache."""
         self._known: WeakKeyDictionary[Traces, dict[TradeOffKind, tuple[float, tuple[float, float]]]] = (
             WeakKeyDictionary()
         )
 
     def of(self, traces: Traces, kind: TradeOffKind) -> tuple[float, float]:
-        """The figures along both axes, SI.
+        """The figures of a run along both axes, SI.
 
         Raises:
-            InputError: if the scenario of the run is not known, where friendliness is asked for.
+            InputError: if friendliness needs the unknown scenario of the run.
         """
         spec, end_s = TRADE_OFFS[kind], end_of(traces)
         known = self._known.setdefault(traces, {})
@@ -231,17 +230,17 @@ def trade_off_points(
     is_cancelled: Callable[[], bool] = lambda: False,
     known: KnownFigures | None = None,
 ) -> list[Point]:
-    """The points of these runs, in their order; runs that lack one of the figures are left out.
+    """The points of some runs, in their order; runs without both figures are omitted.
 
     Args:
-        runs: of which each may be shown or stored.
-        kind: what is weighed.
-        is_cancelled: tells whether the answer is not wanted any more.
-        known: figures from before; None: all are computed.
+        runs: runs, live or stored.
+        kind: kind of trade-off.
+        is_cancelled: True cancels.
+        known: cache of figures; None computes all.
 
     Raises:
-        InputError: if the scenario of a run is not known, where friendliness is asked for.
-        InterruptedError: if it was cancelled.
+        InputError: if friendliness needs the unknown scenario of a run.
+        InterruptedError: if the caller cancels.
     """
     spec = TRADE_OFFS[kind]
     known = known or KnownFigures()
@@ -271,7 +270,7 @@ def trade_off_points(
 
 
 def short_titles(titles: Sequence[str]) -> list[str]:
-    """Titles without the words with which all of them begin; as they are if one would be left without any.
+    """Titles without their common first words; unchanged if a title would become empty.
 
     >>> short_titles(["Sweep: controller = lia", "Sweep: controller = olia"])
     ['lia', 'olia']
@@ -283,7 +282,7 @@ def short_titles(titles: Sequence[str]) -> list[str]:
 
 
 def trade_off_panel(points: Sequence[Point], kind: TradeOffKind) -> Panel:
-    """The picture of these points."""
+    """The plot of the points."""
     spec = TRADE_OFFS[kind]
     x, y = spec.x.metric, spec.y.metric
     series = tuple(
@@ -326,7 +325,7 @@ def interval_text(found: Estimate, metric: Measure) -> str:
 
 
 def point_text(point: Point, kind: TradeOffKind) -> str:
-    """A point in words."""
+    """Description of a point in lines of text."""
     spec = TRADE_OFFS[kind]
     lines = [point.title]
     for quantity, figure in ((spec.x, point.x), (spec.y, point.y)):
@@ -337,7 +336,7 @@ def point_text(point: Point, kind: TradeOffKind) -> str:
 
 
 def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> dict[str, Any]:
-    """The points as a JSON document."""
+    """JSON document of the points."""
     spec = TRADE_OFFS[kind]
     return {
         "trade_off": kind.value,
@@ -357,7 +356,7 @@ def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequen
 
 
 def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> None:
-    """The points as CSV: title, number of runs, whether on the front, and of each figure mean and interval, SI.
+    """Write the points as CSV: title, number of runs, is_best, and mean and 95 % interval of each figure, SI.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -375,7 +374,7 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
 
 
 def point_table(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> TextTable:
-    """A row per point; those on the Pareto front have a star."""
+    """Table with one row for each point; a star marks the Pareto front."""
     spec = TRADE_OFFS[kind]
     columns: list[Column[Point]] = [
         Column("Best", lambda point: "*" if point.is_best else ""),

@@ -1,1 +1,1 @@
-"""The fairness panel: shares of connections beside the fair ones, and trade-offs between runs."""
+"""The fairness panel: goodputs beside fair shares, and trade-offs between runs."""

@@ -1,4 +1,4 @@
-"""The fairness analysis in the window: it goes with the runs that the plots show, and with the scenario."""
+"""The fairness analysis in the window, for the runs in the plots and for the open scenario."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FairnessPorts(FeatureHolder, Protocol):
 
 
 class FairnessFeature(PanelFeature["FairnessPanel"]):
-    """Computes while its panel is seen, and only what its page in front shows."""
+    """Computes only while the panel is visible, and only for its current page."""
 
     panel_name = "fairness"
     title = translatable("Fairness")
@@ -54,7 +54,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
     scrolls = False
 
     def __init__(self, ports: FairnessPorts) -> None:
-        """An empty panel."""
+        """Create an empty panel."""
         super().__init__()
         self.ports = ports
         self.reader = LatestReader(ports.workers, self, "fairness", pause_ms=500)
@@ -62,10 +62,10 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         self.reader.failed.connect(self._on_failed)
         self._known: KnownFigures | None = None
         self._marked_s: float | None = None
-        self._is_stale = True  # something changed while nobody looked
+        self._is_stale = True  # something changed while the panel was hidden
 
     def connect_parts(self) -> None:
-        """Follows runs, marks, cursors and the scenario."""
+        """Connect the changes of runs, marks, cursors and scenario."""
         ports = self.ports
         ports.plots.runs_changed.connect(self._on_runs_changed)
         ports.plots.time_clicked.connect(self.mark_time)
@@ -77,7 +77,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         ports.documents.replaced.connect(self._on_runs_changed)
 
     def make(self) -> FairnessPanel:
-        """Both pages."""
+        """Create the panel with both pages."""
         from subflow_app.features.fairness.qt.panel import FairnessPanel
 
         panel = FairnessPanel(self.ports.bar[_EXPORT])
@@ -90,23 +90,23 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         return panel
 
     def possible(self) -> frozenset[str]:
-        """Writing the points that are shown."""
+        """Exporting the displayed points."""
         return frozenset({_EXPORT} if self.shown is not None and self.shown.trade_offs.points else set())
 
     def mark_time(self, time_s: float) -> None:
-        """Looks at the part of the run around this time, where that is wanted."""
+        """Mark a time, and analyse the run around it if this window is chosen."""
         self._marked_s = time_s
         if self.shown is not None and self.shown.shares.window_part == "around":
             self._ask(is_other=False)
 
     def show_trade_offs(self) -> None:
-        """Opens the panel on that page."""
+        """Open the panel on the page of trade-offs."""
         self.ports.workspaces.go_to(self.panel_name)
         self.content.tabs.setCurrentWidget(self.content.trade_offs)
         self.content.trade_offs.setFocus()
 
     def ask_export(self) -> None:
-        """Asks for a place, and writes the points as a figure or a table."""
+        """Ask for a file, and write the points as a figure or a table."""
         page, exports = self.content.trade_offs, self.ports.exports
         if not page.points:
             return
@@ -123,7 +123,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
             exports.write_later("export trade-offs", lambda: page.write(path))
 
     def close(self) -> None:
-        """Gives up what is being computed."""
+        """Cancel the computation."""
         self.reader.forget()
 
     # ---- inside ----
@@ -156,7 +156,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         self._show_points([], panel.trade_offs.kind)
 
     def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
-        """Computes in the thread; what it returns shows the result."""
+        """The work for the thread; its result is a function that shows the shares."""
         from subflow_app.features.fairness.core.analysis_view import WindowOf, run_view, scenario_view
 
         def showing(view: AnalysisView) -> Callable[[], None]:
@@ -176,7 +176,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         from subflow_app.features.fairness.core.trade_offs import KnownFigures, default_kind, trade_off_points
 
         runs, chosen = self.ports.plots.runs, page.kind if page.is_kind_chosen else None
-        # While one run grows, the others stay as they are.
+        # While an active run grows, the figures of the other runs remain valid.
         known = self._known = self._known or KnownFigures()
 
         def work(is_cancelled: Cancelled) -> Callable[[], None]:
@@ -199,13 +199,13 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
             self.content.shares.show_nothing(tr("No shares to compare"), str(error))
 
     def _on_point_chosen(self, point: Point) -> None:
-        """Selects its runs in the history, as far as they are stored."""
+        """Select the stored runs of a point in the history."""
         ids = [self.ports.shown.id_of(run) for run in point.runs]
         self.ports.history.select([run_id for run_id in ids if run_id is not None])
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Study menu."""
+    """Entries of the Study menu."""
     yield ActionSpec(
         "study.trade_offs",
         "&Trade-offs of the runs",

@@ -1,6 +1,6 @@
-"""The fairness panel: a page of shares and one of trade-offs.
+"""The fairness panel: one page for shares and one for trade-offs.
 
-The page of trade-offs has a plot of points, and below it the same points as a table.
+The page of trade-offs shows the points in a plot and in a table below.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _EMPTY_TEXT = translatable(
 
 
 def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point], ...]:
-    """Experiment, runs, two figures, and whether it is on the front."""
+    """Columns: experiment, runs, both figures, and Pareto front."""
     spec = TRADE_OFFS[kind]
     titles = [point.title for point in points]
     names = dict(zip(titles, short_titles(titles), strict=True))
@@ -61,13 +61,13 @@ def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point]
 
 
 class TradeOffPage(QWidget):
-    """Shows points; what runs they are of, its owner knows."""
+    """Shows points in a plot and a table; the owner of the page provides them."""
 
     kind_changed = Signal()
     point_chosen = Signal(object)  # Point
 
     def __init__(self, export: QAction, parent: QWidget | None = None) -> None:
-        """An empty page with a button for that action."""
+        """Create an empty page with a button for ``export``."""
         super().__init__(parent)
         self.setObjectName("fairness_trade_offs")
         kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
@@ -100,25 +100,25 @@ class TradeOffPage(QWidget):
         v_box(content, self.words, (parts, 1), margins=(6, 4, 6, 6))
         return content
 
-    # ---- what its owner uses ----
+    # ---- interface for the owner ----
 
     @property
     def kind(self) -> TradeOffKind:
-        """What is weighed."""
+        """The chosen kind of trade-off."""
         return TradeOffKind(self.kinds.currentData())
 
     def propose_kind(self, kind: TradeOffKind) -> None:
-        """Weighs this until a person chooses."""
+        """Preselect a kind, unless a person has chosen one."""
         if not self.is_kind_chosen:
             self.kinds.setCurrentIndex(self.kinds.findData(kind))
 
     @property
     def points(self) -> Sequence[Point]:
-        """What is shown."""
+        """The displayed points."""
         return self.model.rows
 
     def show_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
-        """Shows these; none: says what is needed."""
+        """Show points, or the requirement if the list is empty."""
         with QSignalBlocker(self.table.selectionModel()):
             self.model.show_rows(tuple(points), _columns(points, kind))
         self.plot.show_panel(trade_off_panel(points, kind))
@@ -139,15 +139,15 @@ class TradeOffPage(QWidget):
         self._pages.setCurrentIndex(1)
 
     def show_nothing(self, text: str = "") -> None:
-        """Says why there is nothing; left out: how to get something."""
+        """Show a reason, or by default the requirement on the runs."""
         self.empty.set_text(tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT, what=tr(TRADE_OFFS[self.kind].needs)))
         self._pages.setCurrentIndex(0)
 
     def write(self, path: Path) -> Path:
-        """Writes the table (.csv) or the plot (.png, .svg, .pdf).
+        """Write the table (.csv) or the plot (.png, .svg, .pdf).
 
         Raises:
-            AppError: if it cannot be written.
+            AppError: if the file cannot be written.
         """
         if path.suffix.lower() == ".csv":
             write_points(self.points, self.kind, path)
@@ -173,15 +173,15 @@ class TradeOffPage(QWidget):
 
 
 class FairnessPanel(QWidget):
-    """Both pages, of which one is in front."""
+    """The two pages as tabs."""
 
     seen = Signal()
 
     def __init__(self, export: QAction, parent: QWidget | None = None) -> None:
-        """Nothing computed yet.
+        """Create a panel without results.
 
         Args:
-            export: writes the trade-offs.
+            export: action that writes the trade-offs.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -200,6 +200,6 @@ class FairnessPanel(QWidget):
         return self.tabs.currentWidget() is self.trade_offs
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Says that there is somebody to compute for."""
+        """Emit `seen`, so that the feature computes the page."""
         super().showEvent(event)
         self.seen.emit()

@@ -1,7 +1,7 @@
-"""The page of shares: the goodput of each connection beside its fair shares, in bars, numbers and words.
+"""The page of shares: the goodput of each connection beside its fair shares, in bars, numbers and sentences.
 
-The bars have the fair shares as marks. A small curve shows Jain's index over time. The tree has a row per flow, and
-below it one per copy if the flow has several.
+Marks in the bars show the fair shares. A small curve shows Jain's index over time. The tree has one row for each flow,
+and rows for its copies below.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.palette import OKABE_ITO
 
-BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar, of the column with the bars
-SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # what rows are ordered by
+BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar of the column with the bars
+SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # value for sorting
 
 NAME, BAR, GOODPUT, MAX_MIN, PROPORTIONAL, ONE_PATH, POOLING, LIMITED = range(8)
 
@@ -105,13 +105,13 @@ COLUMNS: tuple[_Column, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ShareBar:
-    """A bar to draw, bit/s; NaN and infinite values are not drawn.
+    """Values of a bar, bit/s; NaN and infinite values are not drawn.
 
     Attributes:
-        goodput_bps: its length.
-        max_min_bps: where the line is.
-        proportional_bps: where the dot is.
-        full_bps: what the whole width stands for.
+        goodput_bps: length of the bar.
+        max_min_bps: position of the line.
+        proportional_bps: position of the dot.
+        full_bps: value at the full width.
     """
 
     goodput_bps: float
@@ -131,10 +131,10 @@ _FIGURES: dict[int, Callable[[ConnectionShare], float]] = {
 
 
 class ShareModel(TreeModel):
-    """The tree; sorted by one of its columns, or as the scenario has it."""
+    """Tree model of flows and copies, sorted by a column or in the order of the scenario."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """No rows."""
+        """Create a model without rows."""
         super().__init__(parent)
         self._given: list[ShareGroup] = []  # in the order of the scenario
         self._groups: list[ShareGroup] = []
@@ -142,14 +142,14 @@ class ShareModel(TreeModel):
         self._sorted_by: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
 
     def set_analysis(self, analysis: FairnessAnalysis | None) -> bool:
-        """Shows these connections; returns whether there are other rows than before."""
+        """Show the connections of an analysis; True if the set of rows changed."""
         self._given = [] if analysis is None else grouped(analysis)
         groups = self._ordered(self._given)
         shares = [] if analysis is None else analysis.connections
         rates = [rate for share in shares for rate in (share.goodput_bps, share.max_min_bps, share.proportional_bps)]
         self._full_bps = max((rate for rate in rates if math.isfinite(rate)), default=1.0) or 1.0
         if sorted(_names(groups)) == sorted(_names(self._groups)):
-            # What is folded, selected and scrolled to stays, also where the order follows figures that change.
+            # Keep the folded and selected rows and the scroll position, also if new figures change the order.
             self._rearrange(groups)
             self._tell_all()
             return False
@@ -170,17 +170,17 @@ class ShareModel(TreeModel):
     # ---- Qt ----
 
     def count(self, above: int | None) -> int:
-        """Flows, or the copies of one that has several."""
+        """Number of flows, or number of copies of a flow with several."""
         if above is None:
             return len(self._groups)
         return len(self._groups[above].shares) if self._groups[above].has_copies else 0
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """The same for all rows."""
+        """Number of columns, equal for all rows."""
         return len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles, and what the figures mean."""
+        """Titles of the columns, and explanations as tooltips."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -188,7 +188,7 @@ class ShareModel(TreeModel):
         return tr(COLUMNS[section].tip) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts, bars and what a screen reader says."""
+        """Texts, bars and texts for screen readers."""
         if not index.isValid():
             return None
         group, share = self._at(index)
@@ -207,12 +207,12 @@ class ShareModel(TreeModel):
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Orders flows and copies by a column; -1: as the scenario has it."""
+        """Sort flows and copies by a column; -1 restores the order of the scenario."""
         self._sorted_by = (column, order)
         self._rearrange(self._ordered(self._given))
 
     def _rearrange(self, groups: list[ShareGroup]) -> None:
-        """Puts the same rows into another order."""
+        """Change the order of the present rows."""
         self.layoutAboutToBeChanged.emit()
         before, self._groups = self._groups, groups
         places = {group.name: row for row, group in enumerate(self._groups)}
@@ -228,7 +228,7 @@ class ShareModel(TreeModel):
     # ---- inside ----
 
     def _at(self, index: Index) -> tuple[ShareGroup, ConnectionShare | None]:
-        """The flow, and its connection unless the row stands for several."""
+        """The flow of a row, and its connection; None for a row of several connections."""
         of = index.internalId()
         if of:
             return self._groups[of - 1], self._groups[of - 1].shares[index.row()]
@@ -271,7 +271,7 @@ class ShareModel(TreeModel):
             if column in (NAME, LIMITED):
                 return (0, _natural(self._text(group, share, column)))
             value = _figure(group, share, _FIGURES[column])
-            # What is not known comes last in either order.
+            # Unknown values are last in either order.
             return (-1 if is_falling else 1, 0.0) if math.isnan(value) else (0, value)
 
         inner = [
@@ -295,35 +295,35 @@ def _names(groups: Sequence[ShareGroup]) -> list[tuple[str, ...]]:
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
-    """download.2 before download.10."""
+    """Sort key that puts download.2 before download.10."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in text.replace(".", "/").split("/")]
 
 
 _BAR_WIDTH, _TEXT = 170, "1000 %"
-_NEAR_SHARE = 0.1  # so far from the fair share a bar has the colour of what is well
+_NEAR_SHARE = 0.1  # up to this deviation from the fair share, a bar has the colour of a good value
 
 
 class ShareDelegate(QStyledItemDelegate):
-    """Gives rows the height that those of tables have."""
+    """Gives rows of the tree the height of table rows."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Text with air."""
+        """Size of the text with a margin."""
         size = super().sizeHint(option, index)
         return QSize(size.width() + 12, option.fontMetrics.height() + 8)
 
 
 class ShareBarDelegate(ShareDelegate):
-    """Draws the goodput as a bar, the max-min fair share as a line, the proportionally fair one as a dot."""
+    """Draws the goodput as a bar, the max-min fair share as a line, and the proportionally fair share as a dot."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Room for a bar and its percentage."""
+        """Size of a bar with its percentage."""
         size = super().sizeHint(option, index)
         return QSize(_BAR_WIDTH + option.fontMetrics.horizontalAdvance(_TEXT), size.height())
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draws the background as any cell has it, then bar, marks and percentage."""
+        """Draw the standard background, then bar, marks and percentage."""
         own = QStyleOptionViewItem(option)
         self.initStyleOption(own, index)
         text, own.text = own.text, ""
@@ -347,7 +347,7 @@ class ShareBarDelegate(ShareDelegate):
 
 
 def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink: QColor) -> None:
-    """One bar within a rectangle."""
+    """Draw one bar within a rectangle."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     scale = rect.width() / bar.full_bps
     if math.isfinite(bar.goodput_bps):
@@ -367,7 +367,7 @@ def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink
 
 
 def bar_colour(bar: ShareBar, tokens: Tokens) -> QColor:
-    """Green near the max-min fair share, orange above, blue below: told apart also by those who mix red and green."""
+    """Green near the max-min fair share, orange above, blue below; also distinguishable with red-green blindness."""
     share = bar.goodput_bps / bar.max_min_bps if 0 < bar.max_min_bps < math.inf else 1.0
     name = "green" if abs(share - 1) <= _NEAR_SHARE else "orange" if share > 1 else "sky"
     colour = QColor(OKABE_ITO[name])
@@ -375,10 +375,10 @@ def bar_colour(bar: ShareBar, tokens: Tokens) -> QColor:
 
 
 class JainCurve(QWidget):
-    """Jain's index over time, small: from 0 at the bottom to 1 at the top, the whole run from left to right."""
+    """Small plot of Jain's index, 0 to 1, over the whole run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """An empty curve."""
+        """Create an empty curve."""
         super().__init__(parent)
         self.setObjectName("fairness_jain_curve")
         self._points: list[tuple[float, float]] = []
@@ -387,11 +387,11 @@ class JainCurve(QWidget):
         self.setMinimumWidth(120)
 
     def sizeHint(self) -> QSize:
-        """Three lines of text high."""
+        """Height of three lines of text."""
         return QSize(220, self.fontMetrics().height() * 3 + 6)
 
     def show_curve(self, time_s: NDArray[np.float64], values: NDArray[np.float32], duration_s: float) -> None:
-        """Shows these samples of a run that takes so long."""
+        """Show the samples of a run with this duration."""
         count = min(len(time_s), len(values))
         step = max(1, count // 400)
         known = np.isfinite(values[:count:step])
@@ -405,7 +405,7 @@ class JainCurve(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draws axes with their ends, and the curve."""
+        """Draw the axes with their limits, and the curve."""
         tokens = current_tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -438,9 +438,9 @@ class JainCurve(QWidget):
 
 
 SCENARIO = -1
-"""In place of the position of a run: the scenario of the window, of which there is the ideal alone."""
+"""Value in place of the position of a run: the scenario of the window, which has only fair shares."""
 
-_FEW = 24  # rows up to which copies are shown at first
+_FEW = 24  # maximum number of rows for which copies are initially visible
 _MOST_LINKS = 8
 _EMPTY_TITLE = translatable("Nothing to share")
 _EMPTY_TEXT = translatable(
@@ -450,13 +450,13 @@ _EMPTY_TEXT = translatable(
 
 
 class SharesPage(QWidget):
-    """Shows a view of the analysis; what is computed, and when, its owner knows."""
+    """Shows results of the analysis; the owner of the page decides about computations."""
 
-    choice_changed = Signal()  # another run or window is wanted
+    choice_changed = Signal()  # another run or window is requested
     link_chosen = Signal(str)  # name of a link
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """An empty page."""
+        """Create an empty page."""
         super().__init__(parent)
         self.setObjectName("fairness_shares")
         self.run_choice = _combo("fairness_run", tr("Run"))
@@ -493,7 +493,7 @@ class SharesPage(QWidget):
         content = QWidget(self)
         top = h_box(None, self.jain, (self.curve, 1), spacing=12)
         v_box(content, top, self.words, (self.tree, 1), self.links, self.notices, margins=(6, 4, 6, 6), spacing=6)
-        # In a low panel it is scrolled: nothing covers anything else.
+        # A low panel scrolls, so that no part covers another.
         area = named(QScrollArea(self, widgetResizable=True), "fairness_scroll", tr("Shares"))
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidget(content)
@@ -519,11 +519,11 @@ class SharesPage(QWidget):
         tree.setMinimumHeight(tree.fontMetrics().height() * 6)
         self.setFocusProxy(tree)
 
-    # ---- what its owner uses ----
+    # ---- interface for the owner ----
 
     @property
     def run(self) -> int:
-        """Position of the chosen run among those shown, or `SCENARIO`."""
+        """Position of the chosen run among the shown runs, or `SCENARIO`."""
         data = self.run_choice.currentData()
         return SCENARIO if data is None else int(data)
 
@@ -533,8 +533,8 @@ class SharesPage(QWidget):
         return WindowChoice(self.window_choice.currentData())
 
     def set_runs(self, names: Sequence[str], *, has_scenario: bool) -> None:
-        """Offers these runs, and the scenario of the window; a choice that is still there stays."""
-        # Without runs nobody has chosen: the first that comes is shown.
+        """Offer the shown runs and the scenario of the window; keep the choice if it remains."""
+        # Without runs the choice is not a person's, so the first new run is selected.
         before = self.run_choice.currentText() if self._has_runs else ""
         self._has_runs = bool(names)
         with QSignalBlocker(self.run_choice):
@@ -548,7 +548,7 @@ class SharesPage(QWidget):
         self.window_choice.setEnabled(bool(names))
 
     def show_view(self, view: AnalysisView) -> None:
-        """Shows what was computed."""
+        """Show the results of an analysis."""
         analysis = self._analysis = view.analysis
         if not analysis.connections:
             self.show_nothing(tr(_EMPTY_TITLE), meaning(analysis) if analysis.is_run else tr(_EMPTY_TEXT))
@@ -566,7 +566,7 @@ class SharesPage(QWidget):
         self.notices.setVisible(bool(analysis.notices))
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
-        """Says why there is nothing to show; left out: how to get something."""
+        """Show a reason, or by default a hint how to get results."""
         self._analysis = None
         self.model.set_analysis(None)
         self.empty.set_text(title or tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT))
