@@ -1,1 +1,1 @@
-"""What-if: a run branches off at an instant with something changed."""
+"""Forks of runs: a new run that continues from a time with changed values."""

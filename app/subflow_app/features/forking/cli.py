@@ -1,4 +1,4 @@
-"""``subflow fork``: what if, at some time of a stored run, something had been different?"""
+"""``subflow fork``: repeat a stored run with changes from a chosen time."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def fork(
 
 
 def fork_document(fork: RunFork) -> dict[str, Any]:
-    """Where a run branched off, for programs."""
+    """JSON document of the origin of a fork: parent run, time and changes."""
     return {
         "parent_run_id": fork.parent_id,
         "parent_name": fork.parent_name,

@@ -1,1 +1,1 @@
-"""Forks of runs: what is different from an instant on, written, checked, run and compared. Start at `plan`."""
+"""Forks of runs: preparation, checks, simulation and comparison with the original run. Start at `plan`."""

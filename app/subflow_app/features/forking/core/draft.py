@@ -1,6 +1,6 @@
-"""A fork in preparation: the state of a run at a time, the values to change, and problems of the changes.
+"""A fork in preparation: the state of a run at a time, the values to change, and problems with the changes.
 
-The command line writes changes as ``links.wifi.loss=5%``, for everything that can change during a run.
+Changes on the command line have the form ``links.wifi.loss=5%``, for everything that can change during a run.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 BOTH = "both"
 LINKS = "links"
 FLOWS = "flows"
-_SHOWN_DIGITS = 4  # of a time that nobody typed, of the length of the run
+_SHOWN_DIGITS = 4  # significant digits of an untyped time, relative to the length of the run
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a change is of.
+    """The target of a change: a link, a flow or a subflow.
 
     Attributes:
         section: `LINKS` or `FLOWS`.
-        name: of the link or flow.
-        direction: of a link, "both", "forward" or "reverse".
-        subflow: of a flow, the ordinal; None: the flow itself.
+        name: name of the link or flow.
+        direction: direction of a link: "both", "forward" or "reverse".
+        subflow: ordinal of a subflow; None for the flow itself.
     """
 
     section: str
@@ -64,7 +64,7 @@ class Target:
 
     @property
     def values(self) -> Values:
-        """The keys of an `[[events]]` entry that name it."""
+        """The keys of an `[[events]]` entry that name the target."""
         if self.section == LINKS:
             return {"link": self.name} | ({} if self.direction == BOTH else {"direction": self.direction})
         return {"flow": self.name} | ({} if self.subflow is None else {"subflow": self.subflow})
@@ -72,12 +72,12 @@ class Target:
 
 @dataclass(slots=True)
 class ForkDraft:
-    """Filled in by a form, which shows what it says.
+    """Changes that a form edits and displays.
 
     Attributes:
         origin: the run.
-        at_s: the time, s; the last one that was possible.
-        time_problem: what is wrong with the time that is being typed; empty if nothing is.
+        at_s: time of the fork in seconds; the last valid time.
+        time_problem: error in the typed time; empty if it is valid.
     """
 
     origin: ForkOrigin
@@ -88,33 +88,33 @@ class ForkDraft:
 
     @classmethod
     def at(cls, origin: ForkOrigin, at_s: float | None) -> ForkDraft:
-        """A draft of no changes, at that time or the nearest possible one; None: in the middle of what is known."""
+        """A draft without changes, at the valid time nearest to ``at_s``; None for the middle of the known run."""
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
         at_s = round(min(max(wanted, 0.0), latest_s), 9)
-        # The playhead is on a pixel, which is not a time to the nanosecond. Never later than that: what one looks at
-        # would already have happened.
+        # A playhead at a pixel is not accurate to the nanosecond. Round down, because the displayed events would
+        # already have happened at a later time.
         digits = _SHOWN_DIGITS - math.ceil(math.log10(max(latest_s, 1e-9)))
         return cls(origin, float(Decimal(repr(at_s)).quantize(Decimal(1).scaleb(-max(digits, 3)), ROUND_FLOOR)))
 
     @property
     def time_text(self) -> str:
-        """The time as one would type it."""
+        """The time in the form of the input field."""
         return f"{self.at_s:.9f}".rstrip("0").rstrip(".") + " s"
 
     @staticmethod
     def completed_time(text: str) -> str:
-        """A time that is typed; a bare number is in seconds, as the time that it replaces."""
+        """The typed time with a unit; a number without unit is in seconds."""
         return with_unit(text, "s")
 
     def changeable(self) -> list[str]:
-        """What can be changed, as dotted keys: "links.wifi", "flows.download"."""
+        """Links and flows that can change, as dotted keys: "links.wifi", "flows.download"."""
         scenario = self.origin.scenario
         flows = [name for name, flow in scenario.flows.items() if not flow.sends_datagrams]
         return [f"{LINKS}.{name}" for name in scenario.links] + [f"{FLOWS}.{name}" for name in flows]
 
     def set_time(self, text: str) -> None:
-        """Take the time that is typed."""
+        """Set the time from typed text."""
         try:
             at_s = parse_quantity(self.completed_time(text), Dimension.TIME)
             check_time(self.origin, at_s)
@@ -125,10 +125,10 @@ class ForkDraft:
         else:
             self.at_s, self.time_problem = at_s, ""
             for (target, key), value in list(self._edits.items()):
-                self.set(target, key, value)  # it may be the present value at that time
+                self.set(target, key, value)  # the value may be the present value at the new time
 
     def present(self, target: Target) -> dict[str, TomlValue]:
-        """The values that the run has at that time."""
+        """The values of a target in the run at the time of the fork."""
         scenario = self.origin.scenario
         if target.section == FLOWS:
             return flow_values(scenario, target.name, target.subflow, self.at_s)
@@ -137,16 +137,16 @@ class ForkDraft:
         return values_before(scenario, event, dict(keys), self.at_s)
 
     def shown(self, target: Target) -> dict[str, TomlValue]:
-        """The values that the fork shall have: the present ones, but for what was changed."""
+        """The values of a target in the fork: the present values with the changes."""
         edited = {key: value for (other, key), value in self._edits.items() if other == target}
         return self.present(target) | edited
 
     def problem(self, target: Target, key: str) -> str:
-        """What is wrong with the value; empty if nothing is."""
+        """The error in a value; empty if it is valid."""
         return self._problems.get((target, key), "")
 
     def set(self, target: Target, key: str, value: TomlValue) -> None:
-        """Have the fork another value; the present one, or none, takes the change back."""
+        """Change a value in the fork; the present value or an empty text removes the change."""
         if isinstance(value, str):
             value = self.completed(target, key, value).strip()
         place = (target, key)
@@ -161,17 +161,17 @@ class ForkDraft:
             self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
 
     def completed(self, target: Target, key: str, text: str) -> str:
-        """What is typed for a value of a link; a bare number has the unit of the present value."""
+        """The typed value of a link with a unit; a number without unit has the unit of the present value."""
         param = params_by_key("event").get(key)
         return text if param is None else completed(param, text, str(self.present(target).get(key, "")))
 
     def set_controller(self, target: Target, name: str, options: str) -> None:
-        """Have the flow another controller.
+        """Change the controller of a flow.
 
         Args:
             target: the flow.
-            name: of the controller.
-            options: as a scenario file has them: ``alpha = 1, beta = 3``; empty: those that it has by itself.
+            name: name of the controller.
+            options: options in the form of a scenario file: ``alpha = 1, beta = 3``; empty for the defaults.
         """
         try:
             told = toml_tree(f"options = {{{options.strip().rstrip(',')}}}")["options"]
@@ -184,20 +184,20 @@ class ForkDraft:
         self.set(target, "controller", {"name": name, **told} if told else name)
 
     def options_hint(self, name: str) -> str:
-        """The options of a controller with the values that they have by themselves; empty if it has none."""
+        """The options of a controller with their defaults; empty without options."""
         known = next((each for each in app_catalog(self.origin.scenario).controllers if each.name == name), None)
         options = () if known is None else known.options
         return ", ".join(f"{each.key} = {_literal(each)}" for each in options if each.default is not None)
 
     def controllers(self, flow: str) -> list[str]:
-        """The controllers that the flow can change to or has; none if it does what an agent says, to the end."""
+        """The present controller of a flow and those it can change to; empty for a learned controller."""
         declared = self.origin.scenario.flows[flow]
         known = app_catalog(self.origin.scenario)
         return list(known.successors(declared.controller, is_multipath=declared.kind == "mptcp"))
 
     @property
     def changes(self) -> Sequence[Values]:
-        """All that is changed, one entry for each link, direction, flow or subflow."""
+        """The changes, one entry for each link, direction, flow or subflow."""
         together: dict[Target, dict[str, TomlValue]] = {}
         for (target, key), value in self._edits.items():
             together.setdefault(target, dict(target.values))[key] = value
@@ -205,14 +205,14 @@ class ForkDraft:
 
     @property
     def plan(self) -> ForkPlan | None:
-        """The fork; None while something is wrong, or nothing is changed."""
+        """The fork; None if a value is invalid or nothing changes."""
         if self.time_problem or self._problems or not self._edits:
             return None
         return ForkPlan.of(self.origin, self.at_s, self.changes)
 
     @property
     def summary(self) -> str:
-        """In one line what the fork would be, or what is missing for that."""
+        """Description of the fork in one line, or a hint to what is missing."""
         plan = self.plan
         if plan is not None:
             return fork_text(plan.at_s, plan.described)
@@ -222,7 +222,7 @@ class ForkDraft:
 
 
 def _literal(option: Param) -> str:
-    """The value that an option has by itself, as a scenario file would say it."""
+    """The default of an option in the form of a scenario file."""
     text = option.format(option.default)
     return text if isinstance(option.default, bool) or re.fullmatch(r"[-+.\deE]+", text) else f'"{text}"'
 
@@ -234,7 +234,7 @@ def _problem(message: str, allowed: str) -> str:
 
 
 def _is_alike(value: TomlValue, present: TomlValue | None) -> bool:
-    """Whether both mean the same: "2 %" is "2%"."""
+    """True if two values are equivalent, e.g. "2 %" and "2%"."""
     if isinstance(value, str) and isinstance(present, str):
         return _canonical(value) == _canonical(present)
     return value == present
@@ -259,24 +259,24 @@ _FORM = "links.NAME.KEY=VALUE or flows.NAME.KEY=VALUE, e.g. links.wifi.loss=5% o
 
 
 def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> list[Values]:
-    """The changes that ``KEY=VALUE`` texts mean; those of one link or flow are one change.
+    """Parse ``KEY=VALUE`` texts; one change combines the values of each link or flow.
 
-    Beside the keys of a scenario file, one direction of a link is ``links.wifi.forward.loss`` or
-    ``links.wifi.reverse.loss``, and one subflow of a flow is ``flows.download/2.open``.
+    Keys are those of a scenario file. A direction of a link is ``links.wifi.forward.loss`` or
+    ``links.wifi.reverse.loss``, and a subflow of a flow is ``flows.download/2.open``.
 
     Raises:
-        InputError: naming the text, what is wrong with it and what is allowed.
+        InputError: if a text is invalid; names the text, the error and the allowed values.
     """
     changes: dict[tuple[object, ...], dict[str, Any]] = {}
     for setting in settings:
         target, key, value = _read(origin, setting)
         if isinstance(key, tuple):
-            # An option of what the table stands for: flows.download.controller.alpha=0.9.
+            # An option within a table: flows.download.controller.alpha=0.9.
             table = changes.get(tuple(target.items()), {}).get(key[0], {})
             value = {**(table if isinstance(table, dict) else {_named(key[0]): table}), key[1]: value}
             key = key[0]
             if key == "controller" and "name" not in value:
-                # An option of the controller that it has then.
+                # An option without a controller belongs to the present controller.
                 present = flow_values(origin.scenario, target["flow"], None, at_s)
                 own: Any = present.get("controller", "")
                 value = {**(own if isinstance(own, dict) else {"name": own}), **value}
@@ -290,7 +290,7 @@ def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> l
 
 
 def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple[str, str], Any]:
-    """What changes, its key (with that of an option), and to what."""
+    """The target of a setting, its key (and that of an option), and the new value."""
     path, equals, text = setting.partition("=")
     steps = path.strip().split(".")
     if not equals or len(steps) < 3 or steps[0] not in ("links", "flows"):
@@ -308,7 +308,7 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
     else:
         base, slash, ordinal = name.partition("/")
         if rest[0].partition("/")[0].isdecimal() and len(rest) > 1:
-            # A copy of a flow: flows.download.3.controller, of which flows.download.3/2.open is a subflow.
+            # A copy of a flow: flows.download.3.controller; its subflow: flows.download.3/2.open.
             copy, slash, ordinal = rest[0].partition("/")
             name, rest = f"{base}.{copy}", rest[1:]
         else:

@@ -1,4 +1,4 @@
-"""What a fork has changed: the figures of both runs from the time of the fork on, side by side."""
+"""The effect of a fork: figures of both runs from the time of the fork."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_app.vocabulary.measures import MEASURES, flow_kind
 from subflow_app.vocabulary.number_text import finite, signed_percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
-# Of each scope, the columns that say how well it went. Counts of a sample add up, all else has a mean.
+# Compared columns by scope. Counts of samples are summed, all other columns are averaged.
 _FIGURES = {
     FLOW: ("goodput_bps",),
     SUBFLOW: ("throughput_bps", "cwnd_pkts", "srtt_s", "losses_pkts"),
@@ -30,11 +30,11 @@ class ForkFigure:
 
     Attributes:
         scope: "flow", "subflow" or "link".
-        owner: whose it is.
-        name: the column.
-        is_sum: whether it is the sum of the samples; else their mean.
-        original: in SI units; None where nothing is known.
-        fork: the same of the fork.
+        owner: flow, subflow or link of the figure.
+        name: name of the column.
+        is_sum: whether the figure is the sum of the samples instead of their mean.
+        original: value of the original run in SI units; None if unknown.
+        fork: value of the fork, likewise.
     """
 
     scope: str
@@ -46,22 +46,22 @@ class ForkFigure:
 
     @property
     def relative(self) -> float | None:
-        """By how much the fork has more, as a ratio of the original; None where there is no telling."""
+        """Relative change from the original to the fork; None if undefined."""
         if not self.original or self.fork is None:
             return None
         return self.fork / self.original - 1.0
 
 
 def fork_figures(original: Traces, fork: Traces, at_s: float) -> tuple[list[ForkFigure], float]:
-    """The figures of both from the time of the fork to the last sample that both have.
+    """Figures of both runs from the time of the fork to their last common sample.
 
     Args:
-        original: the run.
-        fork: the run that branched off it.
-        at_s: when.
+        original: the original run.
+        fork: the fork of that run.
+        at_s: time of the fork in seconds.
 
     Returns:
-        The figures that either has, and the time up to which they count, s.
+        The figures, and the end of the compared time in seconds.
     """
     ends = [_end_s(traces) for traces in (original, fork)]
     until_s = min(ends)
@@ -88,7 +88,7 @@ def fork_figures(original: Traces, fork: Traces, at_s: float) -> tuple[list[Fork
 
 
 class _Transfer(NamedTuple):
-    """The transfer of a flow with a size, as the summary of its run has it: times in s."""
+    """The transfer of a flow with a size, from the summary of its run; times in seconds."""
 
     start_s: float
     took_s: float | None
@@ -99,7 +99,7 @@ class _Transfer(NamedTuple):
 
 
 def _transfers(traces: Traces) -> dict[str, _Transfer]:
-    """The transfers of a run that is over, by flow."""
+    """The transfers of an ended run, by flow."""
     summary = traces.row.summary if traces.row is not None else None
     return {
         str(flow["name"]): _Transfer(finite(flow.get("start_s")) or 0.0, finite(flow.get("completion_s")))
@@ -109,7 +109,7 @@ def _transfers(traces: Traces) -> dict[str, _Transfer]:
 
 
 def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float) -> dict[str, Any]:
-    """The same for programs."""
+    """JSON document of the figures."""
     return {
         "from_s": at_s,
         "until_s": until_s,
@@ -121,9 +121,9 @@ def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float)
 
 
 def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> TextTable:
-    """The flows and subflows among them, for people; what is nothing in both is left out.
+    """Table of the figures of flows and subflows, without figures that are zero in both runs.
 
-    A flow with a size shows its completion time and its goodput while active.
+    A flow with a size has its completion time and its goodput while active.
     """
     sized = {each.owner for each in figures if each.name == "completion_s"}
     columns: tuple[Column[ForkFigure], ...] = (
@@ -151,9 +151,9 @@ def _end_s(traces: Traces) -> float:
 
 
 def _active_rate(traces: Traces, key: Any, from_s: float, until_s: float, transfer: _Transfer) -> float | None:
-    """The mean of a rate over the part of a window in which a flow was active; None if it was not.
+    """Mean of a rate over the part of a window in which a flow was active; None if it was inactive.
 
-    The flow ends within a sample, whose bytes all belong to it.
+    The flow ends within a sample; all bytes of this sample belong to the flow.
     """
     begin_s, end_s = max(from_s, transfer.start_s), min(until_s, transfer.end_s)
     mean = _figure(traces, key, begin_s, until_s)
@@ -164,7 +164,7 @@ def _figure(traces: Traces, key: Any, from_s: float, until_s: float) -> float | 
     if key is None:
         return None
     times, values = traces.read(key)
-    # A sample tells of the interval that ends with it.
+    # A sample covers the interval that ends with it.
     inside = (times > from_s) & (times <= until_s) & np.isfinite(values)
     if not np.any(inside):
         return None

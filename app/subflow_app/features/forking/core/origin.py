@@ -1,8 +1,8 @@
-"""The run that another one branches off: what made it, how far it is known, and its state at a time, made anew.
+"""The run to fork: scenario, seed, known time, and its state at a time from a new simulation.
 
-The state is made by simulating the past once more, with the samples, marks and events that belong to it: the fork is
-stored as a whole run. That pass is kept with snapshots, so that a second fork of the same run does not wait for it. The
-states of `replay` would not do: they have no samples, which would be in the way of its jumps.
+The past is simulated with its samples, marks and events, because a fork is stored as a whole run. Snapshots of this
+simulation speed up further forks of the run. The states of `replay` cannot be used: they omit samples, which would slow
+down its jumps.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation, Snapshot
     from subflow_store import Store
 
-# Simulated in so many slices, s: giving up takes no longer than one of them.
+# Duration of a slice in seconds, which limits the delay of a cancellation.
 _SLICE_S = 0.05
-# So many of the latest samples tell whether the past came out as it did.
+# Number of the latest samples that are compared with the stored run.
 _COMPARED_SAMPLES = 64
 
 
 class ForkCancelledError(AppError):
-    """Somebody gave up waiting for the state at the time of the fork."""
+    """The caller cancelled the simulation up to the fork."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkOrigin:
-    """A run that another one can branch off.
+    """A run that can be forked.
 
     Attributes:
         title: the run in messages: "run 7".
-        name: of the run.
-        run_id: its number in the store; None if it is not there.
-        scenario: what was simulated, with all that was changed while it went on.
-        text: its TOML text.
-        seed: its luck.
-        sample_interval_s: simulated time between two samples, s.
-        known_until_s: simulated time up to which it is known, s.
-        version: of Subflow that made it; empty: unknown.
-        traces: of the run.
-        past: as far as it was simulated again; shared by all that is forked of this run.
+        name: name of the run.
+        run_id: number of the run in the store; None if it is not stored.
+        scenario: the simulated scenario, including changes made during the run.
+        text: TOML text of the scenario.
+        seed: seed of the run.
+        sample_interval_s: sample interval in simulated seconds.
+        known_until_s: simulated time in seconds up to which the run is known.
+        version: version of Subflow that made the run; empty if unknown.
+        traces: traces of the run.
+        past: new simulation of the past, shared by all forks of the run.
     """
 
     title: str
@@ -80,11 +80,11 @@ class ForkOrigin:
 
     @classmethod
     def stored(cls, store: Store, run_id: int) -> ForkOrigin:
-        """A run in the database.
+        """Read a run from the database.
 
         Raises:
-            InputError: if it was not simulated, or this version cannot read its scenario.
-            StoreError: if there is no such run or the database cannot be read.
+            InputError: if the run was not simulated, or this version cannot read its scenario.
+            StoreError: if the run does not exist or the database cannot be read.
         """
         row = store.run(run_id)
         title = tr("run {number}", number=run_id)
@@ -107,7 +107,7 @@ class ForkOrigin:
 
     @classmethod
     def live(cls, job: RunJob) -> ForkOrigin:
-        """A run that goes on or has ended in this process, as it is now."""
+        """The present state of a run in this process, active or ended."""
         changes = [change.event for change in job.live_changes]
         return cls(
             title=tr('run "{name}"', name=job.name),
@@ -123,7 +123,7 @@ class ForkOrigin:
         )
 
     def sharing_past(self, other: ForkOrigin | None) -> ForkOrigin:
-        """This run with the past that another one has simulated already, if both are the same run."""
+        """This run with the simulated past of another origin, if both are the same run."""
         if other is None or (self.text, self.seed, self.sample_interval_s) != (
             other.text,
             other.seed,
@@ -134,7 +134,7 @@ class ForkOrigin:
 
     @property
     def notice(self) -> str:
-        """What a person has to know before forking it; empty if all is well."""
+        """Warning about a run of another version; empty without one."""
         this = subflow_app.__version__
         if self.version == this:
             return ""
@@ -148,25 +148,25 @@ class ForkOrigin:
 
     @property
     def latest_fork_s(self) -> float:
-        """The last time at which it can be forked, s: a fork goes on for a nanosecond at least."""
+        """The latest possible time of a fork in seconds, a nanosecond before the end."""
         return min(self.known_until_s, self.scenario.duration_s - 1 / NANOSECONDS)
 
 
 def with_events(scenario: Scenario, events: Iterable[Event]) -> Scenario:
-    """The scenario with these events behind those that it has for the same nanosecond."""
+    """The scenario with additional events, which follow its own events at the same nanosecond."""
     merged = sorted((*scenario.events, *events), key=lambda event: round(event.at_s * NANOSECONDS))
     return replace(scenario, events=tuple(merged))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForkState:
-    """A simulation that stands where a run is forked, and what it has behind it.
+    """A simulation at the time of a fork, with the records of its past.
 
     Attributes:
-        simulation: independent of any other.
-        marks: until then.
-        events: until then, by stream.
-        is_same: whether the latest samples are those of the original, bit for bit.
+        simulation: an independent simulation.
+        marks: marks up to this time.
+        events: events up to this time, by stream.
+        is_same: whether the latest samples equal the original's bit for bit.
     """
 
     simulation: Simulation
@@ -176,13 +176,13 @@ class ForkState:
 
 
 class ForkPast:
-    """The past of a run, simulated once with all that belongs to it; forks start from snapshots of that.
+    """The past of a run, simulated with all records; forks start from its snapshots.
 
-    One thread at a time works on it, the others wait.
+    One thread at a time uses it, others wait.
     """
 
     def __init__(self) -> None:
-        """Nothing is simulated yet."""
+        """Start without a simulation."""
         self._lock = threading.Lock()
         self._simulation: Simulation | None = None
         self._snapshots: list[Snapshot] = []  # at the start and at the times of forks, in order of time
@@ -216,7 +216,7 @@ class ForkPast:
                 snapshot = simulation.snapshot()
                 forked = simulation.fork(snapshot)
             except BaseException:
-                self._simulation = None  # whatever state it is in, the next one begins anew
+                self._simulation = None  # the simulation may be in any state, so the next call starts a new one
                 raise
             if snapshot.now_ns > self._snapshots[-1].now_ns:
                 self._snapshots.append(snapshot)
@@ -224,7 +224,7 @@ class ForkPast:
             return ForkState(forked, tuple(self._marks), events, _is_same(forked, origin.traces))
 
     def _go_back(self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None) -> Simulation:
-        """The simulation, no later than that time."""
+        """Return the simulation at or before a time."""
         from subflow_sim.simulation import Simulation
 
         if self._simulation is None or decisions != self._decisions:
@@ -233,7 +233,7 @@ class ForkPast:
                 made.record_decisions(decisions)
             self._simulation, self._decisions = made, decisions
             self._marks, self._tables = [], {}
-            made.run_until(0.0)  # what happens at 0 s is over at every snapshot
+            made.run_until(0.0)  # events at 0 s precede every snapshot
             self._take(made)
             self._snapshots = [made.snapshot()]
             return made
@@ -245,7 +245,7 @@ class ForkPast:
         return simulation
 
     def _take(self, simulation: Simulation) -> None:
-        """Take over what the simulation has to tell: a snapshot would have it all again."""
+        """Move the records out of the simulation, because every snapshot would copy them."""
         self._marks += [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in simulation.take_marks()]
         tables = {INTERVAL.name: interval_table(simulation.take_intervals())}
         steps = simulation.take_agent_steps()
@@ -278,9 +278,9 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
         made = simulation.values(index)
         _times, stored = traces.read(key)
         end = min(len(made), len(stored))
-        # Of a run that goes on, the newest samples may not have been stored yet.
+        # The newest samples of an active run may not be stored yet.
         compared = slice(max(0, end - _COMPARED_SAMPLES), end)
-        # Runs of older versions have the last value of a flow where a gap follows its end.
+        # Older versions stored the last value of a flow where newer versions store a gap after its end.
         is_known = ~np.isnan(made[compared])
         if not np.array_equal(made[compared][is_known], stored[compared][is_known]):
             return False

@@ -1,4 +1,4 @@
-"""What-if: which run is forked, when, and what is changed there; checked before anything is simulated."""
+"""The plan of a fork: the run, the time and the changes, checked before any simulation."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ Values = Mapping[str, TomlValue]
 
 @dataclass(frozen=True, slots=True)
 class ForkPlan:
-    """A fork that can be made. `ForkPlan.of` checks that.
+    """A valid fork. `ForkPlan.of` checks it.
 
     Attributes:
         origin: the run.
-        at_s: time until which the fork is that run, s; the changes happen a nanosecond later.
-        changes: keys of an `[[events]]` entry each, without `at`.
-        events: the same as events of the scenario.
-        described: the changes with the values that they replace, as the store keeps them.
-        scenario: the run's, with the events.
-        text: TOML that gives the fork from its beginning, bit for bit.
+        at_s: time in seconds up to which the fork equals the run; the changes happen a nanosecond later.
+        changes: keys of one `[[events]]` entry each, without `at`.
+        events: the changes as events of the scenario.
+        described: the changes with the replaced values, in the form of the store.
+        scenario: the scenario of the run with the events.
+        text: TOML that reproduces the fork from its beginning, bit for bit.
     """
 
     origin: ForkOrigin
@@ -57,12 +57,12 @@ class ForkPlan:
 
     @classmethod
     def of(cls, origin: ForkOrigin, at_s: float, changes: Sequence[Values]) -> ForkPlan:
-        """A plan whose time and changes the run allows.
+        """Check time and changes, and make a plan.
 
         Raises:
-            InputError: for a time at which the run is not known.
-            ScenarioError: with all that the format does not allow in the changes.
-            TomlEditError: if the text of the run cannot take another event.
+            InputError: if the run is not known at that time.
+            ScenarioError: if the changes are invalid; lists all problems.
+            TomlEditError: if the text of the run cannot take the events.
         """
         check_time(origin, at_s)
         at_ns = round(at_s * NANOSECONDS)
@@ -87,14 +87,14 @@ class ForkPlan:
 
     @property
     def name(self) -> str:
-        """The name of the fork unless it is given another: ``Demo · fork at 12.5 s: wifi loss 2 % → 5 %``."""
+        """Default name of the fork: ``Demo · fork at 12.5 s: wifi loss 2 % → 5 %``."""
         difference = difference_text(self.described)
         time = f"{self.at_s:.10g}"
         return tr("{run} · fork at {time} s: {difference}", run=self.origin.name, time=time, difference=difference)
 
     def fork(self) -> RunFork:
-        """What the store keeps of it."""
-        # Plain values of JSON: a TOML document may have given values of its own kinds.
+        """The description of the fork for the store."""
+        # Convert to plain values of JSON, because a TOML document has its own types.
         changes = json.loads(json.dumps(self.described, ensure_ascii=False))
         return RunFork(self.origin.run_id, self.origin.name, self.at_s, difference_text(changes), changes)
 
@@ -112,18 +112,18 @@ class ForkPlan:
         speed_limit: float | None = None,
         records_decisions: bool = False,
     ) -> RunJob:
-        """The run that goes on from there with the changes.
+        """The run that continues from the fork with the changes.
 
         Args:
-            state: of this plan; the run takes its simulation.
-            store: where the fork is kept, its past included; None keeps it in memory.
-            name: of the run; empty: `name`.
+            state: state of this plan; the run takes its simulation.
+            store: database for the fork and its past; None keeps it in memory.
+            name: name of the run; empty for the default.
             speed_limit: simulated seconds per second of wall time; None is full speed.
-            records_decisions: as `state` was told.
+            records_decisions: the value passed to `state`.
 
         Raises:
             SimulationError: if the simulator refuses a change.
-            TooLargeError: if the run would take more than the limits allow with them.
+            TooLargeError: if the run would exceed the limits with the changes.
         """
         for event in self.events:
             state.simulation.apply(event)
@@ -157,10 +157,10 @@ def check_time(origin: ForkOrigin, at_s: float) -> None:
 
 
 def read_fork_change(origin: ForkOrigin, at_s: float, values: Values) -> Event:
-    """The event that a change at that time is.
+    """Parse a change as an event at the time of the fork.
 
     Raises:
-        ScenarioError: with all that the format does not allow in it.
+        ScenarioError: if the change is invalid; lists all problems.
     """
     from subflow_sim.scenario_reader import read_change
 
@@ -168,7 +168,7 @@ def read_fork_change(origin: ForkOrigin, at_s: float, values: Values) -> Event:
 
 
 def values_before(scenario: Scenario, event: Event, values: Values, at_s: float) -> dict[str, TomlValue]:
-    """What the values of a change are until then, as a scenario file would write them; none where there is none."""
+    """The values that a change replaces, in the form of a scenario file; without undefined values."""
     changed = [key for key in values if key not in ("link", "flow", "direction", "subflow")]
     if event.link is not None:
         directions = ("forward", "reverse") if event.direction == "both" else (event.direction,)
@@ -186,9 +186,9 @@ def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> d
 
 
 def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float) -> dict[str, TomlValue]:
-    """What can be changed of a flow, or of one of its subflows; what its subflows differ in is left out."""
+    """The changeable values of a flow or subflow; values that differ among the subflows are omitted."""
     base = flow.partition(".")[0]
-    # Of a copy, what was done to it alone counts as well.
+    # For a copy of a flow, its own changes count as well.
     of_copy = [event for event in scenario.events if event.flow == flow != base and event.at_s <= at_s]
     states = live_subflows(scenario, [LiveChange(replace(event, flow=base), {}) for event in of_copy], base, at_s)
     chosen = [state for state in states if subflow in (None, state.ordinal)]
@@ -204,5 +204,5 @@ def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float)
 
 
 def _joined(values: Sequence[TomlValue]) -> TomlValue:
-    """One value where all are alike, else all of them: the directions of a link can differ."""
+    """The common value, or a list of differing values of the directions of a link."""
     return values[0] if all(value == values[0] for value in values) else " / ".join(map(str, values))

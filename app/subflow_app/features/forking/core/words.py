@@ -1,7 +1,7 @@
-"""Changes of a fork in words, ``wifi loss 2 % → 5 %``, and the runs that are drawn as ghosts behind others.
+"""Texts for the changes of a fork, ``wifi loss 2 % → 5 %``, and the runs that plots draw as ghosts behind others.
 
-The words are built from plain values, so that they work in any language. An original is the ghost behind its fork, and
-an earlier run the ghost behind the next one.
+The texts are built from stored values in the present language. An original is the ghost behind its fork, and an earlier
+run the ghost behind the next run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Tr
 from subflow_app.vocabulary.language import tr
 
 BEFORE = "before"
-"""Key of a stored change under which the values are that it replaced; the others are those of its event."""
+"""Key of a stored change with the replaced values; the other keys are those of its event."""
 
 _TARGET_KEYS = ("link", "flow", "direction", "subflow", BEFORE)
 _ARROW = "\N{RIGHTWARDS ARROW}"
@@ -25,14 +25,14 @@ def difference_text(changes: Sequence[Mapping[str, Any]]) -> str:
     """All changes in one line, in the language of the window.
 
     Args:
-        changes: keys of an `[[events]]` entry each, without the time, and under `BEFORE` the values until then.
+        changes: keys of one `[[events]]` entry each, without the time; `BEFORE` holds the replaced values.
     """
     texts = [text for change in changes for text in _texts(change)]
     return ", ".join(texts) or tr("no change")
 
 
 def fork_text(at_s: float, changes: Sequence[Mapping[str, Any]]) -> str:
-    """When and what: ``from 12.5 s: wifi loss 2 % → 5 %``."""
+    """Time and changes of a fork: ``from 12.5 s: wifi loss 2 % → 5 %``."""
     return tr("from {time} s: {difference}", time=f"{at_s:.10g}", difference=difference_text(changes))
 
 
@@ -52,14 +52,14 @@ def _texts(change: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ghost:
-    """An original with its fork, or a run with the one that followed it after a change of the scenario.
+    """An original with its fork, or a run with the next run after a change of the scenario.
 
     Attributes:
-        original: position of the run that was forked, or came before.
-        fork: position of the run that branched off it; the latest, where several are shown.
-        at_s: until when they are the same.
-        changes: what was changed then, see `words`.
-        is_before: whether it came before, and was not forked: they have nothing in common but what the scenario says.
+        original: position of the original or earlier run.
+        fork: position of the fork or next run; the latest of several.
+        at_s: time up to which both runs are equal, s.
+        changes: changes at that time, see `difference_text`.
+        is_before: whether the original is an earlier run, which shares only the scenario with the next run.
     """
 
     original: int
@@ -70,12 +70,12 @@ class Ghost:
 
     @property
     def text(self) -> str:
-        """What was changed, in the language of the window."""
+        """The changes in one line, in the language of the window."""
         return difference_text(self.changes)
 
 
 def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
-    """The originals among these runs, and those that came before another, by position."""
+    """Originals and earlier runs among the runs, by position."""
     found: dict[int, Ghost] = {}
     for position, run in enumerate(runs):
         before = run.before if isinstance(run, LiveTraces) else None
@@ -91,7 +91,7 @@ def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
 
 
 def forks_first(runs: Sequence[Traces]) -> list[int]:
-    """Positions of the runs such that every fork comes before its original, and has the plainer line."""
+    """Positions of the runs in an order with every fork before its original, so that the fork has the plainer line."""
     order = list(range(len(runs)))
     for ghost in find_ghosts(runs).values():
         original, fork = order.index(ghost.original), order.index(ghost.fork)
@@ -101,7 +101,7 @@ def forks_first(runs: Sequence[Traces]) -> list[int]:
 
 
 def ghost_title(ghost: Ghost, title: str) -> str:
-    """What a ghost is called: the word first, because names of runs are cut off at their end."""
+    """Title of a ghost; begins with the distinguishing word, because long names are cut at the end."""
     return tr("Before: {run}", run=title) if ghost.is_before else tr("Original: {run}", run=title)
 
 
@@ -111,5 +111,5 @@ def _is_origin(traces: Traces, fork: Traces) -> bool:
         return False
     if fork.origin is traces:
         return True
-    # A run that is not stored has no number to be known by, and runs of two databases may have the same.
+    # Unstored runs have no number, and runs of two databases may share one, so the title is compared as well.
     return traces.run_id is not None and traces.run_id == fork.fork.parent_id and traces.title == fork.fork.parent_name

@@ -1,1 +1,1 @@
-"""What-if: forking a run from the window. Start reading at `feature`."""
+"""Forks of runs in the window. Start reading at `feature`."""

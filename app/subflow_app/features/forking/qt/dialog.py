@@ -1,4 +1,4 @@
-"""Asks what shall be different, and from when on: the form over a `ForkDraft`."""
+"""The dialog for the time and the changes of a fork, a form for a `ForkDraft`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _WIDTH = 460
 
 
 class ForkDialog(QDialog):
-    """What if…; `started` has the plan when the person starts it."""
+    """The dialog "What if…", which emits `started` with the plan."""
 
     started = Signal(object)  # ForkPlan
 
     def __init__(self, draft: ForkDraft, key: str = "", parent: QWidget | None = None) -> None:
-        """Shows a draft; ``key`` is the link or flow that comes up first, if the run has it."""
+        """Show a draft, and select the link or flow ``key`` if it exists."""
         super().__init__(parent)
         self.setObjectName("fork_dialog")
         self.setWindowTitle(tr("What if…"))
@@ -81,11 +81,11 @@ class ForkDialog(QDialog):
 
     @property
     def summary(self) -> str:
-        """What the fork would be, as it is shown."""
+        """The displayed description of the fork."""
         return self._summary.text()
 
     def field(self, key: str) -> QLineEdit:
-        """The field of a value of the link that is shown."""
+        """The field for a value of the selected link."""
         return self._fields[key]
 
     # ---- inside ----
@@ -101,7 +101,7 @@ class ForkDialog(QDialog):
         return Target(section, name, direction if section == LINKS else BOTH, subflow)
 
     def _show_thing(self) -> None:
-        """Makes the fields of the link or flow that is chosen."""
+        """Create the fields of the selected link or flow."""
         self.direction = self.controller = None
         self._fields.clear()
         self._problems.clear()
@@ -141,7 +141,7 @@ class ForkDialog(QDialog):
         self._show_link()
 
     def _show_link(self) -> None:
-        """The values of the chosen direction, as the fork would have them."""
+        """Show the values of the fork in the selected direction."""
         shown = self._draft.shown(self._target())
         self.up.setChecked(shown["up"] is True)
         for key, field in self._fields.items():
@@ -162,7 +162,7 @@ class ForkDialog(QDialog):
             self.options = named(QLineEdit(_options_of(present["controller"]), part), "fork_options")
             self.options.setAccessibleName(tr("Options of the controller"))
             self._problems["controller"] = ProblemLabel("fork_options_problem", _WIDTH // 2, part)
-            # An option belongs to one controller: another one begins with its own.
+            # Options belong to one controller, so another controller begins with its defaults.
             box.currentIndexChanged.connect(lambda _index: self.options.clear())
             box.currentIndexChanged.connect(lambda _index: self._set_controller())
             self.options.textEdited.connect(lambda _text: self._set_controller())
@@ -201,7 +201,7 @@ class ForkDialog(QDialog):
         self._show_state()
 
     def _show_hint(self) -> None:
-        """Says which options the controller has."""
+        """Show the options of the selected controller."""
         assert self.controller is not None
         hint = self._draft.options_hint(str(self.controller.currentData()))
         self.options.setEnabled(bool(hint))
@@ -213,24 +213,24 @@ class ForkDialog(QDialog):
         self._show_state()
 
     def _complete(self, key: str) -> None:
-        """Shows which unit a bare number was taken to have."""
+        """Show the unit that was assumed for a number."""
         field = self._fields[key]
         field.setText(self._draft.completed(self._target(), key, field.text()))
 
     def _on_time(self, text: str) -> None:
         self._draft.set_time(text)
         if not self._draft.time_problem:
-            self._show_thing()  # the run had other values then
+            self._show_thing()  # the run had other values at that time
         self._show_state()
 
     def _show_state(self) -> None:
-        """What is wrong beside its field, and the fork in one line."""
+        """Show errors beside their fields, and the fork in one line."""
         self._time_problem.say(self._draft.time_problem)
         for key, label in self._problems.items():
             label.say(self._draft.problem(self._target(), key))
         self._summary.setText(self._draft.summary)
         self.start.setEnabled(self._draft.plan is not None)
-        # What is wrong has as much room as it takes: a form layout alone would cut off its second line.
+        # Resize for the errors, because a form layout would cut off their second line.
         self._layout.activate()
         self.resize(self.width(), max(self.minimumSizeHint().height(), self.heightForWidth(self.width())))
 
@@ -242,7 +242,7 @@ class ForkDialog(QDialog):
 
 
 def _options_of(controller: object) -> str:
-    """The options as a person would type them."""
+    """The options in the form of the input field."""
     options = controller.items() if isinstance(controller, dict) else ()
     return ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in options if key != "name")
 

@@ -1,4 +1,4 @@
-"""Forking runs from the window: the choice of run and time, the dialog, and the fork drawn over its original."""
+"""Forks of runs from the window: the choice of run and time, the dialog, and the fork drawn over its original."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-_PATIENCE_MS = 40  # what is read quicker than this opens the dialog at once
+_PATIENCE_MS = 40  # the dialog opens at once if the run is read within this time
 _MESSAGE_MS = 6000
 
 
@@ -60,27 +60,27 @@ class ForkPorts(FeatureHolder, Protocol):
         """The parent of the dialog."""
 
     def statusBar(self) -> QStatusBar:
-        """Shows how far it is."""
+        """The status bar, for progress."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
 
 
 class ForkFeature(Feature):
-    """What if, at that time, something had been different?"""
+    """Forks the shown or selected run."""
 
     def __init__(self, ports: ForkPorts) -> None:
-        """Nothing is asked yet."""
+        """Start without a fork."""
         super().__init__()
         self.ports = ports
         self.dialog: ForkDialog | None = None
-        self._jobs: list[RunJob] = []  # of the runs shown that were made in this session
-        self._origin: ForkOrigin | None = None  # the run that was forked last, with its past
-        self._clicked_s: float | None = None  # where the person has clicked into the plots
+        self._jobs: list[RunJob] = []  # runs of this session that the plots show
+        self._origin: ForkOrigin | None = None  # the last forked run, with its past
+        self._clicked_s: float | None = None  # the last clicked time in the plots
         self._given_up = threading.Event()
 
     def connect_parts(self) -> None:
-        """Follows the runs, the clicks into the plots, and what is chosen on the canvas."""
+        """Connect the runs, the clicks into the plots, and the queue."""
         ports = self.ports
         ports.runs.started.connect(lambda job: self._jobs.append(job))
         ports.runs.state_changed.connect(self.changed)
@@ -93,26 +93,26 @@ class ForkFeature(Feature):
         queue.fork_ended.connect(self._on_queued_fork_ended)
 
     def possible(self) -> frozenset[str]:
-        """Forking a run that is shown."""
+        """Forking a shown run."""
         return frozenset({"fork.new"}) if self.ports.plots.runs else frozenset()
 
     def close(self) -> None:
-        """Gives up what is being prepared."""
+        """Cancel the preparation of a fork."""
         self._given_up.set()
         if self.dialog is not None:
             self.dialog.reject()
 
-    # ---- what actions call ----
+    # ---- interface for actions ----
 
     def fork(self) -> None:
-        """Forks the run that is shown, or else the one that is selected in the history."""
+        """Fork the shown run, or else the run selected in the history."""
         if self.ports.plots.runs:
             self.fork_shown()
         else:
             self.fork_selected()
 
     def fork_shown(self) -> None:
-        """Asks what shall be different in the run that is shown, from the time that is marked in the plots on."""
+        """Open the dialog for the shown run, at the marked time."""
         from subflow_app.features.forking.core.origin import ForkOrigin
 
         runs = self.ports.plots.runs
@@ -120,7 +120,7 @@ class ForkFeature(Feature):
         at_s = self.time_s()
         jobs = [job for job in self._jobs if job.traces is traces]
         if jobs:
-            # It goes on, or was made here: all of it is in memory, whether a database has it or not.
+            # Memory holds the whole active or finished run, independent of the database.
             self._ask(lambda: ForkOrigin.live(jobs[0]), at_s)
         elif isinstance(traces, StoredTraces):
             self._fork_stored(traces.run_id, at_s)
@@ -128,7 +128,7 @@ class ForkFeature(Feature):
             raise InputError(tr("This run was measured, not simulated: it cannot be forked."))
 
     def fork_selected(self) -> None:
-        """Asks what shall be different in the run that is selected in the history."""
+        """Open the dialog for the run selected in the history."""
         rows = self.ports.history.selected()
         if len(rows) == 1:
             self._fork_stored(rows[0].id, None)
@@ -146,7 +146,7 @@ class ForkFeature(Feature):
         return self.ports.features[PlayheadFeature].playhead
 
     def _run_looked_at(self) -> int:
-        """Position of the run that the playhead goes through, or else of the curve that was chosen, or the first."""
+        """Position of the run under the playhead, or else of the chosen curve, or the first."""
         curve = self.ports.plots.current_curve
         chosen = (
             self._playhead.run_shown if self._playhead.time_s is not None else curve.run if curve is not None else 0
@@ -154,7 +154,7 @@ class ForkFeature(Feature):
         return chosen if 0 <= chosen < len(self.ports.plots.runs) else 0
 
     def _key_looked_at(self) -> str:
-        """What is chosen on the canvas, or else the link or flow of the chosen curve; empty: neither."""
+        """Key of the selection on the canvas, or else of the chosen curve; empty without both."""
         chosen, curve = self.ports.topology.scene.chosen, self.ports.plots.current_curve
         if chosen or curve is None:
             return chosen[-1] if chosen else ""
@@ -169,7 +169,7 @@ class ForkFeature(Feature):
             self._ask(lambda: ForkOrigin.stored(store, run_id), at_s)
 
     def _ask(self, read: Callable[[], ForkOrigin], at_s: float | None) -> None:
-        """Reads the run off the GUI thread, and opens the dialog."""
+        """Read the run in another thread, and open the dialog."""
         self.ports.workers.start(
             "read run to fork",
             read,
@@ -197,7 +197,7 @@ class ForkFeature(Feature):
         dialog.deleteLater()
 
     def start(self, plan: ForkPlan) -> None:
-        """Runs a fork: at once, or in the queue while another run goes on, which then goes on beside it."""
+        """Start a fork at once or, during another run, beside it in the queue."""
         ports = self.ports
         store = ports.database.writable
         records = ports.preferences.settings.record_decisions
@@ -246,13 +246,13 @@ class ForkFeature(Feature):
 
     def _on_queued_fork_began(self, job: RunJob) -> None:
         assert job.past is not None
-        # Whatever has come into the plots meanwhile stays there.
+        # Other runs that the plots show meanwhile remain.
         if self._is_shown(job.past.origin) or job.past.fork.parent_id in self.ports.shown.ids:
             self._jobs.append(job)
             self.ports.shown.show_over_original(job, None)
 
     def _on_queued_fork_ticked(self) -> None:
-        """Draws what forks of the queue have got; a run that goes on beside them may be paused, and draw nothing."""
+        """Draw the new samples of queued forks, because a paused run beside them would draw nothing."""
         if any(self._is_shown(job.traces) for job in self._jobs):
             self.ports.plots.refresh()
 
@@ -274,7 +274,7 @@ class ForkFeature(Feature):
         self._clicked_s = time_s
 
     def _on_menu_requested(self, _position: QPoint) -> None:
-        # With the menu the mouse leaves the plots, and takes the crosshair along.
+        # The context menu moves the mouse away from the plots, which hides the crosshair.
         cursor_s = self.ports.plots.stack.cursor_s
         self._clicked_s = cursor_s if cursor_s is not None else self._clicked_s
 
@@ -287,7 +287,7 @@ class ForkFeature(Feature):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Time menu and the History menu."""
+    """Entries of the Time menu and the History menu."""
     yield ActionSpec(
         "fork.new",
         "&What if…",
