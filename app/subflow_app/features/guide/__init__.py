@@ -1,1 +1,1 @@
-"""The user guide on this machine, and short help in the window."""
+"""The user guide, and short help in the window."""

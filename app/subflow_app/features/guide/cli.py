@@ -1,4 +1,4 @@
-"""The user guide from a terminal: where a page is, and building it."""
+"""``subflow guide``: the address of a page of the user guide, and the build of the guide."""
 
 from __future__ import annotations
 

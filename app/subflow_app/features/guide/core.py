@@ -1,4 +1,4 @@
-"""The user guide: where its built pages are, on which of them a topic is, and building them where that was not done."""
+"""The user guide: the place of its built pages, the page of a topic, and the build if it is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUILD_COMMAND = "python3 dev.py docs"
 START_TOPIC = ""
 
 _PROGRESS = re.compile(r"(reading sources|writing output)\.\.\. \[ *(\d+)%\]")
-# Reading takes about as long as writing.
+# Start of each stage as a fraction; reading takes about as long as writing.
 _STAGES = {"reading sources": 0.0, "writing output": 0.5}
 _EXCEPTION = re.compile(r"[\w.]*(Error|Exception): ")
 _FOLDERS = {"panel": "views", "controller": "algorithms", "scheduler": "schedulers"}
@@ -46,8 +46,8 @@ class GuidePage(NamedTuple):
     """A place in the guide.
 
     Attributes:
-        file: below the folder of the built guide.
-        anchor: in that page; empty: its beginning.
+        file: path below the folder of the built guide.
+        anchor: anchor in the page; empty for its beginning.
     """
 
     file: str
@@ -55,7 +55,7 @@ class GuidePage(NamedTuple):
 
 
 def guide_page(topic: str) -> GuidePage:
-    """Where a topic is told.
+    """The page of a topic.
 
     Args:
         topic: empty for the start, else KIND/NAME: ``"panel/history"``, ``"controller/lia"``, ``"scheduler/blest"``,
@@ -63,7 +63,7 @@ def guide_page(topic: str) -> GuidePage:
             ``"plot/rtt"``.
 
     Raises:
-        InputError: if there is no such kind of topic.
+        InputError: if the kind of topic does not exist.
     """
     if topic == START_TOPIC:
         return GuidePage("index.html", "")
@@ -78,10 +78,10 @@ def guide_page(topic: str) -> GuidePage:
 
 
 def find_topic(word: str) -> str:
-    """The topic that a person means by a word: the name of an algorithm, a panel, a command, or a topic itself.
+    """Find the topic of a word: the name of an algorithm, a panel or a command, or a topic.
 
     Raises:
-        InputError: if it is none of these.
+        InputError: if the word matches no topic.
     """
     from subflow_sim.catalog import controllers, schedulers
 
@@ -101,16 +101,15 @@ def find_topic(word: str) -> str:
 
 
 def guide_sources() -> Path | None:
-    """The folder of the guide's sources; only a source tree has it."""
+    """The folder of the guide's sources; None outside a source tree."""
     folder = Path(__file__).resolve().parents[4] / "docs"
     return folder if is_file(folder / "conf.py") else None
 
 
 def guide_folder() -> Path | None:
-    """The folder of the built guide; None: it is not built, or older than its sources.
+    """The folder of the built guide; None if it is missing or older than its sources.
 
-    It is looked for beside the frozen program, in the installed package, in the source tree, and among what this
-    program has built for the user.
+    Searches beside the frozen program, in the installed package, in the source tree, and in the user's cache.
     """
     bundle = bundle_folder()
     shipped = [bundle / "guide"] if bundle else []
@@ -129,7 +128,7 @@ def guide_folder() -> Path | None:
 
 
 def can_build_guide() -> bool:
-    """Whether the guide can be built here: its sources are there, and so is Sphinx."""
+    """True if the sources of the guide and Sphinx are present."""
     return guide_sources() is not None and all(
         importlib.util.find_spec(name) is not None
         for name in ("sphinx", "myst_parser", "furo", "latex2mathml", "sphinx_copybutton")
@@ -140,20 +139,20 @@ def guide_file(topic: str) -> tuple[Path, str]:
     """The file and the anchor of a topic in the built guide.
 
     Raises:
-        GuideError: if the guide is not built; the text says how it comes to be.
-        InputError: if there is no such topic.
+        GuideError: if the guide is not built; the message explains how to build it.
+        InputError: if the topic does not exist.
     """
     page = guide_page(topic)
     folder = guide_folder()
     if folder is None:
         raise GuideError(_not_built())
     path = folder / page.file
-    # A panel of a later version, say: the start leads on.
+    # The page is missing, e.g. for a panel of a later version, so use the first page.
     return (path, page.anchor) if is_file(path) else (folder / "index.html", "")
 
 
 class GuideBuild(Job):
-    """Builds the guide for the user, in a process of its own; an older one stays until the new one is complete."""
+    """Builds the guide in another process; an older guide remains until the new one is complete."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +179,7 @@ class GuideBuild(Job):
         self._tell(share=1.0)
 
     def stop(self) -> None:
-        """End soon; nothing of the new guide is kept."""
+        """Stop soon, and discard the new guide."""
         super().stop()
         if self._process is not None:
             self._process.terminate()
@@ -217,7 +216,7 @@ class GuideBuild(Job):
 
 
 def _reason(told: Sequence[str]) -> str:
-    """What Sphinx says of an error, among much else: the exception at the bottom of it comes last."""
+    """The error of Sphinx: the last exception in its output."""
     lines = [line.strip() for line in told if line.strip()]
     return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[-1] if lines else "no output")
 
@@ -227,7 +226,7 @@ def _own_folder() -> Path:
 
 
 def _last_change(sources: Path) -> float:
-    """When a page, a picture or a text of help was changed last."""
+    """Time of the last change to a page, a picture or a help text."""
     folders = (sources, sources.parent / "assets" / "help")
     return max(path.stat().st_mtime for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
 

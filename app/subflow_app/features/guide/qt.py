@@ -1,7 +1,7 @@
-"""User guide and help in the window: pages on the panel or algorithm that has the keyboard focus.
+"""User guide and help in the window, with pages for the panel or algorithm that has the keyboard focus.
 
-Pages of the guide open in the system's browser; the guide is built first if necessary. Help consists of short pages in
-``assets/help``, one per panel.
+Pages of the guide open in the system's browser; a missing guide is built first. Help consists of short pages in
+``assets/help``, one for each panel.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BANNER = "guide"
 
 
 class GuidePorts(FeatureHolder, Protocol):
-    """Parts of the window that have pages in the guide, and that show how it is built."""
+    """Parts of the window with pages in the guide, and parts that show progress."""
 
     banners: Banners
     docks: Docks
@@ -55,14 +55,14 @@ class GuidePorts(FeatureHolder, Protocol):
     workers: Workers
 
     def statusBar(self) -> QStatusBar:
-        """Shows how far the guide is built."""
+        """The status bar, for progress of the build."""
 
 
 class GuideFeature(Feature):
-    """Opens pages of the guide by their topics, see `features.guide.core`."""
+    """Opens pages of the guide by topic, see `features.guide.core`."""
 
     def __init__(self, ports: GuidePorts) -> None:
-        """Nothing is opened or built."""
+        """Start without a page or build."""
         super().__init__()
         self.ports = ports
         self.study: Study[GuideBuild] = Study(
@@ -70,15 +70,15 @@ class GuideFeature(Feature):
         )
         self.study.ticked.connect(self._tell_progress)
         self.study.ended.connect(self._on_ended)
-        self._wanted = ""  # topic, once the guide is built
+        self._wanted = ""  # topic to open after the build
 
     def connect_parts(self) -> None:
-        """Links of the help beside the work, and of decisions that are explained, lead here."""
+        """Connect the links in the help panel and in explained decisions."""
         self.ports.help.guide_wanted.connect(lambda page: self.show(_topic_of_help(page)))
         self.ports.features[ExplainFeature].guide_wanted.connect(self.show)
 
     def show(self, topic: str = "") -> None:
-        """Opens the page of a topic; empty: the first one."""
+        """Open the page of a topic; empty for the first page."""
         from subflow_app.features.guide.core import can_build_guide, guide_file
 
         try:
@@ -92,11 +92,11 @@ class GuideFeature(Feature):
             self._open(path, anchor)
 
     def show_here(self) -> None:
-        """Opens the page of what has the keyboard: an algorithm in its field, else the panel."""
+        """Open the page for the focused widget: of the algorithm in its field, or else of the panel."""
         self.show(topic_of(self.ports, QApplication.focusWidget()))
 
     def close(self) -> None:
-        """Gives up what is being built."""
+        """Stop a build."""
         self.study.forget()
 
     def _open(self, path: Path, anchor: str) -> None:
@@ -111,7 +111,7 @@ class GuideFeature(Feature):
         from subflow_app.features.guide.core import GuideBuild
 
         self._wanted = topic
-        if not self.study.is_running:  # else the page asked for last is opened in the end
+        if not self.study.is_running:  # a running build finally opens the page requested last
             self.study.start(GuideBuild())
 
     def _on_ended(self, _build: GuideBuild | None, outcome: JobOutcome | None) -> None:
@@ -126,7 +126,7 @@ class GuideFeature(Feature):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """In the Help menu."""
+    """Entries of the Help menu."""
     yield ActionSpec(
         "help.guide_here",
         "User guide on &this",
@@ -146,7 +146,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
 
 
 def topic_of(ports: GuidePorts, widget: QWidget | None) -> str:
-    """The topic of a widget: the algorithm that is chosen in a field of the inspector, else its panel; empty: none."""
+    """The topic of a widget: the algorithm in its inspector field, or else its panel; empty without a topic."""
     if widget is None:
         return ""
     rows = {row.key: row for row in ports.inspector.form.rows()}
@@ -174,12 +174,12 @@ START_PAGE = "help"
 
 
 class HelpPanel(QWidget):
-    """Shows one page; links go to other pages, and a button to the user guide, which has more."""
+    """Shows one help page, with links to other pages and a button for the user guide."""
 
-    guide_wanted = Signal(str)  # page that more is wanted about
+    guide_wanted = Signal(str)  # page whose counterpart in the guide is requested
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Shows what help there is."""
+        """Show the start page."""
         super().__init__(parent)
         self.setObjectName("help_panel")
         self.page = START_PAGE
@@ -194,7 +194,7 @@ class HelpPanel(QWidget):
         follow_theme(self._recolour)
 
     def show_page(self, name: str) -> None:
-        """Shows the page of a panel; the start page if there is none such."""
+        """Show the page of a panel, or the start page if it does not exist."""
         try:
             path = _page_path(name)
         except ResourceError:
@@ -203,10 +203,10 @@ class HelpPanel(QWidget):
         self.browser.setMarkdown(path.read_text(encoding="utf-8"))
 
     def _recolour(self, _tokens: Tokens) -> None:
-        self.show_page(self.page)  # links keep the colour they are read with
+        self.show_page(self.page)  # links get their colour when the page is read
 
 
 def _page_path(name: str) -> Path:
-    """English pages are in the folder itself, those of other languages in folders below."""
+    """English pages are in the folder itself, translations in subfolders."""
     code = current_language()
     return resource_path(f"help/{name}.md" if code == ENGLISH else f"help/{code}/{name}.md")
