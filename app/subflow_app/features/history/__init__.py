@@ -1,1 +1,1 @@
-"""Stored runs: found, grouped, compared and named."""
+"""Stored runs: search, groups, comparison and names."""

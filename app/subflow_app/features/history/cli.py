@@ -1,4 +1,4 @@
-"""``subflow runs`` and ``subflow show``: what was run, found again, named, tagged, deleted and restored."""
+"""``subflow runs`` and ``subflow show``: list, search, show, rename, tag, delete and restore stored runs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def runs(
 ) -> None:
     """List the stored runs, newest first, or manage them with one of the commands below."""
     if context.invoked_subcommand is not None:
-        # `subflow runs --db FILE delete 3` means that file too.
+        # The subcommand in `subflow runs --db FILE delete 3` uses the same file.
         context.obj = database
         return
     _list_runs("", search, tag, status, limit, deleted, database, as_json)
@@ -104,7 +104,7 @@ def matching(
     as_json: Json = False,
 ) -> None:
     """List the stored runs that match a query."""
-    # Options may stand before the query as well.
+    # Options before the query are accepted as well.
     before = context.parent.params if context.parent is not None else {}
     _list_runs(
         " ".join(query),
@@ -270,10 +270,10 @@ def show(
 
 
 def run_document(row: RunRow, totals: Totals) -> dict[str, Any]:
-    """One run of ``subflow runs --json``: what the list shows, without the summary.
+    """A run in the output of ``subflow runs --json``: the listed values, without the summary.
 
     Args:
-        row: of the list.
+        row: row of the list.
         totals: measures of all flows together, by key and run.
     """
     figures = ("signature", "packets", "goodput_bps", "mean_rtt_s", "jain", "controllers", "version", "tags", "note")
@@ -287,9 +287,9 @@ def run_document(row: RunRow, totals: Totals) -> dict[str, Any]:
 
 
 def shown_document(row: RunRow) -> dict[str, Any]:
-    """The summary document of a stored run, with what was added to it since: name, tags, note."""
+    """The summary document of a stored run, with its present name, tags and note."""
     return {
-        # A run that ended without a summary (the machine went down) still answers with what is known of it.
+        # A run without a summary, e.g. after a power failure, has only the values of its row.
         "scenario": row.scenario_name,
         **fields(row, "seed", "duration_s", "warmup_s", "signature", "wall_s", "packets"),
         **(row.summary or {}),
@@ -299,11 +299,10 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 
 
 def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
-    """The list for people; `show` and --json have the rest.
+    """Columns of the list of runs; `show` and --json have the other values.
 
-    A narrow terminal needs the room for names: the list leaves out the simulated time, and the status if all runs have
-    finished. Runs whose flows have a size show the time that these took and their goodput while active, others the
-    goodput.
+    A narrow terminal needs the room for names: the list omits the simulated time, and the status if all runs have
+    finished. Runs whose flows have a size show completion time and goodput while active, others the goodput.
     """
     took, active, rtt = (totals[key] for key in _TOTALS)
     simulated = RUN_MEASURES["simulated_s"]

@@ -1,1 +1,1 @@
-"""Stored runs: found, grouped, compared and named. Start reading at `run_query`."""
+"""Stored runs: search, groups, comparison and names. Start reading at `run_query`."""

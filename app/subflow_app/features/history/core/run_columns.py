@@ -1,4 +1,4 @@
-"""Columns and groups of the list of runs: values to show and to sort by, and their means over each group.
+"""Columns and groups of the list of runs: values for display and sorting, and their means over each group.
 
 Some columns always exist; the others hold recorded values. A group collects the runs of one sweep, scenario,
 controller, tag, seed, status or day, with the mean of their measures.
@@ -29,23 +29,23 @@ Value = float | str | None
 
 @dataclass(frozen=True, slots=True)
 class RunColumn:
-    """A column.
+    """A column of the list of runs.
 
     Attributes:
-        key: names it in settings; of recorded values their key.
-        title: without the unit; English, but of recorded values translated already.
-        symbol: heading of narrow columns, likewise; empty: the title.
-        unit: of all its cells; empty for none.
-        scale: what SI values are multiplied by.
-        decimals: of its numbers; None for up to six digits.
+        key: name in settings; for recorded values, their key.
+        title: title without the unit, in English; for recorded values already translated.
+        symbol: heading of narrow columns, likewise; empty for the title.
+        unit: unit of all cells; empty without a unit.
+        scale: factor for SI values.
+        decimals: number of decimals; None for up to six digits.
         is_number: whether its cells are right-aligned.
-        is_metric: whether groups tell its mean.
-        is_of_flows: whether its values follow from those of the flows, which are read separately for a list.
-        widest: what its cells hold at most, as a rule.
-        tip: what it is, in English.
-        of: reads the value of a run; None for recorded values.
-        search: what the field of that name in queries is, with an example; empty: there is none. The store has the
-            column by the same key.
+        is_metric: whether groups show its mean.
+        is_of_flows: whether its values are computed from those of the flows, which a list reads separately.
+        widest: text of a typical widest cell.
+        tip: description, in English.
+        of: returns the value of a run; None for recorded values.
+        search: description and example of the query field of this name; empty without a field. The store has the column
+            by the same key.
     """
 
     key: str
@@ -64,7 +64,7 @@ class RunColumn:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its values are read from the recorded ones."""
+        """True for a column of recorded values."""
         return self.of is None
 
     @property
@@ -76,15 +76,15 @@ class RunColumn:
         """The value of a listed run.
 
         Args:
-            row: of the list.
-            read: values of the columns that have to be read, by key and run.
+            row: row of the list.
+            read: values of the columns with `is_read`, by key and run.
         """
         if self.of is None or self.is_of_flows:
             return read.get(self.key, {}).get(row.id)
         return self.of(row)
 
     def text(self, value: Value) -> str:
-        """A value as its cells show it."""
+        """The text of a cell with this value."""
         if value is None:
             return NOTHING if self.is_number else ""
         if isinstance(value, str):
@@ -93,7 +93,7 @@ class RunColumn:
 
 
 def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColumn:
-    """Of a metric that every run has."""
+    """Column of a metric that every run has."""
     shown, of = RUN_MEASURES[key], attrgetter(key)
     return RunColumn(
         key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, False, widest, tip or shown.definition,
@@ -102,7 +102,7 @@ def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColu
 
 
 def _of_flows(key: str, widest: str) -> RunColumn:
-    """Of a measure of all flows together."""
+    """Column of a measure of all flows together."""
     shown = RUN_MEASURES[key]
     return RunColumn(
         key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, True, widest, shown.definition,
@@ -111,20 +111,20 @@ def _of_flows(key: str, widest: str) -> RunColumn:
 
 
 def totals_of(run: RunRow) -> dict[str, float]:
-    """The measures of all flows of a run together, SI, by key.
+    """The measures of all flows of a run together, in SI units, by key.
 
     Args:
-        run: with its documents; nothing is known without them.
+        run: a run with its documents; without them the result is empty.
     """
     return run_values((run.summary or {}).get("flows", ()))
 
 
 def read_totals(store: Store, keys: Collection[str]) -> dict[str, dict[int, Value]]:
-    """The measures of all flows together of all runs, by key and run.
+    """Read the measures of all flows together, by key and run.
 
     Args:
-        store: with the runs.
-        keys: of columns that follow from those of the flows.
+        store: database with the runs.
+        keys: keys of columns with `is_of_flows`.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -139,7 +139,7 @@ def read_totals(store: Store, keys: Collection[str]) -> dict[str, dict[int, Valu
 
 
 def _written(key: str, title: str, widest: str, search: str = "") -> RunColumn:
-    """Of a text that every run has."""
+    """Column of a text that every run has."""
     return RunColumn(key, title, widest=widest, of=attrgetter(key), search=search)
 
 
@@ -184,16 +184,16 @@ COLUMNS: tuple[RunColumn, ...] = (
     RunColumn(TAGS, translatable("Tags"), widest="baseline", of=lambda r: ", ".join(r.tags)),
     _written(NOTE, translatable("Note"), "Note", 'part of the note: note:"new cable"'),
 )
-"""Those that a new list shows."""
+"""Columns of a new list."""
 
 
 def fork_of(row: RunRow) -> str | None:
-    """Which run a fork branched off, when, and what is different: ``run 12 at 20 s: wifi loss 2 % → 5 %``."""
+    """Origin of a fork, time and difference: ``run 12 at 20 s: wifi loss 2 % → 5 %``; None if not a fork."""
     fork = row.fork
     if fork is None:
         return None
 
-    # The run may be in no database, or not any more: its name is all there is then.
+    # The original run may be unstored or deleted; then only its name is known.
     parent = f'"{fork.parent_name}"' if fork.parent_id is None else tr("run {number}", number=fork.parent_id)
     time = f"{fork.forked_at_s:.10g}"
     return tr("{run} at {time} s: {difference}", run=parent, time=time, difference=difference_text(fork.changes))
@@ -224,25 +224,25 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
     _written("version", translatable("Version"), "0.1.0.dev0", "version of Subflow that ran it: version:0.1"),
     _written("signature", translatable("Signature"), "0123456789abcdef", "signature of the run: signature:ed8c"),
 )
-"""Those that can be added besides recorded values."""
+"""Additional columns besides recorded values."""
 
 _BY_KEY: Mapping[str, RunColumn] = {column.key: column for column in (*COLUMNS, *MORE_COLUMNS)}
 
 
 def column(key: str) -> RunColumn:
-    """The column of this key: a known one, or one of recorded values."""
+    """The column of a key, predefined or for recorded values."""
     return _BY_KEY.get(key) or recorded_column(key)
 
 
 def recorded_column(key: str) -> RunColumn:
-    """A column of recorded values, with the unit that the key tells."""
+    """A column of recorded values, with the unit that the key determines."""
     shown, title = run_measure(key), measure_title(key)
     tip = key if title != key else ""
     return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, False, title, tip)
 
 
 def sort_key(value: Value) -> tuple[int, float, str]:
-    """Orders values as a person expects: what is missing first, numbers by size, text without case."""
+    """Sort key of a value: missing values first, numbers by size, texts without case."""
     if value is None:
         return (0, 0.0, "")
     if isinstance(value, str):
@@ -253,12 +253,12 @@ def sort_key(value: Value) -> tuple[int, float, str]:
 def sorted_runs(
     rows: Sequence[RunRow], order: Sequence[tuple[RunColumn, bool]], recorded: Mapping[str, Mapping[int, Value]]
 ) -> list[RunRow]:
-    """The runs in order.
+    """Sort runs by several columns.
 
     Args:
-        rows: newest first, which is the order where all else is equal.
-        order: columns and whether the greatest come first; the first one decides.
-        recorded: values of the columns that are read, by key and run.
+        rows: the runs, newest first, which is the order of equal runs.
+        order: pairs of a column and True for descending order; the first pair has precedence.
+        recorded: values of the columns with `is_read`, by key and run.
     """
     ordered = list(rows)
     for sorted_by, is_descending in reversed(order):
@@ -269,7 +269,7 @@ def sorted_runs(
 
 
 def local_day(row: RunRow, now: datetime | None = None) -> str:
-    """The local day on which a run began, as ISO 8601."""
+    """The local day of the start of a run, as ISO 8601."""
     return row.started_at.astimezone((now or datetime.now(UTC)).astimezone().tzinfo).date().isoformat()
 
 
@@ -284,7 +284,7 @@ GROUPINGS: Mapping[str, str] = {
     "status": translatable("By status"),
     "day": translatable("By day"),
 }
-"""What runs can be grouped by, and what the choice is called."""
+"""Groupings of runs, and their titles in the menu."""
 
 _LABELS: Mapping[str, Callable[[RunRow], Sequence[str]]] = {
     "scenario": lambda row: (row.scenario_name,),
@@ -298,12 +298,12 @@ _LABELS: Mapping[str, Callable[[RunRow], Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunGroup:
-    """Runs that have something in common.
+    """Runs with a common value.
 
     Attributes:
-        key: tells it from the others.
-        label: what they have in common; empty for runs that lack it.
-        rows: in the order of the list.
+        key: identifies the group.
+        label: the common value; empty for runs without one.
+        rows: runs in the order of the list.
     """
 
     key: str
@@ -322,11 +322,11 @@ class RunGroup:
 
 
 def grouped(rows: Iterable[RunRow], by: str) -> list[RunGroup]:
-    """The runs in groups, in the order of each group's first run; a run of several tags is in each one's group.
+    """Group runs, in the order of the first run of each group; a run with several tags is in several groups.
 
     Args:
-        rows: in the order in which they are listed.
-        by: one of GROUPINGS but the empty one and that of sweeps.
+        rows: runs in the order of the list.
+        by: one of `GROUPINGS`, except "" and `SWEEP`.
     """
     groups: dict[str, RunGroup] = {}
     labels = _LABELS[by]
@@ -339,13 +339,14 @@ def grouped(rows: Iterable[RunRow], by: str) -> list[RunGroup]:
 
 
 def with_sweeps(rows: Iterable[RunRow], names: Mapping[str, str]) -> list[RunRow | RunGroup]:
-    """The runs in their order, those that one sweep made as a group in the place of the first of them.
+    """The runs in their order, with a group for each sweep at the position of its first run.
 
-    Experiments and contests are sweeps too. The tag that a sweep gives to its runs tells; a single run stays one.
+    Experiments and contests are sweeps as well. The tag of a sweep identifies its runs; the only run of a sweep is not
+    grouped.
 
     Args:
-        rows: in the order in which they are listed.
-        names: of the sweeps by tag; of one that was deleted, the runs' names tell it.
+        rows: runs in the order of the list.
+        names: names of the sweeps, by tag; a deleted sweep is named after its runs.
     """
     listed: list[RunRow | RunGroup] = []
     groups: dict[str, RunGroup] = {}
@@ -362,19 +363,19 @@ def with_sweeps(rows: Iterable[RunRow], names: Mapping[str, str]) -> list[RunRow
 
 
 def sweep_of(row: RunRow) -> str:
-    """The tag of the sweep that made a run; empty for others."""
+    """The tag of the sweep that made a run; empty for other runs."""
     return next(filter(is_sweep_tag, row.tags), "") if row.tags else ""
 
 
 def shared_beginning(name: str, others: Iterable[str]) -> int:
-    """How many characters of a name begin one of the others too, up to the end of a word."""
+    """Length of the longest common prefix of a name and one of the others, in whole words."""
     shared = 0
     for other in others:
         if other == name:
             continue
         least = min(len(name), len(other))
         length = next((n for n in range(least) if name[n] != other[n]), least)
-        # Back to where the word begins in which they differ: half a number is none.
+        # Shorten to whole words, because half a number is meaningless.
         while length > 0 and not name[length - 1].isspace():
             length -= 1
         shared = max(shared, length)
@@ -382,6 +383,6 @@ def shared_beginning(name: str, others: Iterable[str]) -> int:
 
 
 def mean_interval(values: Iterable[Value]) -> Estimate | None:
-    """Mean and 95 % confidence interval by Student's t of those values that are numbers; None if none is."""
+    """Mean and 95 % confidence interval (Student's t) of the numeric values; None without numbers."""
     found = Estimate.of(float(value) for value in values if isinstance(value, int | float))
     return found if found.n else None

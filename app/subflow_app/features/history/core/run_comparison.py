@@ -1,4 +1,4 @@
-"""What stored runs were told and what came out of them, by key; and where they were told something else."""
+"""Settings and results of stored runs by key, and the settings that differ."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.values import RunRow
 
 DIFFERENT = "\N{NOT EQUAL TO} "
-"""Stands before a setting that is not that of the first run, so that colour is not needed to see it."""
+"""Mark of a setting that differs from the first run, visible without colour."""
 
-# Differences of the last digits are of the arithmetic, not of the runs.
+# Relative differences up to this are rounding errors.
 _CLOSE = 1e-9
 
-# Parameters that the list of runs has columns for, and what is asked about a run first.
+# Parameters with a column in the list of runs, and the most important ones.
 _LISTED = ("scenario", "fork", "controllers", "seed", "duration_s", "warmup_s", "profile", "version", "status")
 _LISTED_FIGURES = ("goodput_bps", "mean_rtt_s", "jain", "packets")
-# Of a summary, these tell what was in force rather than what came out.
+# Parts of the summary that are settings, not results.
 _SETTINGS = (
     "transport.",
     ".controller",
@@ -30,7 +30,7 @@ _SETTINGS = (
     ".kind",
     ".policy",
 )
-# Found among the columns already, or of the machine rather than of the run.
+# Values that have a column already, or depend on the machine.
 _LEFT_OUT = (
     "profile",
     "fairness.jain",
@@ -46,11 +46,11 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class ComparedSetting:
-    """What several runs were told of one thing.
+    """A setting of several runs.
 
     Attributes:
-        column: how its values are shown, and its key.
-        values: of each run; None where it has none.
+        column: key and format of the values.
+        values: value of each run; None if the run lacks it.
     """
 
     column: RunColumn
@@ -58,25 +58,25 @@ class ComparedSetting:
 
     @property
     def is_different(self) -> tuple[bool, ...]:
-        """Of each run, whether the value is another than that of the first."""
+        """For each run, True if its value differs from that of the first run."""
         return tuple(not _is_same(self.values[0], value) for value in self.values)
 
     @property
     def differs(self) -> bool:
-        """Whether any run has another value than the first."""
+        """True if any run differs from the first."""
         return any(self.is_different)
 
     def text(self, number: int) -> str:
-        """What the cell of a run says: the value, marked where it differs."""
+        """Text in the cell of a run: the value, marked if it differs."""
         text = self.column.text(self.values[number]) or NOTHING
         return f"{DIFFERENT}{text}" if self.is_different[number] else text
 
 
 def compare_settings(runs: Sequence[RunRow]) -> list[ComparedSetting]:
-    """All that the runs were told, one line each: what differs first.
+    """All settings of some runs; differing ones first.
 
     Args:
-        runs: with their documents; the others are compared with the first.
+        runs: runs with their documents; the first is the reference.
     """
     told = [_listed(run, _LISTED) | _parameters(run) for run in runs]
     keys = dict.fromkeys(key for each in told for key in each)
@@ -85,12 +85,12 @@ def compare_settings(runs: Sequence[RunRow]) -> list[ComparedSetting]:
 
 
 def settings_text(lines: Sequence[ComparedSetting], runs: Sequence[RunRow], separator: str) -> str:
-    """The table as text: a line each with its unit, a column per run.
+    """The comparison as text: one line for each setting with its unit, one column for each run.
 
     Args:
-        lines: of the comparison.
-        runs: in the same order.
-        separator: between cells: a tab for spreadsheets' clipboard, a comma for CSV.
+        lines: the compared settings.
+        runs: the runs, in the same order.
+        separator: separator of cells: a tab for pasting into spreadsheets, a comma for CSV.
     """
     heads = ("setting", "unit", *(f"run {run.id}: {run.name}" for run in runs))
     rows = ((line.column.key, line.column.unit, *map(line.column.text, line.values)) for line in lines)
@@ -98,10 +98,10 @@ def settings_text(lines: Sequence[ComparedSetting], runs: Sequence[RunRow], sepa
 
 
 def run_figures(run: RunRow) -> dict[str, Value]:
-    """All figures of a run by key: those of the list of runs, those of all its flows together, then its summary's.
+    """All figures of a run by key: those of the list, of all flows together, then of its summary.
 
     Args:
-        run: with its documents.
+        run: a run with its documents.
     """
     listed = _listed(run, _LISTED_FIGURES)
     totals = {key: value for key, value in totals_of(run).items() if listed.get(key) is None}
@@ -109,10 +109,10 @@ def run_figures(run: RunRow) -> dict[str, Value]:
 
 
 def run_parameters(run: RunRow) -> dict[str, Value]:
-    """What a run was told, by key: the parameters that its scenario names and what was in force, but its seed.
+    """Settings of a run by key, from its scenario and its summary, without the seed.
 
     Args:
-        run: with its documents.
+        run: a run with its documents.
     """
     return _parameters(run)
 

@@ -1,4 +1,4 @@
-"""Names of runs that are shown together, and the column and heading of each run that is shown side by side."""
+"""Distinct names of runs that are shown together, and columns for runs that are shown side by side."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _PART_ENDS = (": ", " = ")
 
 
 def run_names(runs: Sequence[Traces]) -> list[str]:
-    """A name for each run that tells it from the others, which a legend, a dash or a bar has to do.
+    """A distinct name for each run, for legends and bars.
 
-    Runs of the same name, e.g. of a scenario that was run again with another controller, are told apart by the
-    controllers of the flows in which they differ, and numbered where that is not enough.
+    Runs of the same name, e.g. of a scenario with another controller, are distinguished by the controllers of their
+    differing flows, and by numbers if necessary.
 
     Args:
-        runs: in the order of their dashes.
+        runs: runs in the order of their line styles.
     """
     titles = Counter(traces.title for traces in runs)
     names = []
@@ -31,10 +31,10 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
-    """What names have in common at their beginning, and what is left of each: short names for where room is scarce.
+    """The common beginning of names, and the rest of each as a short name.
 
-    Names are cut after a colon, or the equals sign of what a sweep varies. Where nothing is in common, or nothing would
-    be left of one, they stay as they are.
+    Names are cut after a colon, or after the equals sign of a varied value. They stay complete without a common
+    beginning, or if one would become empty.
     """
     if len(names) < 2:
         return "", list(names)
@@ -46,13 +46,13 @@ def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def shared_words(titles: Sequence[str]) -> int:
-    """With how many words all of these begin."""
+    """Number of common first words."""
     beginnings = zip(*(title.split(" ") for title in titles), strict=False)
     return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, beginnings))
 
 
 def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:
-    """Controllers of the flows that have not the same one in all of these runs, each once."""
+    """Controllers of the flows that differ among these runs, each once."""
     return list(
         dict.fromkeys(
             controller
@@ -63,7 +63,7 @@ def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[s
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Names that stand several times, each with its number."""
+    """Append numbers to names that occur several times."""
     count, seen = Counter(names), Counter[str]()
     found = []
     for name in names:
@@ -74,12 +74,12 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PlotColumn:
-    """One column.
+    """A column of plots for one run.
 
     Attributes:
-        runs: positions of the runs in it: one, or a fork with its originals.
-        title: name of that run, or what the fork differs in.
-        short_title: the same without the words that the titles of all columns begin with.
+        runs: positions of its runs: one, or a fork with its originals.
+        title: name of the run or fork.
+        short_title: title without the common first words of all columns.
     """
 
     runs: frozenset[int]
@@ -88,11 +88,11 @@ class PlotColumn:
 
 
 def plot_columns(names: Sequence[str], forks: Mapping[int, int]) -> list[PlotColumn]:
-    """A column for each run, in their order; an original stands with its fork, behind which it is drawn.
+    """A column for each run, in their order; an original shares the column of its fork, which is drawn over it.
 
     Args:
-        names: of the runs, by position.
-        forks: by position of an original the position of the run that branched off it.
+        names: names of the runs, by position.
+        forks: position of the fork, by position of its original.
     """
     members: dict[int, list[int]] = {}
     for run in range(len(names)):
@@ -106,7 +106,7 @@ def plot_columns(names: Sequence[str], forks: Mapping[int, int]) -> list[PlotCol
 
 
 def _latest_fork(run: int, forks: Mapping[int, int]) -> int:
-    """The fork of the fork of a run, and so on."""
+    """Follow the forks of a run to the last one."""
     seen = {run}
     while forks.get(run, run) not in seen:
         run = forks[run]
@@ -115,8 +115,8 @@ def _latest_fork(run: int, forks: Mapping[int, int]) -> int:
 
 
 def _without_shared_start(titles: Sequence[str]) -> list[str]:
-    """Whole words only: of "Two paths: lia" and "Two paths: olia" stay "… lia" and "… olia"."""
+    """Titles without common words: "Two paths: lia" and "Two paths: olia" become "… lia" and "… olia"."""
     words = [title.split(" ") for title in titles]
-    # One word is left of the shortest, so that no column is without a name.
+    # At least one word of the shortest title remains, so that each column has a name.
     shared = min(shared_words(titles), min(map(len, words), default=1) - 1)
     return [" ".join(["…", *each[shared:]]) for each in words] if shared > 0 and len(titles) > 1 else list(titles)

@@ -2,8 +2,8 @@
 
     demo tag:fairness -controller:olia goodput>5Mbit/s links.wifi.loss>0 started:today
 
-Everything that is written must hold. A word that is neither a field nor a recorded value where one is due is said with
-its place and what is allowed: a search that silently finds nothing would be taken for an answer.
+All conditions must hold. An unknown name in place of a field is an error with its position and the allowed names,
+because an empty result would be misleading.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _TEXT = Dimension.TEXT
 
 @dataclass(frozen=True, slots=True)
 class QueryField:
-    """A field by its short name.
+    """A field of the query language.
 
     Attributes:
-        column: what the store calls it; a key of recorded values where `is_recorded`.
-        dimension: of its values; ``"date"`` for times of day.
-        tip: what it is, with an example.
-        is_recorded: whether it is looked up among the recorded values.
+        column: column in the store; a key of recorded values if `is_recorded`.
+        dimension: dimension of the values; ``"date"`` for times.
+        tip: description with an example.
+        is_recorded: whether the field is a recorded value.
     """
 
     column: str
@@ -46,7 +46,7 @@ class QueryField:
 
 
 def _columns() -> Iterator[tuple[str, RunColumn]]:
-    """The columns that can be asked for, by their keys without the unit."""
+    """The searchable columns, by their keys without the unit."""
     for column in (*COLUMNS, *MORE_COLUMNS):
         if column.search:
             yield re.sub(r"_(bps|s)$", "", column.key), column
@@ -95,12 +95,12 @@ FIELDS: Mapping[str, QueryField] = {
         "forked_at_s", Dimension.TIME, "when it branched off another run: forked>10s; all forks: forked>=0s"
     ),
 }
-"""Short names; everything else recorded goes by its key, e.g. ``links.wifi.delay<20ms``."""
+"""Short names; all other recorded values are named by their keys, e.g. ``links.wifi.delay<20ms``."""
 
 DAYS = ("today", "yesterday")
 
 _NAME = r"[A-Za-z_][\w.*/-]*"
-# A comparison may stand between blanks; after a colon the value follows at once, as in prose it would not.
+# Blanks may surround a comparison sign. After a colon the value must follow directly, because prose has a blank there.
 _FIELD = re.compile(rf"({_NAME})(?:\s*(>=|<=|!=|=|<|>)\s*|(:))")
 _NUMBER_AND_UNIT = re.compile(r"[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s+(%|[A-Za-zµ][A-Za-z/]*)(?=\s|$)")
 _BARE = re.compile(r"\S+")
@@ -109,19 +109,19 @@ _ALL_UNITS = frozenset(unit for units in UNITS.values() for unit in units)
 
 
 MOST_CHARACTERS = 2000
-"""Of a query. SQLite refuses expressions of more than a thousand parts, which a query of this length has not."""
+"""Maximum length of a query, which keeps it below SQLite's limit of a thousand parts in an expression."""
 
 
 class QueryError(InputError):
-    """A query that cannot be understood.
+    """An error in a query.
 
     Attributes:
-        start: position of the first character that is wrong.
-        end: position after the last one.
+        start: position of the first wrong character.
+        end: position after the last wrong character.
     """
 
     def __init__(self, problem: str, start: int, end: int) -> None:
-        """Say where, too."""
+        """Add the position to the message."""
         super().__init__(f"{problem} (at character {start + 1})")
         self.start = start
         self.end = end
@@ -129,13 +129,13 @@ class QueryError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What there is in a store, to check names against and to complete them.
+    """Names and values in a store, for checks and completions.
 
     Attributes:
-        keys: of recorded values.
-        tags: in use.
+        keys: keys of recorded values.
+        tags: tags of the runs.
         scenarios: names of scenarios.
-        controllers: congestion controllers.
+        controllers: names of congestion controllers.
     """
 
     keys: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What may stand in place of the characters from `start` to `end`."""
+    """A completion that can replace the characters from `start` to `end`."""
 
     text: str
     tip: str
@@ -166,15 +166,15 @@ class _Term:
 
 
 def parse_query(text: str, keys: Collection[str] | None = None, *, now: datetime | None = None) -> list[Condition]:
-    """A query as conditions, all of which must be met.
+    """Parse a query into conditions, all of which must hold.
 
     Args:
-        text: what the person wrote; nothing is met by all runs.
-        keys: of recorded values; names that are none of them are refused. None: any key may be asked for.
-        now: aware; what "today" refers to, and the zone of days; the present here by default.
+        text: the query; an empty text matches all runs.
+        keys: keys of recorded values, to check names; None accepts any key.
+        now: aware time for "today" and the time zone of days; default: the present local time.
 
     Raises:
-        QueryError: if it cannot be understood.
+        QueryError: if the query is invalid.
     """
     if len(text) > MOST_CHARACTERS:
         raise QueryError(f"too long: up to {MOST_CHARACTERS} characters", MOST_CHARACTERS, len(text))
@@ -182,11 +182,11 @@ def parse_query(text: str, keys: Collection[str] | None = None, *, now: datetime
 
 
 def complete_query(text: str, cursor: int, vocabulary: Vocabulary) -> list[Completion]:
-    """What may stand where the person writes: names of fields and recorded values, or values of the field."""
+    """Completions at the cursor: names of fields and recorded values, or values of a field."""
     start = max(text.rfind(" ", 0, cursor), text.rfind('"', 0, cursor)) + 1
     quote = text.rfind('"', 0, cursor)
     if quote >= 0 and text.count('"', 0, cursor) % 2:
-        # Inside quotes: the term began before them.
+        # Inside quotes, which belong to a term that began earlier.
         start = text.rfind(" ", 0, quote) + 1
     word = text[start:cursor]
     negation = "-" if word.startswith("-") else ""
@@ -210,12 +210,12 @@ def complete_query(text: str, cursor: int, vocabulary: Vocabulary) -> list[Compl
 
 
 def quoted(value: str) -> str:
-    """A value as it may stand in a query: in quotes where it has to."""
+    """A value in the form of a query, in quotes if necessary."""
     return f'"{value.replace(chr(34), "")}"' if re.search(r'[\s"]', value) or not value else value
 
 
 def help_lines() -> list[tuple[str, str]]:
-    """The language in examples: what is written, and what it finds."""
+    """Examples of the query language with explanations."""
     return [
         ("word", "runs with a word that starts like this in name, scenario, controllers, tags or note"),
         ('"two words"', "both words"),
@@ -258,7 +258,7 @@ def _value(text: str, position: int, *, is_quantity: bool) -> tuple[str, int]:
         if end < 0:
             raise QueryError("a closing quote is missing", position, len(text))
         return text[position + 1 : end], end + 1
-    # "5 Mbit/s" is one value, and "5 words" are two.
+    # "5 Mbit/s" is one value, but "5 words" are two.
     spaced = _NUMBER_AND_UNIT.match(text, position) if is_quantity else None
     if spaced is not None and spaced[1] in _ALL_UNITS:
         return spaced[0], spaced.end()
@@ -289,10 +289,10 @@ def _condition(term: _Term, keys: Collection[str] | None, now: datetime | None) 
 
 
 def _recorded(term: _Term, keys: Collection[str] | None) -> Condition:
-    """A parameter or figure by its key."""
+    """A condition on a parameter or figure by its key."""
     if keys is not None and not matching_keys(term.field, keys):
         raise QueryError(_unknown(term.field, keys), term.start, term.start + term.is_negated + len(term.field))
-    # Parameters may be words where others have numbers: links.wifi.loss=bursts.
+    # The value of a parameter may be a word instead of a number: links.wifi.loss=bursts.
     is_word = term.operator in (":", "=", "!=") and not re.match(r"[+-]?\d", term.value)
     dimension = None if is_word else dimension_of(term.field)
     value: float | str
@@ -304,7 +304,7 @@ def _recorded(term: _Term, keys: Collection[str] | None) -> Condition:
 
 
 def _any_number(term: _Term) -> float | str:
-    """The value as a quantity of whatever dimension its unit belongs to, or as the text that it is."""
+    """Parse the value as a quantity of any dimension, or else as a text."""
     for dimension in UNITS:
         try:
             return parse_quantity(term.value, dimension)
@@ -323,7 +323,7 @@ def _number(term: _Term, dimension: Dimension) -> float:
 
 
 def _started(term: _Term, now: datetime | None) -> tuple[str, str]:
-    """A comparison with a day or month of local time, as one with times of UTC."""
+    """Convert a comparison with a local day or month to one with UTC times."""
     first, after = _days(term, (now or datetime.now().astimezone()).date())
     begin, end = (_utc(day, now) for day in (first, after))
     match term.operator:
@@ -344,7 +344,7 @@ def _started(term: _Term, now: datetime | None) -> tuple[str, str]:
 
 
 def _days(term: _Term, today: date) -> tuple[date, date]:
-    """The first day that is meant and the first one that is not any more."""
+    """The first day of the period and the first day after it."""
     day = timedelta(days=1)
     try:
         if term.value == "today":
@@ -365,7 +365,8 @@ def _days(term: _Term, today: date) -> tuple[date, date]:
 def _utc(day: date, now: datetime | None) -> str:
     local = datetime.combine(day, time())
     try:
-        # By the system's rules, not the offset of today: summer time may have begun between that day and now.
+        # Use the time zone rules of the system, because the present UTC offset may differ from that day's (summer
+        # time).
         moment = local.astimezone() if now is None else local.replace(tzinfo=now.tzinfo)
         return moment.astimezone(UTC).replace(tzinfo=None).isoformat()
     except (OverflowError, ValueError):  # the first or last day of the calendar
@@ -388,7 +389,7 @@ def _unknown(name: str, keys: Collection[str]) -> str:
 
 
 def _names(begun: str, start: int, end: int, keys: Sequence[str]) -> list[Completion]:
-    """Names that begin so, fields first; of recorded values also those that have it at the beginning of a part."""
+    """Completions of a beginning: fields first, then keys whose first or later part begins with it."""
     lowered = begun.lower()
     if not lowered:
         return []

@@ -1,4 +1,4 @@
-"""The versions of a script, as runs in the history have them: each stored run holds the text that it was made with."""
+"""Versions of a script, from the texts that the scenarios of stored runs contain."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from subflow_store.values import RunRow
 
 MOST_RUNS = 100
-"""The latest runs with a script that are looked through."""
+"""Maximum number of the latest runs with a script that are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptVersion:
-    """A text of a script, with the latest run that was made with it.
+    """A version of a script, with its latest run.
 
     Attributes:
-        number: from 1, in the order in which they were first run.
-        text: of the script.
-        run: the latest with it, with its documents.
-        count: how many runs with it there are.
-        flows: those of the run's summary that have the script.
+        number: number of the version from 1, in the order of their first runs.
+        text: text of the script.
+        run: latest run of the version, with its documents.
+        count: number of runs of the version.
+        flows: flows with the script, from the summary of the run.
     """
 
     number: int
@@ -38,24 +38,24 @@ class ScriptVersion:
     flows: tuple[Mapping[str, Any], ...]
 
     def figure(self, measured: Measure) -> float | None:
-        """A measure of the flows that have the script together, SI; None where it is not known."""
+        """A measure of all flows with the script together, in SI units; None if unknown."""
         return measured.of_parts(self.flows)
 
 
 def script_versions(
     store: Store, kind: ScriptKind, name: str, scenario: str, is_given_up: Callable[[], bool] = lambda: False
 ) -> tuple[ScriptVersion, ...]:
-    """The versions of a script that there are runs of, the latest first.
+    """The versions of a script in stored runs, the latest first.
 
     Args:
-        store: with the runs.
-        kind: of the script.
-        name: of it; another script of that name counts as a version, too.
-        scenario: name of the one that the runs are of: results of others cannot be compared.
-        is_given_up: whether all this is in vain.
+        store: database with the runs.
+        kind: kind of the script.
+        name: name of the script; another script of the same name counts as a version.
+        scenario: name of the scenario of the runs, because other scenarios give incomparable results.
+        is_given_up: True cancels.
 
     Raises:
-        InterruptedError: if it was given up.
+        InterruptedError: if the caller cancels.
         StoreError: if the store cannot be read.
     """
     key = f"{SCRIPT_SECTIONS[kind]}.{name}.content"
@@ -68,7 +68,7 @@ def script_versions(
         text = _text_of(run, kind, name)
         if text is not None and run.scenario_name == scenario and not run.deleted:
             found.setdefault(text, []).append(run)
-    # The first run of each, which is the last in its list, decides on the number.
+    # The first run of each version, the last in its list, determines its number.
     order = sorted(found, key=lambda text: found[text][-1].id)
     versions = [_version(place, text, found[text], kind, name) for place, text in enumerate(order, start=1)]
     return tuple(sorted(versions, key=lambda each: -each.run.id))
@@ -78,7 +78,7 @@ def _text_of(run: RunRow, kind: ScriptKind, name: str) -> str | None:
     try:
         text = tomllib.loads(run.scenario_text or "")[SCRIPT_SECTIONS[kind]][name]["content"]
     except (tomllib.TOMLDecodeError, KeyError, TypeError):
-        return None  # a database that somebody else has written into
+        return None  # another program has modified the database
     return text if isinstance(text, str) else None
 
 
@@ -87,7 +87,7 @@ def _version(number: int, text: str, runs: Sequence[RunRow], kind: ScriptKind, n
 
 
 def _flows_with(run: RunRow, kind: ScriptKind, name: str) -> Iterator[dict[str, Any]]:
-    """What the summary says of the flows that have the script."""
+    """The flows with the script, from the summary of the run."""
     for flow in (run.summary or {}).get("flows", ()):
         if isinstance(flow, dict) and flow.get(kind) == name:
             yield flow

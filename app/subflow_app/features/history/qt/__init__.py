@@ -1,4 +1,4 @@
-"""The History panel: the list of stored runs, its search field, its groups and columns, and what is done with runs.
+"""The History panel: the list of stored runs with search, groups and columns, and changes of runs.
 
 Start reading at ``panel.py``.
 """

@@ -1,4 +1,4 @@
-"""Changes of stored runs: each made off the GUI thread, one after the other, and each can be taken back."""
+"""Changes of stored runs, executed in another thread one after the other; each can be undone."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 
 Change = Callable[["Store"], object]
 
-# Short enough that the list, which is read after a change and waited for as well, is there within 100 ms altogether.
+# Short enough that change and new list, which both wait this long, appear within 100 ms together.
 _PATIENCE_MS = 30
 
 
 class HistoryCommand(QUndoCommand):
-    """A change of stored runs; whether it is made is known only when the database has answered."""
+    """A change of stored runs as an undo step; it is pending until the database has answered."""
 
     def __init__(self, text: str, do: Change, undo: Change, changes: RunChanges) -> None:
-        """The change, not made yet."""
+        """Create a change without executing it."""
         super().__init__(text)
         self._do = do
         self._undo = undo
         self._changes = changes
         self._is_first = True
         self.is_done = False
-        self.was_done = False  # ever
+        self.was_done = False  # True if the change was made at any time
 
     def redo(self) -> None:
-        """Has the change made again; the stack calls this first when the change is under way already."""
+        """Make the change again. The first call, by the undo stack, does nothing: the change is pending already."""
         if self._is_first:
             self._is_first = False
         else:
             self._changes.bring(self, True)
 
     def undo(self) -> None:
-        """Has the change taken back."""
+        """Undo the change."""
         self._changes.bring(self, False)
 
     def work(self, store: Store, is_wanted: bool) -> None:
-        """Makes the change or takes it back, unless that is so already; called in a worker."""
+        """Make or undo the change in a worker, unless it is in this state already."""
         if self.is_done is not is_wanted:
             (self._do if is_wanted else self._undo)(store)
             self.is_done = is_wanted
@@ -52,42 +52,42 @@ class HistoryCommand(QUndoCommand):
 
 
 class RunChanges(QObject):
-    """Makes the changes of one history, in the order they were asked for, and keeps its undo stack true."""
+    """Executes the changes of one history in order, and keeps its undo stack consistent with the database."""
 
-    changed = Signal()  # the list is not up to date any more, or a change was refused
+    changed = Signal()  # the list is outdated, or a change was refused
     failed = Signal(object)  # StoreError
     waiting = Signal()  # a change takes longer
-    all_done = Signal(bool)  # none is under way any more; whether all of them were made
+    all_done = Signal(bool)  # no change is pending; True if all succeeded
 
     def __init__(self, stack: QUndoStack, workers: Workers, parent: QObject) -> None:
-        """No change yet."""
+        """Start without changes."""
         super().__init__(parent)
         self.patience_ms = _PATIENCE_MS
         self._stack = stack
         self._workers = workers
         self._store: Store | None = None
-        self._count = 0  # of changes under way
+        self._count = 0  # number of pending changes
         self._was_refused = False
 
     @property
     def is_busy(self) -> bool:
-        """Whether changes are under way."""
+        """True if changes are pending."""
         return self._count > 0
 
     def set_store(self, store: Store | None) -> None:
-        """Changes this store from now on; changes of the one before that are under way are still made."""
+        """Use another store for new changes; pending changes of the previous store are still made."""
         # Commands of the old database must not touch runs of the same number in the new one.
         self._stack.clear()
         self._store = store
 
     def make(self, text: str, do: Change, undo: Change, then: Callable[[HistoryCommand], None] | None = None) -> None:
-        """Makes a change, which becomes an undo step unless the database refuses it.
+        """Make a change, which becomes an undo step unless the database refuses it.
 
         Args:
-            text: what is done.
+            text: description of the change.
             do: makes the change; called in a worker.
-            undo: takes it back; called in a worker.
-            then: called when it is made.
+            undo: undoes the change; called in a worker.
+            then: called after the change.
         """
         if self._store is None:
             return
@@ -100,12 +100,12 @@ class RunChanges(QObject):
                 then(command)
 
         self._start(command, True, on_end)
-        # One that is under way still can be undone, too: that waits for its turn.
+        # A pending change can be undone as well, after its execution.
         if is_over != [False]:
             self._stack.push(command)
 
     def bring(self, command: HistoryCommand, is_wanted: bool) -> None:
-        """Has a change made again or taken back."""
+        """Make or undo a change again."""
         if self.is_busy or command.is_done is not is_wanted:
             self._start(command, is_wanted, lambda _is_made: None)
 
@@ -147,12 +147,12 @@ class RunChanges(QObject):
             return
         was_refused, self._was_refused = self._was_refused, False
         if was_refused:
-            # Not at once: the stack may be calling a command right now.
+            # Delayed, because the stack may be calling a command now.
             QTimer.singleShot(0, self, self._mend_stack)
         self.all_done.emit(not was_refused)
 
     def _mend_stack(self) -> None:
-        """Puts the stack to where the runs are; a change that was never made is not a step at all."""
+        """Move the undo stack to the state of the runs, and remove changes that were never made."""
         stack = self._stack
         while not self.is_busy and isinstance(command := stack.command(stack.index() - 1), HistoryCommand):
             if command.is_done:
@@ -166,7 +166,7 @@ class RunChanges(QObject):
 
 
 def change_tags(store: Store, added: Sequence[tuple[int, str]], removed: Sequence[tuple[int, str]]) -> None:
-    """Puts tags on runs and takes others off."""
+    """Add and remove tags of runs."""
     for run_id, tag in added:
         store.add_tag(run_id, tag)
     for run_id, tag in removed:

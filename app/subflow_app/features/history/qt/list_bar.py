@@ -1,7 +1,7 @@
 """Bar above the list of runs: search, saved searches, grouping, columns, and the number of runs.
 
-The search field completes names and values, and reports below it the parts that it does not understand. A list with
-ticks offers some hundred names, and a line narrows it down.
+The search field completes names and values, and reports errors below. A dialog selects recorded values among some
+hundred names, which a filter narrows.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from subflow_app.toolkit.widgets.tables import sorting
 from subflow_app.vocabulary.language import tr
 from subflow_store.conditions import Condition
 
-# A search goes to the database when the person stops typing for this long.
+# A search starts when typing pauses for this long.
 _SEARCH_DELAY_MS = 150
-# What is half written is mostly wrong: it is said only once the person seems to have stopped.
+# An unfinished query is often invalid, so its error appears only after a longer pause.
 _ERROR_DELAY_MS = 700
-_COMPLETIONS = 40  # more nobody reads; typing on narrows them down
+_COMPLETIONS = 40  # further typing narrows a longer list
 
 
 class SearchField(QWidget):
-    """A line for a query, and room below for what is wrong with it."""
+    """A line for a query, with its errors below."""
 
-    asked = Signal()  # another query is due; `conditions` has it
-    confirmed = Signal()  # by Return
+    asked = Signal()  # the query changed; `conditions` is set
+    confirmed = Signal()  # after Return
     left_downwards = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """An empty query."""
+        """Create an empty query."""
         super().__init__(parent)
         self.conditions: list[Condition] = []
         self.vocabulary: Vocabulary | None = None
@@ -87,16 +87,16 @@ class SearchField(QWidget):
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """The text of the query."""
         return self.line.text()
 
     def set_text(self, text: str) -> None:
-        """Writes a query and asks it at once."""
+        """Set a query and search at once."""
         self.line.setText(text)
         self._search()
 
     def parse(self) -> bool:
-        """Understands what is written; False if it cannot be, and the conditions stay those from before."""
+        """Parse the query; False if it is invalid, which keeps the previous conditions."""
         self._search_timer.stop()
         try:
             self.conditions = parse_query(self.text, self.vocabulary.keys if self.vocabulary is not None else None)
@@ -108,12 +108,12 @@ class SearchField(QWidget):
         return True
 
     def start(self) -> None:
-        """Puts the cursor here."""
+        """Focus the field and select its text."""
         self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.line.selectAll()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Down leaves for the list; Escape empties the field."""
+        """Down leaves for the list; Escape clears the field."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Down:
                 self.left_downwards.emit()
@@ -148,7 +148,7 @@ class SearchField(QWidget):
         told = "" if problem is None else problem_text(str(problem))
         self.error.setText(told)
         self.error.setVisible(problem is not None)
-        # What assistive technology reads on the field itself.
+        # Screen readers read the description of the field.
         self.line.setAccessibleDescription(told)
         self._recolour(current_tokens())
 
@@ -165,7 +165,7 @@ class SearchField(QWidget):
         self._found = found
         popup = self._completer.popup()
         assert popup is not None
-        # Values are offered at once, names when two letters of them are there.
+        # Offer values at once, and names after two letters.
         if not found or (cursor - found[0].start < 2 and not text[: found[0].start].endswith((":", "="))):
             popup.hide()
             return
@@ -179,14 +179,14 @@ class SearchField(QWidget):
         if completion is None:
             return
         text = self.text
-        # A value is complete, and another term may follow.
+        # A value ends the term, and another term may follow.
         gap = "" if chosen.endswith((":", ">")) or chosen in (self.vocabulary or Vocabulary()).keys else " "
         self.line.setText(text[: completion.start] + chosen + gap + text[completion.end :])
         self.line.setCursorPosition(completion.start + len(chosen) + len(gap))
 
 
 def help_html() -> str:
-    """The query language as a table."""
+    """The query language as an HTML table."""
     rows = "".join(
         f"<tr><td style='padding-right: 12px'><b>{escape(form)}</b></td><td>{escape(tr(tip))}</td></tr>"
         for form, tip in help_lines()
@@ -195,13 +195,13 @@ def help_html() -> str:
 
 
 class ListBar(QWidget):
-    """What is listed, and how."""
+    """Controls for the content and form of the list."""
 
     grouping_chosen = Signal(str)
     columns_chosen = Signal(list)  # keys
 
     def __init__(self, dialogs: Dialogs, preferences: Preferences, parent: QWidget) -> None:
-        """Nothing written, no groups, the columns of a new list."""
+        """Create an empty search without groups, with the columns of a new list."""
         super().__init__(parent)
         self._dialogs = dialogs
         self._preferences = preferences
@@ -224,11 +224,11 @@ class ListBar(QWidget):
         h_box(self, (self.search, 1), *choices, 4, count, margins=(6, 5, 10, 5), spacing=6)
 
     def show_columns(self, keys: Sequence[str]) -> None:
-        """Ticks these columns in the menu."""
+        """Tick columns in the menu."""
         self._columns = list(keys)
 
     def show_grouping(self, by: str) -> None:
-        """Shows a grouping without choosing it."""
+        """Show a grouping without emitting `grouping_chosen`."""
         with QSignalBlocker(self.grouping):
             self.grouping.choose(by)
 
@@ -268,7 +268,7 @@ class ListBar(QWidget):
         menu.addAction(tr("Search terms…")).triggered.connect(self._show_help)
 
     def save_search(self) -> None:
-        """Asks for a name and keeps the query under it."""
+        """Ask for a name and save the query."""
         query = self.search.text.strip()
         name = self._dialogs.line(tr("Save search"), tr("Name of the search “{query}”:", query=query), query)
         if name:
@@ -314,10 +314,10 @@ class ListBar(QWidget):
 
 
 class KeyDialog(QDialog):
-    """The names, those that are chosen ticked."""
+    """A list of keys with check boxes."""
 
     def __init__(self, title: str, keys: Sequence[str], chosen: Collection[str], parent: QWidget | None) -> None:
-        """Lists ``keys``."""
+        """List ``keys`` and check the ``chosen`` ones."""
         super().__init__(parent)
         self.setObjectName("key_dialog")
         self.setWindowTitle(title)
@@ -344,6 +344,6 @@ class KeyDialog(QDialog):
 
     @property
     def answer(self) -> list[str]:
-        """The ticked names."""
+        """The checked keys."""
         items = (self._model.item(number) for number in range(self._model.rowCount()))
         return [item.text() for item in items if item.checkState() == Qt.CheckState.Checked]

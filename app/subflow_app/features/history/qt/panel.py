@@ -1,4 +1,4 @@
-"""The history: a searchable list of stored runs, and what can be done with them; every change can be undone."""
+"""The History panel: a searchable list of stored runs, and undoable changes of runs."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _log = logging.getLogger(__name__)
 
 
 class History(QWidget):
-    """The panel."""
+    """The list of stored runs with its search and its changes."""
 
     open_requested = Signal()  # the selected runs
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
     failed = Signal(object)  # StoreError
-    damaged = Signal(object, object)  # the file and the Damage of runs that are not listed
+    damaged = Signal(object, object)  # the file, and the Damage of runs that are not listed
     told = Signal(str)
-    summarised = Signal(str)  # how many runs there are and what the newest is, in a line
-    deleted = Signal(str, object)  # what, and the HistoryCommand that can be undone
+    summarised = Signal(str)  # number of runs and the newest run, in one line
+    deleted = Signal(str, object)  # description of the runs, and the HistoryCommand
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class History(QWidget):
         preferences: Preferences,
         parent: QWidget | None = None,
     ) -> None:
-        """A history without a database."""
+        """Create a history without a database."""
         super().__init__(parent)
         self.setObjectName("history_view")
         self._undo_stack = undo_stack
@@ -98,14 +98,14 @@ class History(QWidget):
         self.model.modelAboutToBeReset.connect(self._keep_selection)
         self.model.modelReset.connect(self._restore_selection)
 
-    # ---- what the window uses ----
+    # ---- interface for the window ----
 
     def set_store(self, store: Store | None, why_none: str = "") -> None:
-        """Shows the runs of this store from now on.
+        """Show the runs of a store.
 
         Args:
-            store: an open store; None for none.
-            why_none: what the panel says without a store.
+            store: an open store, or None.
+            why_none: text of the panel without a store.
         """
         self.changes.set_store(store)
         self._store = store
@@ -119,13 +119,13 @@ class History(QWidget):
         self.reload()
 
     def reload(self) -> None:
-        """Reads the list again; the selection stays."""
-        # A query that cannot be understood leaves the list as it is; the one before is asked again.
+        """Read the list again and keep the selection."""
+        # An invalid query keeps the previous conditions, which are used again.
         self._field.parse()
         self._ask()
 
     def refresh(self) -> None:
-        """Reads the list again in the background, unless a cell is being edited; what is the same stays untouched."""
+        """Read the list again in the background, except while a cell is edited; unchanged rows remain as they are."""
         if self._store is not None and not self.table.is_editing:
             self.reader.ask(self._field.conditions, self._read_keys(), is_quiet=True)
 
@@ -134,7 +134,7 @@ class History(QWidget):
         return self.table.selected()
 
     def select(self, run_ids: Sequence[int]) -> None:
-        """Selects these runs, as far as the search lets them through, and scrolls to them; folded groups open."""
+        """Select runs that match the search, unfold their groups, and scroll to them."""
         wanted = set(run_ids)
         self.model.unfold_runs(wanted)
         self._select(wanted)
@@ -142,31 +142,31 @@ class History(QWidget):
             self.table.reveal(run_ids[0])
 
     def reveal(self, run_ids: Sequence[int]) -> None:
-        """Selects these runs and scrolls to them; a search that hides one is cleared."""
+        """Select runs and scroll to them; clear the search if it hides one of them."""
         if self._field.text and not set(run_ids) <= {row.id for row in self.model.rows}:
             self._field.set_text("")
             self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
         self.select(run_ids)
 
     def runs(self) -> list[RunRow]:
-        """The runs that the search lets through, in the order of the rows, folded away or not."""
+        """The runs that match the search in the order of the rows, including folded ones."""
         return self.model.in_order
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
-        """Marks the runs that the plots show."""
+        """Mark the runs in the plots."""
         self.model.set_shown(run_ids)
 
     def start_search(self) -> None:
-        """Puts the cursor into the search field."""
+        """Focus the search field."""
         self._field.start()
 
     def set_grouping(self, by: str) -> None:
-        """Groups the runs by one of `GROUPINGS`."""
+        """Group the runs by one of `GROUPINGS`."""
         self.bar.show_grouping(by)
         self.model.set_grouping(by)
 
     def set_columns(self, keys: Sequence[str]) -> None:
-        """Shows these columns after the name; recorded values are read."""
+        """Show columns after the name, and read their recorded values."""
         widths = self._widths()
         self.model.set_columns(keys, {})
         self._listed = None
@@ -178,7 +178,7 @@ class History(QWidget):
             self._ask()
 
     def state(self) -> str:
-        """Columns, their widths, order and groups, to be kept between sessions."""
+        """Columns with widths, order and groups, to be kept between sessions."""
         header = self.table.horizontalHeader()
         shown = sorted(range(len(self.model.columns)), key=header.visualIndex)
         return json.dumps(
@@ -193,11 +193,11 @@ class History(QWidget):
         )
 
     def restore(self, state: str) -> None:
-        """Takes up what `state` told; what cannot be used of it stays as it is."""
+        """Restore a `state`; invalid parts are ignored."""
         try:
             kept = json_tree(state) if state else {}
             self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
-            # Titles are as wide as the language has them: widths for others would cut them off.
+            # The widths fit the titles of one language and would cut off those of another.
             if kept.get("language", ENGLISH) == current_language():
                 self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
             key, is_descending = kept.get("order", self.model.order)
@@ -217,7 +217,7 @@ class History(QWidget):
     # ---- changes ----
 
     def rename_selected(self) -> None:
-        """Asks for another name of the selected run."""
+        """Ask for a new name of the selected run."""
         row = self._one_selected()
         if row is None:
             return
@@ -230,7 +230,7 @@ class History(QWidget):
             )
 
     def note_selected(self) -> None:
-        """Asks for the note on the selected run."""
+        """Ask for a note on the selected run."""
         row = self._one_selected()
         if row is None:
             return
@@ -239,7 +239,7 @@ class History(QWidget):
             self._set_note(row, note)
 
     def tag_selected(self) -> None:
-        """Asks for the tags of the selected runs; tags that only some of them have are left alone."""
+        """Ask for the tags of the selected runs; tags of only some of them are not changed."""
         rows = self.selected()
         if not rows:
             return
@@ -261,13 +261,13 @@ class History(QWidget):
             )
 
     def delete_selected(self) -> None:
-        """Deletes the selected runs; no question, because it can be undone."""
+        """Delete the selected runs without confirmation, because it can be undone."""
         rows = self.selected()
         if not rows:
             return
         ids = [row.id for row in rows]
         what = _name_of(rows)
-        # The row that moves into the gap is selected next, so that Del can be pressed again.
+        # Select the row that moves into the gap, so that Del can be pressed again.
         following = self._row_after(ids)
 
         def then(command: HistoryCommand) -> None:
@@ -279,7 +279,7 @@ class History(QWidget):
         )
 
     def undo(self, command: HistoryCommand) -> None:
-        """Takes one command back, also when others came after it."""
+        """Undo one command, even if later ones exist."""
         stack = self._undo_stack
         if stack.index() > 0 and stack.command(stack.index() - 1) is command:
             stack.undo()
@@ -337,7 +337,7 @@ class History(QWidget):
             self.damaged.emit(self._store.path, listing.damaged)
 
     def _summary(self, listing: Listing) -> str:
-        """The newest run with the measures that its flows show first."""
+        """The newest run with the first measures of its flows."""
         if not listing.rows:
             return self._count.text()
         newest = listing.rows[0]
@@ -348,7 +348,7 @@ class History(QWidget):
         return "   ".join([self._count.text(), tr("Newest: {run}", run=newest.name), *figures])
 
     def _on_read_failed(self, error: StoreError) -> None:
-        # What was listed stays: it is what is known, and selected runs may be in memory still.
+        # Keep the previous list: it shows the known runs, and selected runs may still be in memory.
         self._count.setText(tr("Not read"))
         self.failed.emit(error)
 

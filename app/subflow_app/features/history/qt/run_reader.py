@@ -1,4 +1,4 @@
-"""Reads the list of runs off the GUI thread: a file may lie on a drive that answers slowly, or not any more."""
+"""Reads the list of runs in another thread, because the file may be on a slow or disconnected drive."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was read.
+    """The content of the list of runs.
 
     Attributes:
         rows: the runs, newest first.
-        recorded: values of the columns that are read, by key and run.
-        keys: of all recorded values.
-        tags: all that are in use.
+        recorded: values of the columns with `is_read`, by key and run.
+        keys: keys of all recorded values.
+        tags: all tags in use.
         sweeps: names of the sweeps, by the tag of their runs.
-        damaged: what is missing, as it cannot be read.
+        damaged: unreadable parts of the database.
     """
 
     rows: list[RunRow] = field(default_factory=list)
@@ -45,17 +45,17 @@ class Listing:
     damaged: tuple[Damage, ...] = ()
 
     def vocabulary(self, before: Vocabulary) -> Vocabulary:
-        """What queries may name: of scenarios and controllers all that were ever listed."""
+        """Names for queries; scenarios and controllers accumulate over all listings."""
         scenarios = {*before.scenarios, *(row.scenario_name for row in self.rows)}
         controllers = {*before.controllers, *(name for row in self.rows for name in row.controllers.split(", "))}
         return Vocabulary(self.keys, self.tags, tuple(sorted(scenarios)), tuple(sorted(controllers - {""})))
 
 
 class RunReader(QObject):
-    """Answers the latest question; answers to earlier ones are dropped.
+    """Answers the latest request and drops answers to earlier ones.
 
-    A store on a local disk answers within milliseconds. That long the GUI thread waits, so that a change and the list
-    that shows it come in one go; longer than `patience_ms` it never does.
+    A store on a local disk answers within milliseconds. The GUI thread waits up to `patience_ms`, so that a change and
+    the new list appear together.
     """
 
     read = Signal(object)  # Listing
@@ -63,44 +63,44 @@ class RunReader(QObject):
     waiting = Signal()  # the answer takes longer
 
     def __init__(self, workers: Workers, parent: QObject) -> None:
-        """Reads nothing yet."""
+        """Start without a request."""
         super().__init__(parent)
         self.patience_ms = 60
         self._workers = workers
         self._store: Store | None = None
         self._question: tuple[Sequence[Condition], Collection[str]] = ((), ())
-        self._generation = 0  # of the latest question
-        self._asked = 0  # of the question that is being answered, or was last
+        self._generation = 0  # number of the latest request
+        self._asked = 0  # number of the present or last request
         self._answered = 0
-        self._task: Task | None = None  # that answers, and what takes its answer up
+        self._task: Task | None = None  # the present task; `_take_up` processes its answer
         self._take_up: Callable[[], None] = lambda: None
-        self._is_quiet = False  # True while the GUI thread has not waited for that answer
+        self._is_quiet = False  # True if the GUI thread has not waited for the present answer
 
     def set_store(self, store: Store | None) -> None:
-        """Reads from this store; answers from the one before are dropped."""
+        """Read from another store, and drop answers from the previous one."""
         self._store = store
         self._generation += 1
 
     def ask(self, conditions: Sequence[Condition], keys: Collection[str], *, is_quiet: bool = False) -> None:
-        """Reads the runs that meet the conditions, and the values of the columns of these keys.
+        """Read the runs that meet the conditions, and the values of the columns.
 
         Args:
-            conditions: all of which a run has to meet.
-            keys: of columns.
-            is_quiet: no person has asked, so the GUI thread does not wait for the answer.
+            conditions: conditions that must all hold.
+            keys: keys of the columns.
+            is_quiet: whether the GUI thread does not wait, because no person made the request.
         """
         self._question = (conditions, keys)
         self._generation += 1
         if self._task is None:
             self._start()
         elif is_quiet or not self._is_quiet:
-            return  # this question follows the one that is being answered
+            return  # this request follows the present one
         self._is_quiet = is_quiet
         if not is_quiet:
             self._wait()
 
     def _wait(self) -> None:
-        """Waits for the answer, and first for one that was on its way before, for `patience_ms` at most."""
+        """Wait up to `patience_ms` for an earlier answer and for this one."""
         patience = QDeadlineTimer(self.patience_ms)
         while self._task is not None and self._task.wait(max(0, patience.remainingTime())):
             self._take_up()
@@ -147,7 +147,7 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Collection[str]) 
     damaged = list(store.damaged)
 
     def sound(read: Callable[[], T], nothing: T) -> T:
-        """What stands beside the runs must not cost them."""
+        """Read a part of the database; damage to it must not hide the runs."""
         try:
             return read()
         except StoreCorrupt as error:

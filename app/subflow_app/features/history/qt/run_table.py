@@ -1,9 +1,9 @@
 """Table of the stored runs: any columns, in any order, in groups that fold by click or by arrow keys.
 
-The list can have thousands of runs. Rows are sorted here once, by keys made once, and formatted when they are drawn. A
-proxy model would ask for a sort key through Qt for every comparison.
+The list can have thousands of runs. The table sorts them with precomputed keys and formats rows only for drawing. A
+proxy model would request a sort key through Qt for every comparison.
 
-The table leaves letters to the window's actions.
+Letter keys are left to the actions of the window.
 """
 
 from __future__ import annotations
@@ -65,57 +65,57 @@ from subflow_store.values import RunRow
 
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 2  # label of a group; None for a run
-SHARED_ROLE = Qt.ItemDataRole.UserRole + 3  # how many characters of a name a neighbour's begins with
+SHARED_ROLE = Qt.ItemDataRole.UserRole + 3  # length of the beginning that a name shares with a neighbour
 
 DEFAULT_COLUMNS = tuple(each.key for each in COLUMNS)
 NEWEST_FIRST = (STARTED, True)
-_LOOKED_AT = 20  # rows above and below
-_SORTED_BY = 3  # columns that are remembered: clicked one after the other, the last one decides
+_LOOKED_AT = 20  # rows above and below that are searched for shared beginnings
+_SORTED_BY = 3  # remembered sort columns; the last clicked has precedence
 
 
 class RunTable(QAbstractTableModel):
-    """Rows are runs, and headings of groups where runs are grouped."""
+    """Table model of runs and, if grouped, headings of groups."""
 
-    note_written = Signal(object, str)  # RunRow, the note that was typed in its cell
+    note_written = Signal(object, str)  # RunRow, and the note typed in its cell
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table of the columns that a new list shows."""
+        """Create an empty table with the columns of a new list."""
         super().__init__(parent)
         self.rows: list[RunRow] = []  # as read, newest first
         self._shown_rows: list[RunRow | RunGroup] = []
         self.columns: list[RunColumn] = list(COLUMNS)  # the columns
         self._recorded: Mapping[str, Mapping[int, Value]] = {}
         self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
-        self.grouping = SWEEP  # what the runs are grouped by; empty for nothing
-        self._sweeps: Mapping[str, str] = {}  # their names, by the tag of their runs
-        self._folded: set[str] = set()  # of the groups that are open at first
-        self._opened: set[str] = set()  # of those that are folded at first
+        self.grouping = SWEEP  # grouping of the runs; empty without groups
+        self._sweeps: Mapping[str, str] = {}  # names of sweeps, by the tag of their runs
+        self._folded: set[str] = set()  # keys among the initially open groups
+        self._opened: set[str] = set()  # keys among the initially folded groups
         self._is_search = False
-        self._below: dict[int, str] = {}  # of the runs in open sweeps, what the sweep is called
+        self._below: dict[int, str] = {}  # names of the open sweeps, by number of their runs
         self._means: dict[tuple[str, str], str] = {}
         self._shown: frozenset[int] = frozenset()
         self._can_write = False
         self._icons: dict[str, QIcon] = {}
 
-    # ---- what is shown ----
+    # ---- content ----
 
     @property
     def listed(self) -> list[RunRow]:
-        """The runs in the order of the rows, without those that are folded away, each once."""
+        """The visible runs in the order of the rows, without folded ones, each once."""
         return list({row.id: row for row in self._shown_rows if isinstance(row, RunRow)}.values())
 
     @property
     def in_order(self) -> list[RunRow]:
-        """All runs in the order of the rows, those that are folded away too, each once."""
+        """All runs in the order of the rows, including folded ones, each once."""
         groups = ((row.rows if isinstance(row, RunGroup) else (row,)) for row in self._shown_rows)
         return list({run.id: run for runs in groups for run in runs}.values())
 
     def row_at(self, number: int) -> RunRow | RunGroup:
-        """What a row shows."""
+        """The run or group in a row."""
         return self._shown_rows[number]
 
     def row_numbers(self, run_ids: Collection[int]) -> list[int]:
-        """Where runs are listed, from top to bottom; a folded group stands for its runs if all are among them."""
+        """Rows of runs, from top to bottom; a folded group counts if all of its runs are included."""
         return [
             number
             for number, row in enumerate(self._shown_rows)
@@ -127,7 +127,7 @@ class RunTable(QAbstractTableModel):
 
     @property
     def order(self) -> tuple[str, bool]:
-        """The column that decides the order, and whether the greatest come first."""
+        """The first sort column, and True for descending order."""
         return self._order[0]
 
     def set_rows(
@@ -138,15 +138,15 @@ class RunTable(QAbstractTableModel):
         *,
         is_search: bool = False,
     ) -> None:
-        """Replaces the runs, newest first, and the values of recorded columns, by key and run.
+        """Replace the runs and the values of recorded columns, by key and run.
 
-        Where the same runs stay, rows keep their place, so that selection and scroll position survive.
+        If the list of runs is the same, rows remain, so that selection and scroll position survive.
 
         Args:
-            rows: the runs.
+            rows: the runs, newest first.
             recorded: values of the recorded columns.
             sweeps: names of the sweeps, by the tag of their runs.
-            is_search: whether these are what a search has found: then sweeps are open, so that it is seen.
+            is_search: whether the runs are results of a search, which opens all sweeps.
         """
         self.rows, self._recorded = list(rows), recorded
         self._sweeps, self._is_search = sweeps or {}, is_search
@@ -159,7 +159,7 @@ class RunTable(QAbstractTableModel):
         self._reset(shown)
 
     def set_columns(self, keys: Sequence[str], recorded: Mapping[str, Mapping[int, Value]]) -> None:
-        """Shows these columns, always with the name first."""
+        """Show columns, with the name always first."""
         self.beginResetModel()
         self.columns = [column(key) for key in dict.fromkeys((NAME, *keys))]
         self._recorded = recorded
@@ -169,7 +169,7 @@ class RunTable(QAbstractTableModel):
         self.endResetModel()
 
     def set_grouping(self, by: str) -> None:
-        """Groups the runs, or lists them plainly."""
+        """Set the grouping of the runs."""
         if by != self.grouping:
             self.grouping = by
             self._folded.clear()
@@ -177,7 +177,7 @@ class RunTable(QAbstractTableModel):
             self._reset(self._arranged())
 
     def fold(self, keys: Iterable[str], is_folded: bool) -> None:
-        """Folds groups away or unfolds them."""
+        """Fold or unfold groups."""
         changed = {key for key in keys if self.is_folded(key) != is_folded}
         if changed:
             if self._begins_folded:
@@ -187,20 +187,20 @@ class RunTable(QAbstractTableModel):
             self._reset(self._arranged())
 
     def is_folded(self, key: str) -> bool:
-        """Whether a group is folded away."""
+        """True if a group is folded."""
         return key not in self._opened if self._begins_folded else key in self._folded
 
     def unfold_runs(self, run_ids: Collection[int]) -> None:
-        """Unfolds the groups of these runs."""
+        """Unfold the groups of some runs."""
         self.fold({group.key for group in self._groups(row for row in self.rows if row.id in run_ids)}, False)
 
     @property
     def opened(self) -> Sequence[str]:
-        """The sweeps that are open, to be kept between sessions."""
+        """The open sweeps, to be kept between sessions."""
         return sorted(self._opened)
 
     def set_opened(self, keys: Iterable[str]) -> None:
-        """Opens these sweeps."""
+        """Open sweeps."""
         self._opened = set(keys)
         self._reset(self._arranged())
 
@@ -215,13 +215,13 @@ class RunTable(QAbstractTableModel):
             yield from grouped(rows, self.grouping)
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
-        """Marks the runs that the plots show."""
+        """Mark the runs in the plots."""
         if run_ids != self._shown:
             self._shown = run_ids
             self._say_changed(0, 0)
 
     def set_writable(self, can_write: bool) -> None:
-        """Whether notes can be written in their cells."""
+        """Allow or forbid editing of notes."""
         self._can_write = can_write
 
     # ---- QAbstractTableModel ----
@@ -235,7 +235,7 @@ class RunTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sorts by a column; where it is equal, by those that were sorted by before."""
+        """Sort by a column; the previously clicked columns order equal rows."""
         if not 0 <= column < len(self.columns):
             return
         key = self.columns[column].key
@@ -261,7 +261,7 @@ class RunTable(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Runs can be selected, and groups for all of their runs; notes can be written."""
+        """Runs and groups can be selected; notes can be edited."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
@@ -283,7 +283,7 @@ class RunTable(QAbstractTableModel):
         return self._run_data(row, index.row(), shown, role)
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Takes a note that was typed; it is shown once it is stored."""
+        """Emit a typed note, which appears once it is stored."""
         row = self._shown_rows[index.row()]
         if role != Qt.ItemDataRole.EditRole or not isinstance(row, RunRow):
             return False
@@ -316,7 +316,7 @@ class RunTable(QAbstractTableModel):
             return bold()
         if role == Qt.ItemDataRole.DisplayRole:
             count = trn("{count} run", "{count} runs", len(group.rows))
-            # A column of numbers is too narrow for the words.
+            # Number columns are too narrow for this text.
             counted = next((each for each in self.columns[1:] if not (each.is_metric or each.is_number)), None)
             if shown.key == NAME:
                 return self._label(group) if counted is not None else f"{self._label(group)} ({count})"
@@ -337,16 +337,17 @@ class RunTable(QAbstractTableModel):
         return None
 
     def _name(self, row: RunRow) -> str:
-        """The name; of a run below its sweep, without what the sweep is called."""
+        """The displayed name; below a sweep, without the name of the sweep."""
         sweep = self._below.get(row.id)
         return row.name if sweep is None else row.name.replace(f"{sweep}: ", "…", 1)
 
     def _shared(self, row: RunRow, number: int) -> int:
-        """How much of the name that is shown is that of a run above or below, too: it tells nothing."""
+        """Length of the beginning that the displayed name shares with a run above or below."""
         name = self._name(row)
         above = range(number - 1, max(-1, number - _LOOKED_AT), -1)
         below = range(number + 1, min(len(self._shown_rows), number + _LOOKED_AT))
-        # Of either side the nearest other name: runs that differ in their seed alone are called alike.
+        # Compare with the nearest different name on each side, because runs that differ only in their seed share a
+        # name.
         nearest = (next(filter(name.__ne__, map(self._name, self._runs_at(places))), "") for places in (above, below))
         return shared_beginning(name, nearest)
 
@@ -360,7 +361,7 @@ class RunTable(QAbstractTableModel):
         if not group.label:
             return tr("without tags") if self.grouping == "tag" else NOTHING
         if self.grouping == SWEEP:
-            # Sweeps of one scenario are called alike.
+            # Sweeps of one scenario have the same name.
             return tr("Sweep {number}: {name}", number=group.key.rpartition(" ")[2], name=group.label)
         if self.grouping == "seed":
             return tr("seed {seed}", seed=group.label)
@@ -373,10 +374,10 @@ class RunTable(QAbstractTableModel):
             if found is None:
                 self._means[key] = NOTHING
             elif group.is_mixed:
-                # The mean of one controller's figure and another's measures neither.
+                # A mean over different controllers is meaningless.
                 self._means[key] = tr("varies")
             elif math.isnan(found.ci95) or self.grouping == SWEEP or group.is_one_run:
-                # Runs of other settings are not repetitions: their spread is not of luck.
+                # Runs with different settings are no repetitions, so their spread is not random.
                 self._means[key] = shown.text(found.mean)
             else:
                 self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.ci95)}"
@@ -399,7 +400,7 @@ class RunTable(QAbstractTableModel):
             colours = {"finished": "ok", "running": "accent", "failed": "error"}
             return self._icon(STATE_ICONS[row.status], colours.get(row.status, "muted_text"))
         if shown.key == NAME:
-            # A fork is told from its original, whose name begins as its own does.
+            # The icon distinguishes a fork from its original, because their names begin alike.
             return self._icon("plots" if row.fork is None else "fork", "accent" if row.id in self._shown else "border")
         return None
 
@@ -437,13 +438,13 @@ class RunTable(QAbstractTableModel):
 
 
 def heading(shown: RunColumn) -> str:
-    """What stands above a column: its title, translated, and its unit."""
+    """Heading of a column: translated title and unit."""
     title = tr(shown.title) if not shown.is_recorded else shown.title
     return f"{title}, {shown.unit}" if shown.unit else title
 
 
 def short_heading(shown: RunColumn) -> str:
-    """The heading of a narrow column, whose tool tip has the whole title."""
+    """Heading of a narrow column; its tool tip has the whole title."""
     return heading(replace(shown, title=shown.symbol)) if shown.symbol else heading(shown)
 
 
@@ -467,17 +468,17 @@ def _tip(row: RunRow) -> str:
 
 
 class _Names(QStyledItemDelegate):
-    """Names that are too long are cut where they agree with those above and below, and keep what tells them apart."""
+    """Shortens long names where they agree with their neighbours, so that the distinguishing part remains visible."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """As usual, with the dots in what is shared; without any, in the middle."""
+        """Place the dots in the shared beginning, or in the middle without one."""
         super().initStyleOption(option, index)
         if index.data(GROUP_ROLE) is not None:
-            # What tells groups apart, such as the number of a sweep, comes first.
+            # Groups have their distinguishing part, such as the number of a sweep, at the beginning.
             option.textElideMode = Qt.TextElideMode.ElideRight
             return
         option.textElideMode = Qt.TextElideMode.ElideMiddle
-        # Without a place it is asked how wide the whole text is.
+        # Without a width, Qt asks for the size of the whole text.
         if option.rect.width() <= 0:
             return
         room = option.widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
@@ -488,13 +489,13 @@ class _Names(QStyledItemDelegate):
 
 
 def shortened(name: str, shared: int, metrics: QFontMetrics, width: int) -> str:
-    """A name that is too long for its cell, cut in what it shares with its neighbours as far as that is enough.
+    """A shortened name, cut as far as possible in the beginning that it shares with its neighbours.
 
     Args:
         name: the name.
-        shared: how many of its characters a neighbour's begins with.
-        metrics: of the font.
-        width: of the cell, px.
+        shared: length of the shared beginning.
+        metrics: metrics of the font.
+        width: width of the cell, px.
     """
     own = name[shared:]
     room = width - metrics.horizontalAdvance(own)
@@ -504,13 +505,13 @@ def shortened(name: str, shared: int, metrics: QFontMetrics, width: int) -> str:
 
 
 class RunView(QTableView):
-    """Whole rows of equal height; several can be selected."""
+    """Table of whole rows of equal height with multiple selection."""
 
     opened = Signal()  # the selected runs, by double-click
-    note_wanted = Signal()  # of the selected run: too long for a cell
+    note_wanted = Signal()  # of the selected run, if its note is too long for a cell
 
     def __init__(self, model: RunTable, parent: QWidget) -> None:
-        """Shows ``model``."""
+        """Show ``model``."""
         super().__init__(parent)
         self._runs = model
         set_up_table(self, "history_table", tr("Stored runs"), model)
@@ -529,17 +530,17 @@ class RunView(QTableView):
         self.doubleClicked.connect(self._on_double_clicked)
 
     def set_default_widths(self) -> None:
-        """Gives all columns the widths that fit what they hold as a rule."""
+        """Set the widths of all columns for typical contents."""
         set_widths(self, ((short_heading(column), column.widest) for column in self._runs.columns))
 
     @property
     def is_editing(self) -> bool:
-        """True while a cell is being edited, which a new list would end."""
+        """True while a cell is edited, which a new list would end."""
         return self.state() == QTableView.State.EditingState
 
     def selected(self) -> list[RunRow]:
         """The selected runs, from top to bottom, each once."""
-        # By ranges: an index for each of thousands of rows takes ten times as long.
+        # Iterate over ranges: an index for each of thousands of rows takes ten times as long.
         parts: Iterable[QItemSelectionRange] = self.selectionModel().selection()  # type: ignore[assignment] # a list
         numbers = sorted({number for part in parts for number in range(part.top(), part.bottom() + 1)})
         rows = (self._runs.row_at(number) for number in numbers)
@@ -548,7 +549,7 @@ class RunView(QTableView):
         return list({run.id: run for run in runs}.values())
 
     def select(self, run_ids: Collection[int]) -> None:
-        """Selects these runs and no others, in one step however many they are; the last one becomes current."""
+        """Select exactly these runs in one step; the last one becomes current."""
         numbers = self._runs.row_numbers(set(run_ids))
         selection, last = QItemSelection(), self._runs.columnCount() - 1
         start = 0
@@ -562,13 +563,13 @@ class RunView(QTableView):
             self.selectionModel().setCurrentIndex(self._runs.index(numbers[-1], 0), flags.NoUpdate)
 
     def reveal(self, run_id: int) -> None:
-        """Scrolls to a run."""
+        """Scroll to a run."""
         numbers = self._runs.row_numbers({run_id})
         if numbers:
             self.scrollTo(self._runs.index(numbers[0], 0), QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Folds groups; keeps typing from jumping to rows: the search field is for that, and letters are shortcuts."""
+        """Fold groups, and ignore letters, because the search field and the shortcuts of the window use them."""
         index = self.currentIndex()
         row = self._runs.row_at(index.row()) if index.isValid() else None
         if isinstance(row, RunGroup) and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Return):
@@ -588,14 +589,14 @@ class RunView(QTableView):
         place = self.verticalScrollBar().value()
         self._runs.fold([group.key], is_folded)
         self.select(kept)
-        # The heading stays where it is: what is above it has not changed.
+        # The heading keeps its position, because the rows above have not changed.
         self.selectionModel().setCurrentIndex(
             self._runs.index(index.row(), 0), QItemSelectionModel.SelectionFlag.NoUpdate
         )
         self.verticalScrollBar().setValue(place)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on the arrow of a group folds it; one beside it selects the runs of the group."""
+        """Fold a group after a click on its arrow; other clicks select its runs."""
         index = self.indexAt(event.position().toPoint())
         group = self._runs.row_at(index.row()) if index.isValid() else None
         is_on_arrow = index.column() == 0 and event.position().x() - self.visualRect(index).left() < self._arrow_width()
