@@ -37,10 +37,10 @@ def explain(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Explain what a controller or scheduler decided.
+    """Explain the decisions of a controller or scheduler.
 
-    Shows the rule, its formula and source, and the numbers that went in; for a script, the lines that were
-    executed, with their numbers filled in. If a run did not keep its decisions (`subflow run --decisions`), or a
+    Shows the rule, its formula and source, and its numbers; for a script, the executed lines with their numbers
+    filled in. If a run did not keep its decisions (`subflow run --decisions`), or a
     script decided, the run is simulated again to find them. A message on stderr reports this, as do `is_resimulated`
     and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a learning agent,
     and the action that it would have taken with the usual value of one input; every run keeps this.
@@ -111,9 +111,10 @@ def replay(
 ) -> None:
     """Show the state of a run at a time.
 
-    The state is the queues and packets of links, the cwnd and RTT of subflows, and what has arrived. Nothing needs
-    to have been recorded: the run is simulated again up to that time. If another version of Subflow made it, and
-    this one does not reproduce it bit for bit, a message on stderr reports this, as does `notice` in the JSON document.
+    The state includes the queues and packets of links, the cwnd and RTT of subflows, and the delivered data. No
+    recording is necessary, because the run is simulated again up to that time. If another version of Subflow made it,
+    and this one does not reproduce it bit for bit, a message on stderr reports this, as does `notice` in the JSON
+    document.
     """
     from subflow_app.features.explain.core.instant_text import instant_document, instant_tables
     from subflow_app.features.explain.core.replay import Replay
@@ -121,7 +122,7 @@ def replay(
 
     at_s = time_option("--at", at)
     if packets and not as_json:
-        raise InputError("--packets goes with --json")
+        raise InputError("--packets requires --json")
     with opened_store(database, read_only=True) as store:
         number = run_number(store, run)
         replayed = Replay.stored(store, number, budget_bytes=load_settings().replay_budget_bytes)

@@ -150,7 +150,7 @@ def test_decisions_can_be_exported(subflow: Subflow, decided: Path, scenario: Pa
         (["download/1", "--at", "9s"], "run 1 is from 0 s to 4 s"),
         (["download/1", "--at", "-1s"], "-1 s is not in it"),
         (["download/1", "--at", "soon"], '--at = "soon"'),
-        (["download/3", "--at", "1s"], "it has those of download/1, "),
+        (["download/3", "--at", "1s"], "allowed: download/1, "),
         (["noise", "--at", "1s"], 'no decisions of "noise"'),
         (["--at", "2s"], "give a subflow (download/1), a flow (download), or --agent"),
         (["--agent", "--at", "2s"], "none of its controllers learns"),

@@ -52,7 +52,7 @@ def test_the_state_is_told_to_people(subflow: Subflow, stored_run: dict[str, obj
     [
         (["--at", "11s"], "run 1 is from 0 s to 10 s; 11 s is not in it"),
         (["--at", "soon"], '--at = "soon"'),
-        (["--at", "1s", "--packets"], "--packets goes with --json"),
+        (["--at", "1s", "--packets"], "--packets requires --json"),
     ],
 )
 def test_bad_input_is_told(

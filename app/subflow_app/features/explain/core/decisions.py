@@ -134,7 +134,7 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
     deciding = [*subflows, *(flow for flow, count in counts.items() if count > 1)]
     if owner in deciding:
         return
-    raise InputError(f'{title} has no decisions of "{owner}"; it has those of {listed(deciding) or "nobody"}')
+    raise InputError(f'{title} has no decisions of "{owner}"; allowed: {listed(deciding) or "no owner"}')
 
 
 def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:

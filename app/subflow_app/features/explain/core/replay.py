@@ -501,7 +501,7 @@ class Replay:
             self._count_work(self._work - work)
             after_slice()
             if not is_there and is_cancelled():
-                raise ReplayCancelledError(tr("Given up at {time} s.", time=f"{self._simulation.now_s:g}"))
+                raise ReplayCancelledError(tr("Cancelled at {time} s.", time=f"{self._simulation.now_s:g}"))
 
     def _count_work(self, work: int) -> None:
         self._cpu_work += work

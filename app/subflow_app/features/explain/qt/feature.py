@@ -172,7 +172,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
-            told = tr("Click a point on a cwnd or rate curve first: links and constant rates decide nothing.")
+            told = tr("Click a point on a cwnd or rate curve first: links and constant-rate flows make no decisions.")
             self.ports.statusBar().showMessage(told, _MESSAGE_MS)
             return
         self.ports.docks.set_open("explain", True)

@@ -238,7 +238,7 @@ _EMPTY_TITLE = translatable("Click a curve")
 _EMPTY_TEXT = translatable(
     "Click any point on a cwnd or rate curve in the plots: this panel shows what happened there, the rule that "
     "decided, its formula with the numbers filled in, and its source. Click another curve of a subflow for its "
-    "latest decision, or one of a flow with several subflows for what its scheduler chose."
+    "latest decision, or one of a flow with several subflows for the choice of its scheduler."
 )
 _LEAST_WIDTH_BESIDE = 640  # px
 
