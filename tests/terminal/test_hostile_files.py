@@ -110,7 +110,7 @@ def test_methods_that_take_memory_as_an_archive_says_are_refused(tmp_path: Path,
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("manifest.json", "{}")
-    with pytest.raises(InputError, match="it is not packed as bundles are"):
+    with pytest.raises(InputError, match="bundles use another compression"):
         verify_bundle(path)
 
 

@@ -50,7 +50,7 @@ def test_it_is_small_and_asks_no_network(lab: Lab, tmp_path: Path) -> None:
     # The name of SVG's elements is not an address.
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|fetch\(|eval\(|import\(", packed_text(text, "script"))
     assert json.loads(packed_text(text, "told"))["lab"]["hash"] == lab.file_hash
-    with pytest.raises(InputError, match="a page of a lab, which has no run to take"):
+    with pytest.raises(InputError, match="a page of a lab contains no run to import"):
         read_page(page).scenario()
 
 

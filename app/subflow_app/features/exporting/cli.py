@@ -123,7 +123,7 @@ def export(
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw all figures, or those named by --figure.
     For a paper: `subflow export last --format pdf --figure throughput,cwnd --style ieee --stacked`.
-    Several runs are overlaid in the figures, and the data of each goes to a folder of its own.
+    Figures overlay several runs; the data of each run is written to a separate folder.
 
     csv-long and parquet-long have a row per sample (time_s, scope, owner, quantity, unit, value); parquet has the
     columns of the CSV files, with their units in the metadata. pcapng is a capture of one flow for Wireshark, with
@@ -179,10 +179,10 @@ def _export_page(
     from subflow_app.foundation.files import page_place
 
     if formats != "csv" or figure is not None:
-        raise InputError("--page: is written by itself; leave out --format and --figure")
+        raise InputError("--page cannot be combined with --format or --figure")
     sweeps = [run.removeprefix(SWEEP) for run in runs if run.startswith(SWEEP)]
     if sweeps and len(runs) > 1:
-        raise InputError("--page: a sweep has a page by itself")
+        raise InputError("--page: the page of a sweep contains one sweep and no other runs")
     with opened_store(database, read_only=True) as store:
         if sweeps:
             number = sweep_number(store, sweeps[0])
@@ -286,7 +286,7 @@ def verify(
 ) -> None:
     """Simulate a bundle's scenario again and compare.
 
-    Signature, figures and samples are compared with what the bundle holds.
+    Signature, figures and samples are compared with those in the bundle.
 
     Exit code: 0 when the run is confirmed, 1 when it is contradicted, 3 when it is not confirmed (it cannot be
     simulated here, or another version made it and the results differ), 2 for a file that is not a bundle or was

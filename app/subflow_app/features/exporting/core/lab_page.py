@@ -519,7 +519,7 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
     for step in lab.steps:
         unknown = unknown_functions(step)
         if unknown:
-            beyond.setdefault(step.id, f"{', '.join(unknown)} is known to the program alone")
+            beyond.setdefault(step.id, f"{', '.join(unknown)} requires the program")
     return {
         "version": subflow_app.__version__,
         "language": language,

@@ -86,7 +86,7 @@ class WebPage:
         """
         path = self.path
         if not 1 <= number <= len(self.runs):
-            raise InputError(f"{path}: run {number}: it has {len(self.runs)}")
+            raise InputError(f"{path}: run {number} does not exist; allowed: 1 to {len(self.runs)}")
         try:
             run, change = self.runs[number - 1], self.change
             # The reader changes the chosen run, which is initially the first.
@@ -171,7 +171,7 @@ def read_page(path: Path) -> WebPage:
             raise InputError(f"{path}: format = {data['format']!r}: this version reads {FORMAT}")
         told = json_tree(_unpacked(packed[2], int(packed[1])))
         if "lab" in told:
-            raise InputError(f"{path}: a page of a lab, which has no run to take: `subflow labs begin` does labs here")
+            raise InputError(f"{path}: a page of a lab contains no run to import; `subflow labs begin` begins the lab")
         runs = told["runs"]
         if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
             raise ValueError("it has no runs")

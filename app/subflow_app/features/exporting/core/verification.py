@@ -126,7 +126,7 @@ class Verification:
             return "not the same run"
         if all(check.verdict != "different" for check in self.checks):
             return "not all of it could be compared"
-        return f"another version made it, and it comes out otherwise in version {subflow_app.__version__}"
+        return f"another version made it, and version {subflow_app.__version__} gives another result"
 
     @property
     def _is_of_this_version(self) -> bool:
@@ -159,7 +159,7 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
                 continue
             again = traces.get(file.removeprefix(TRACES))
             if again is None or file.endswith(_NAMED_OTHERWISE):
-                checks.append(Check(file, "not compared", "as it was written; it is not made again"))
+                checks.append(Check(file, "not compared", "the new run has no comparable file"))
                 continue
             difference = _first_difference(bundle, file, again)
             checks.append(Check(file, "different" if difference else "same", difference or "byte for byte"))
@@ -198,7 +198,7 @@ class _Bundle:
         if len(self.names) < len(infos):
             raise InputError(f"{path} is not a bundle of a run: it holds a file twice")
         if any(info.compress_type not in _METHODS for info in infos):
-            raise InputError(f"{path} is not a bundle of a run: it is not packed as bundles are")
+            raise InputError(f"{path} is not a bundle of a run: bundles use another compression")
 
     def parts(self, name: str) -> Iterator[bytes]:
         """The content of a file in parts.
@@ -372,7 +372,7 @@ def _figures_check(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> Che
             return Check("figures", "different", f"{key} of {SUMMARY} is not what the run gives")
     compared = [key for key in _COMPARED if key in stored]
     if not compared:
-        return Check("figures", "not compared", f"{SUMMARY} has none")
+        return Check("figures", "not compared", f"{SUMMARY} contains no comparable figures")
     return Check("figures", "same", ", ".join(compared))
 
 
