@@ -47,14 +47,14 @@ def fairness(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what connections got with the fair splits.
+    """Compare the goodputs of connections with fair splits.
 
-    The fair splits are computed for the very network of the run. The table also has what a single path would give.
+    The fair splits are computed for the network of the run. The table also shows the share on a single path.
     Max-min fair: no connection could get more without taking from one that has no more than it. Proportionally
     fair: the sum of the logarithms of the rates is largest. Both let an mptcp connection split its data over its
-    paths in any way. One path: what a connection would get if each used only its best path. Pooling is goodput
-    divided by that. All rates are payload. Capacities are those of the links at the time, less headers and datagram
-    flows. Where links or flows change within the interval, shares are means over it.
+    paths in any way. One path: the share of a connection if each used only its best path. Pooling is goodput
+    divided by this share. All rates are payload. Capacities are those of the links at the time, less headers and
+    datagram flows. If links or flows change within the interval, shares are means over it.
     """
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
@@ -66,13 +66,13 @@ def fairness(
     if (scenario is None) == (not runs):
         raise InputError("give either numbers of runs or --scenario FILE")
     if overrides and scenario is None:
-        raise InputError("--set changes a scenario: it goes with --scenario FILE")
+        raise InputError("--set requires --scenario FILE")
     if csv_file is not None and trade_off is None:
-        raise InputError("--csv writes the points of a trade-off: choose one with --trade-off")
+        raise InputError("--csv requires --trade-off")
     if trade_off is not None:
         if scenario is not None or from_s is not None or to_s is not None:
             raise InputError(
-                "--trade-off weighs runs after their warm-up: --scenario, --from and --to do not go with it"
+                "--trade-off compares runs after their warm-up; do not combine it with --scenario, --from or --to"
             )
         _weigh(runs or [], trade_off, csv_file, database, as_json=as_json)
         return

@@ -55,13 +55,13 @@ def test_runs_are_compared_with_ideal_and_others(
     [
         ((), "give either numbers of runs or"),
         (("1", "--scenario", "t-10b"), "give either numbers of runs or"),
-        (("1", "--set", "seed=2"), "--set changes a scenario"),
+        (("1", "--set", "seed=2"), "--set requires --scenario FILE"),
         (("--scenario", "t-10b", "--from", "300s"), "between 0 s and 200 s"),
         (("--scenario", "t-10b", "--to", "soon"), '--to = "soon"'),
         (("--scenario", "nowhere"), "nowhere"),
         (("1", "--trade-off", "beauty"), "must be one of delay, transfer, friendliness"),
-        (("1", "--csv", "x.csv"), "--csv writes the points"),
-        (("1", "--trade-off", "delay", "--from", "1s"), "do not go with it"),
+        (("1", "--csv", "x.csv"), "--csv requires --trade-off"),
+        (("1", "--trade-off", "delay", "--from", "1s"), "do not combine it with --scenario, --from or --to"),
     ],
 )
 def test_what_makes_no_sense_is_refused(subflow: Subflow, database: Path, words: tuple[str, ...], said: str) -> None:

@@ -53,7 +53,7 @@ def test_points_stand_in_the_table_and_the_best_are_named(page: TradeOffPage) ->
     page.show_points(points(), TradeOffKind.DELAY)
     told = rows(page)
     assert [row[0] for row in told] == ["fast", "quick", "neither"]
-    assert [row[4] for row in told] == ["on it", "on it", "beaten"]
+    assert [row[4] for row in told] == ["on it", "on it", "dominated"]
     assert told[1][1:4] == ["1", "6 Mbit/s", "100 ms"]
     # 10 and 10.4 Mbit/s: 10.2 +- 12.706 x 0.283 / sqrt(2) = 2.5
     assert told[0][2] == "10.2 ± 2.5 Mbit/s"

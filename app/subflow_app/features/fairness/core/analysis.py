@@ -300,7 +300,7 @@ def scenario_analysis(scenario: Scenario, from_s: float | None = None, to_s: flo
     ideal = _ideal(scenario, start_s, end_s, alive)
     notices = _of_scenario(scenario)
     if any(flow.arrivals is not None for flow in scenario.flows.values()):
-        notices.append(tr("Flows that arrive at random are default: only a run shows which arrive, and when."))
+        notices.append(tr("Flows that arrive at random are not included: only a run shows which arrive, and when."))
     if any(flow.size_bytes is not None for flow in scenario.flows.values()):
         notices.append(tr("Transfers of a limited size count as endless: only a run shows when they end."))
     return _analysis(scenario.name, scenario, ideal, None, notices)

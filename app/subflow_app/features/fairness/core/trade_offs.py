@@ -178,7 +178,7 @@ _MULTIPATH = Quantity(RUN_MEASURES["multipath_goodput_bps"], multipath_goodput_b
 _FRIENDLINESS = Quantity(
     replace(
         RUN_MEASURES["friendliness"],
-        title=translatable("Single-path connections have of their fair share"),
+        title=translatable("Fair share reached by single-path connections"),
         unit="%",
         scale=100.0,
     ),
@@ -186,7 +186,7 @@ _FRIENDLINESS = Quantity(
 )
 
 TRADE_OFFS: dict[TradeOffKind, TradeOff] = {
-    TradeOffKind.DELAY: TradeOff(_DELAY, _GOODPUT, translatable("a tcp or mptcp connection that got data through")),
+    TradeOffKind.DELAY: TradeOff(_DELAY, _GOODPUT, translatable("a tcp or mptcp connection that delivered data")),
     TradeOffKind.TRANSFER: TradeOff(_DELAY, _TRANSFER, translatable("flows with a size, all of them complete")),
     TradeOffKind.FRIENDLINESS: TradeOff(
         _FRIENDLINESS, _MULTIPATH, translatable("connections with several paths next to single-path ones")

@@ -39,7 +39,7 @@ from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.picture import Hit
 from subflow_app.vocabulary.tables import Column
 
-_EMPTY_TITLE = translatable("No runs to weigh")
+_EMPTY_TITLE = translatable("No runs to compare")
 _EMPTY_TEXT = translatable(
     "Overlay runs from the history, such as one scenario with several controllers and seeds: each experiment becomes "
     "a point here. This view needs {what}."
@@ -56,7 +56,7 @@ def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point]
         Column(tr("Runs"), lambda point: len(point.runs)),
         Column(spec.y.metric.axis_title, lambda point: interval_text(point.y, spec.y.metric)),
         Column(spec.x.metric.axis_title, lambda point: interval_text(point.x, spec.x.metric)),
-        Column(tr("Pareto front"), lambda point: tr("on it") if point.is_best else tr("beaten")),
+        Column(tr("Pareto front"), lambda point: tr("on it") if point.is_best else tr("dominated")),
     )
 
 

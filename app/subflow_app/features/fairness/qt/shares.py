@@ -442,7 +442,7 @@ SCENARIO = -1
 
 _FEW = 24  # maximum number of rows for which copies are initially visible
 _MOST_LINKS = 8
-_EMPTY_TITLE = translatable("Nothing to share")
+_EMPTY_TITLE = translatable("No shares to compare")
 _EMPTY_TEXT = translatable(
     "Run a scenario with tcp or mptcp flows, or open a run from the history: this panel compares what its "
     "connections get with the fair shares of the network."
