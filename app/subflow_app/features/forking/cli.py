@@ -42,9 +42,9 @@ def fork(
     Shows the effect of the changes.
 
     Until that time the fork equals the run, bit for bit. One nanosecond later the changes apply, with the same random
-    numbers. The fork is kept as a run of its own, whose scenario has the changes as events.
+    numbers. The fork is stored as a separate run, whose scenario contains the changes as events.
 
-    A fork can change whatever events of a scenario can change: rate, delay, loss, queue and up of a link
+    A fork can change all values that events of a scenario can change: rate, delay, loss, queue and up of a link
     (links.wifi.loss=5%, or of one direction links.wifi.reverse.loss=5%), and open, backup and controller of a flow
     (flows.download/2.open=false is its second subflow). Exit codes are those of `run`.
     """
@@ -69,7 +69,7 @@ def fork(
         except SimError as error:
             raise InputError(f"{origin.title} cannot be forked: {error}") from error
         if not state.is_same:
-            print_note(f"the past of {origin.title} does not come out as it was stored: the fork differs before, too")
+            print_note(f"the new simulation of {origin.title} differs from the stored run, also before the fork")
 
         def more() -> dict[str, Any]:
             figures, until_s = fork_figures(origin.traces, job.traces, plan.at_s)

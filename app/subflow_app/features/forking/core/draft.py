@@ -217,7 +217,7 @@ class ForkDraft:
         if plan is not None:
             return fork_text(plan.at_s, plan.described)
         if self.time_problem or self._problems:
-            return tr("Something above is not possible yet.")
+            return tr("A value above is invalid.")
         return tr("Change a value: the fork uses it from {time} on.", time=self.time_text)
 
 

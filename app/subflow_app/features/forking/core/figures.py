@@ -127,7 +127,7 @@ def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> T
     """
     sized = {each.owner for each in figures if each.name == "completion_s"}
     columns: tuple[Column[ForkFigure], ...] = (
-        Column("From there on", lambda each: labels.get(each.owner, each.owner)),
+        Column("After the fork", lambda each: labels.get(each.owner, each.owner)),
         Column("Metric", lambda each: MEASURES[each.name].title),
         NumberColumn("Original", lambda each: MEASURES[each.name].text(each.original)),
         NumberColumn("Fork", lambda each: MEASURES[each.name].text(each.fork)),

@@ -210,7 +210,7 @@ class ForkPast:
             try:
                 while simulation.now_s < at_s:
                     if is_cancelled():
-                        raise ForkCancelledError(tr("Given up at {time} s.", time=f"{simulation.now_s:g}"))
+                        raise ForkCancelledError(tr("Cancelled at {time} s.", time=f"{simulation.now_s:g}"))
                     simulation.run_until(min(at_s, simulation.now_s + _SLICE_S))
                     self._take(simulation)
                 snapshot = simulation.snapshot()

@@ -37,7 +37,7 @@ class ForkDialog(QDialog):
         """Show a draft, and select the link or flow ``key`` if it exists."""
         super().__init__(parent)
         self.setObjectName("fork_dialog")
-        self.setWindowTitle(tr("What if…"))
+        self.setWindowTitle(tr("What if…"))  # english: keep, the name of the feature
         self.setMinimumWidth(_WIDTH)
         self._draft = draft
         origin = draft.origin

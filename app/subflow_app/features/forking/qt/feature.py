@@ -218,7 +218,7 @@ class ForkFeature(Feature):
                 return
             if not state.is_same:
                 self.ports.notices.action_failed(
-                    tr("{run}, simulated again, differs from what was stored.", run=plan.origin.title)
+                    tr("The new simulation of {run} differs from the stored run.", run=plan.origin.title)
                 )
             ports.runs.start_job(job)
 
