@@ -185,30 +185,30 @@ def note(context: typer.Context, run: RunId, text: str, database: Database = Non
 
 @runs_app.command()
 def delete(context: typer.Context, runs: RunIds, database: Database = None) -> None:
-    """Delete runs; until `purge`, `restore` brings them back."""
+    """Delete runs; `restore` restores them until `purge`."""
     with opened_store(database or context.obj) as store:
         numbers = [run_number(store, run) for run in runs]
         store.delete(numbers)
     restoring = f"subflow runs restore {' '.join(map(str, numbers))}"
-    print_line(f"deleted; until `subflow runs purge`, `{restoring}` brings back")
+    print_line(f"deleted; `{restoring}` restores until `subflow runs purge`")
 
 
 @runs_app.command()
 def restore(context: typer.Context, runs: RunIds, database: Database = None) -> None:
-    """Bring deleted runs back."""
+    """Restore deleted runs."""
     with opened_store(database or context.obj) as store:
         store.undelete([run_number(store, run) for run in runs])
 
 
 @runs_app.command()
 def purge(context: typer.Context, database: Database = None) -> None:
-    """Remove deleted runs for good.
+    """Remove deleted runs permanently.
 
     This frees their disk space.
     """
     with opened_store(database or context.obj) as store:
         count = store.purge_deleted()
-    print_line(f"{counted(count, 'run')} removed for good")
+    print_line(f"{counted(count, 'run')} removed permanently")
 
 
 def show(

@@ -145,7 +145,7 @@ class History(QWidget):
         """Select runs and scroll to them; clear the search if it hides one of them."""
         if self._field.text and not set(run_ids) <= {row.id for row in self.model.rows}:
             self._field.set_text("")
-            self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
+            self.told.emit(tr("The search was cleared, because it hid the selected runs."))
         self.select(run_ids)
 
     def runs(self) -> list[RunRow]:
@@ -204,7 +204,7 @@ class History(QWidget):
             by = kept.get("groups", SWEEP)
             opened = [str(key) for key in kept.get("opened", ())]
         except (ValueError, TypeError, AttributeError) as error:
-            _log.warning("the list of runs looks as it does at first: what was kept cannot be read: %s", error)
+            _log.warning("the list of runs uses default settings, because its saved state is invalid: %s", error)
             return
         keys = [each.key for each in self.model.columns]
         if key in keys:
