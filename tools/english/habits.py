@@ -51,9 +51,11 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
 _NOT_IN = {"page": ("somebody", "mind", "entry"), "message": ("entry",)}
 # Code, placeholders, addresses and quotations, which are not ours.
 _CODE = re.compile(
-    r"<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"", re.S
+    r"(?m:^ *[\w.]+ = .*$)|\b\w+\.\w+\([^()\n]*\)|<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"",
+    re.S,
 )
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>+]|\d+\.) ?)|\n(?=\s+\w[\w.*, ]*: )|(?<=[:])\n(?=    )|(?<=s:)\n(?=\s)")
+_NAMED = re.compile(r"\*{0,2}\w+(?:, \*{0,2}\w+)*: ")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”’)*]*\s+(?=[\"“(*]*[A-Z`‹])")
 
 
@@ -90,6 +92,8 @@ def sentences(piece: Prose) -> Iterator[tuple[int, str]]:
 def hits(piece: Prose) -> Iterator[Hit]:
     """Habits in a piece of prose; at most one of each kind a sentence."""
     for line, sentence in sentences(piece):
+        named = _NAMED.match(sentence) if piece.kind == "docstring" else None
         for habit, (_advice, pattern) in HABITS.items():
-            if habit not in _NOT_IN.get(piece.kind, ()) and pattern.search(sentence):
+            start = named.end() if named is not None and habit != "entry" else 0
+            if habit not in _NOT_IN.get(piece.kind, ()) and pattern.search(sentence[start:]):
                 yield Hit(line, piece.kind, habit, sentence)

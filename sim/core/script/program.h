@@ -164,8 +164,9 @@ SUBFLOW_FIELDS(ScriptProgram::Name, name, cell, hook)
 SUBFLOW_FIELDS(ScriptProgram::Note, kind, text, source, line)
 SUBFLOW_FIELDS(ScriptProgram::Begin, note, cell)
 
-// Has members of its own, so that it cannot be taken apart; those are what check() makes of these.
+// The structured binding does not work for a class with private members; check() computes those from these fields.
 constexpr std::string_view field_names(std::type_identity<ScriptProgram>) {
+    // english: keep
     return "name, text, told, is_coupled, code, lines, notes, frame, options, names, kept, entry, begins, "
            "is_work_conserving, retransmits_when_blocked, penalises";
 }

@@ -134,7 +134,7 @@ def _list_runs(
     _check_status(status)
     with opened_store(database, read_only=True) as store:
         conditions = parse_query(query, store.value_keys()) if query else []
-        # One more than is listed tells whether there are more.
+        # One run more than the limit shows whether the list is complete.
         most = (None if as_json else MOST_LISTED) if limit is None else limit
         least = most + 1 if most else None
         found = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=least)

@@ -45,10 +45,10 @@ class StripMark:
         time_s: simulated time, s.
         changes: pairs (key of the file, new value as text); the new state as a bool for a switch.
         side: direction of a link, or number of a subflow; empty for the whole link or flow.
-        values: where the new values stand in the file.
         values: paths of the new values in the file.
         earliest_s: lower bound of a drag, s.
-    latest_s: upper bound of a drag, s."""
+        latest_s: upper bound of a drag, s.
+    """
 
     at: Path
     time_s: float

@@ -61,7 +61,7 @@ class SeekLoop:
             self._wanted_s = time_s
             self._changed.notify()
             has_to = not self.is_working
-            # Whoever asked calls it: nobody else shall be told the same.
+            # The caller starts the work, and no other caller may start it again.
             self.is_working = True
             return has_to
 

@@ -73,7 +73,7 @@ class Check:
     """One comparison between the bundle and the new run.
 
     Attributes:
-        what: "signature", "figures", or the name of a file.
+        what: the compared thing: "signature", "figures", or the name of a file.
         verdict: result of the comparison.
         told: explanation of the result, for people.
     """

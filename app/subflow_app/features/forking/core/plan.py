@@ -99,7 +99,7 @@ class ForkPlan:
         return RunFork(self.origin.run_id, self.origin.name, self.at_s, difference_text(changes), changes)
 
     def state(self, *, records_decisions: bool = False, is_cancelled: Callable[[], bool] = lambda: False) -> ForkState:
-        """The simulation from which the fork goes on; takes as long as the past does, see `ForkPast.state_at`."""
+        """The simulation at the time of the fork; takes as long as simulating the past, see `ForkPast.state_at`."""
         decisions = decision_limits(self.origin.scenario) if records_decisions else None
         return self.origin.past.state_at(self.origin, self.at_s, decisions, is_cancelled)
 
@@ -179,7 +179,7 @@ def values_before(scenario: Scenario, event: Event, values: Values, at_s: float)
 
 
 def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> dict[str, TomlValue]:
-    """What can be changed of a link in one direction, as it is at a time."""
+    """Values of one direction of a link that a fork can change, at a time (s), by key."""
     state = live_link(scenario, (), link, direction, at_s)
     assert state is not None
     return {**state.values(), **({} if state.side.trace is None else {"rate": "trace"})}

@@ -60,8 +60,8 @@ class History(QWidget):
         self.dialogs = dialogs
         self._store: Store | None = None
         self._told_damage: Sequence[Damage] = ()
-        self._listed: tuple[Listing, bool] | None = None  # what the list shows, and whether it is of a search
-        self._kept: set[int] | None = None  # what to select once the list is read
+        self._listed: tuple[Listing, bool] | None = None  # the listing shown; True for the result of a search
+        self._kept: set[int] | None = None  # runs to select after the next read
         self.model = RunTable(self)
         self.reader = RunReader(workers, self)
         self.changes = RunChanges(undo_stack, workers, self)

@@ -52,9 +52,9 @@ class LabRun:
     """A finished simulation run.
 
     Attributes:
-        row: as the store has it, with scenario text and summary.
-        id: the number by which it is known.
-        fork: where it branched off; None: it has a beginning of its own.
+        row: row of the store, with scenario text and summary.
+        id: number of the run.
+        fork: origin of the run; None for a run that starts at 0.
     """
 
     def __init__(self, store: Store, row: RunRow, *, told_as: int | None = None, fork: RunFork | None = None) -> None:

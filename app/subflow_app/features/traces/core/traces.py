@@ -181,13 +181,13 @@ class _RunTraces:
 
     Attributes:
         title: name of the run.
-        duration_s: duration that the scenario asks for, s.
+        duration_s: duration of the scenario, s.
         warmup_s: warm-up of the scenario, s.
         mss_bytes: payload of a full packet, bytes.
-        row: the run as the list of runs has it; None while it goes on.
-        fork: where it branched off another run; None: it has a beginning of its own.
-        origin: the traces of that other run, where they are at hand.
-        before: the traces of the run before a change of the scenario, which stay in sight; None: there are none.
+        row: row of the list of runs; None while the run is in progress.
+        fork: point at which the run branched off another run; None for a run that starts at 0.
+        origin: traces of that other run, if available.
+        before: traces of the run before a change of the scenario, which stay visible; None without such a change.
     """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
