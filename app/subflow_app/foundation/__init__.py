@@ -1,1 +1,1 @@
-"""Errors, files, paths, settings, crash reports and jobs: what every part of the program rests on, without Qt."""
+"""Errors, files, paths, settings, crash reports and jobs: the base of all other parts of the program, without Qt."""

@@ -1,4 +1,4 @@
-"""How to cite Subflow: in words, as BibTeX and as a CITATION.cff, for reports, bundles and the sources themselves."""
+"""Citation of Subflow as text, BibTeX and CITATION.cff, for reports, bundles and the source tree."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ABSTRACT = (
 
 
 def citation_text() -> str:
-    """A reference in words."""
+    """The reference as plain text."""
     return f"{AUTHORS}. {TITLE}, version {__version__}, {YEAR}."
 
 
 def citation_bibtex() -> str:
-    """The same as BibTeX."""
+    """The reference as BibTeX."""
     return (
         "@software{subflow,\n"
         f"  author = {{{{{AUTHORS}}}}},\n"

@@ -1,6 +1,6 @@
-"""Claims about measured numbers, as recipes of experiments and labs write them.
+"""Claims about measured numbers, as used by recipes, experiments and labs.
 
-They are written in the language of `foundation.expressions`:
+Claims use the language of `foundation.expressions`:
 
 goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75
 rtt('wVegas') < 20 ms and not rises(loss('LIA'))
@@ -17,22 +17,22 @@ from itertools import pairwise
 from subflow_app.foundation.expressions import COMPARISONS, Call, Evaluated, Expression, Missing, Resolver, number_pairs
 
 LARGEST_MARGIN = 5.0
-"""Margins lie between this and its negative: about a factor of 150."""
+"""Margins lie between this value and its negative, i.e. within a factor of about 150."""
 
-_SLACK = 1e-9  # of an equality
+_SLACK = 1e-9  # tolerance of an equality
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a claim.
+    """The result of evaluating a claim.
 
     Attributes:
-        holds: None: it could not be told, `reason` says why.
-        is_band: whether it says that numbers lie in bands, and nothing else.
-        left: the number before the first comparison as text; empty for what is not a comparison.
-        right: what it was compared with, numbers as text: "3.51 .. 4.75", "0.91 Mbit/s > 0.85 Mbit/s".
-        told: the whole claim with numbers in place of what was called.
-        reason: why it is not known.
+        holds: None if the claim could not be evaluated; `reason` names the cause.
+        is_band: whether the claim only places numbers in bands.
+        left: the number before the first comparison as text; empty if the claim is not a comparison.
+        right: the other side of the comparison with numbers as text: "3.51 .. 4.75", "0.91 Mbit/s > 0.85 Mbit/s".
+        told: the whole claim with each function call replaced by its value.
+        reason: cause of an unknown result.
     """
 
     holds: bool | None
@@ -44,15 +44,15 @@ class Outcome:
 
 
 class Claim(Expression):
-    """What holds or fails."""
+    """An expression that is true or false."""
 
     @property
     def is_band(self) -> bool:
-        """Whether it says that numbers lie in bands, and nothing else."""
+        """True if the claim only places numbers in bands."""
         return _is_band(self.root)
 
     def compared(self) -> Iterator[tuple[Call, Call]]:
-        """Pairs of calls of one function that stand on both sides of a comparison."""
+        """Pairs of calls of the same function on both sides of a comparison."""
         for node in ast.walk(self.root):
             if isinstance(node, ast.Compare) and not _is_band(node):
                 for left, right in pairwise((node.left, *node.comparators)):
@@ -60,10 +60,10 @@ class Claim(Expression):
                     yield from ((one, other) for one, other in calls if one.name == other.name)
 
     def evaluate(self, resolver: Resolver) -> Outcome:
-        """What comes of it.
+        """Evaluate the claim.
 
         Args:
-            resolver: gives the values of the functions; `Missing` for what is not known.
+            resolver: returns the value of a function call, or `Missing` for an unknown value.
         """
         told = self.tell(self.root, resolver)
         left = right = ""
@@ -74,14 +74,14 @@ class Claim(Expression):
         return Outcome(bool(told.value), self.is_band, left, right, told.text)
 
     def margin(self, resolver: Resolver) -> float | Missing:
-        """By how much it holds; below 0: by how much it fails.
+        """The margin by which the claim holds; negative if it fails.
 
-        Of a comparison, the logarithm of the ratio of its sides: -0.69 is half of what it takes. Of a band, that to
-        its nearer end; of `and` the least, of `or` the greatest; of a call, and of a comparison with what is not
-        positive, plus or minus `LARGEST_MARGIN`.
+        The margin of a comparison is the logarithm of the ratio of its sides: -0.69 means half of the required value. A
+        band uses the ratio to its nearer end, `and` the smallest margin, `or` the largest. A call, or a comparison with
+        a number that is not positive, has the margin plus or minus `LARGEST_MARGIN`.
 
         Args:
-            resolver: gives the values of the functions; `Missing` for what is not known.
+            resolver: returns the value of a function call, or `Missing` for an unknown value.
         """
         return self._margin(self.root, resolver)
 
@@ -95,7 +95,7 @@ class Claim(Expression):
                 missing = next((each for each in margins if isinstance(each, Missing)), None)
                 known = [each for each in margins if not isinstance(each, Missing)]
                 if missing is not None:
-                    # What is known settles it, or nothing does.
+                    # Only a known operand of `or` that holds decides the result.
                     return max(known) if isinstance(op, ast.Or) and any(each >= 0 for each in known) else missing
                 return min(known) if isinstance(op, ast.And) else max(known)
             case ast.Compare(left=left, ops=ops, comparators=others):
@@ -108,7 +108,7 @@ class Claim(Expression):
         return value if isinstance(value, Missing) else LARGEST_MARGIN if value else -LARGEST_MARGIN
 
     def check(self, told: Evaluated) -> None:
-        """Raise ClaimError unless it holds or fails."""
+        """Raise ClaimError unless the expression is true or false."""
         if told.kind != "truth":
             allowed = "a comparison, or a band: x in 1 .. 2"
             raise self.error(1, "this states nothing that could be true or false", allowed)
@@ -137,7 +137,7 @@ def _compared_margin(op: ast.cmpop, left: Evaluated, right: Evaluated) -> float 
 
 
 def _log_ratio(above: float, below: float) -> float:
-    """Of two numbers, as a margin."""
+    """The margin of `above` over `below`."""
     if above == below:
         return 0.0
     if above > 0 and below > 0:

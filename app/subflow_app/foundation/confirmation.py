@@ -1,4 +1,4 @@
-"""What comes of making a result again: confirmed, contradicted, or neither."""
+"""Outcome of reproducing a result: confirmed, contradicted, or neither."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from enum import StrEnum
 
 
 class Confirmation(StrEnum):
-    """Whether a result that somebody hands over came out again here."""
+    """Outcome of reproducing a result from a file on this machine."""
 
     CONFIRMED = "confirmed"
-    """All of it was made again and is the same."""
+    """All parts were reproduced and are equal."""
     CONTRADICTED = "contradicted"
-    """Something was made again and is other than what the file says, or the file was changed."""
+    """A reproduced part differs from the file, or the file was changed."""
     NOT_CONFIRMED = "not confirmed"
-    """Nothing differs that should be the same, and something could not be made again or compared."""
+    """No compared part differs, but some part could not be reproduced or compared."""
 
 
 def confirmation(*, is_contradicted: bool, is_doubtful: bool) -> Confirmation:
-    """The outcome: a contradiction outweighs a doubt, and only without both a result is confirmed."""
+    """The outcome: a contradiction outweighs a doubt, and a result is confirmed only without both."""
     if is_contradicted:
         return Confirmation.CONTRADICTED
     return Confirmation.NOT_CONFIRMED if is_doubtful else Confirmation.CONFIRMED

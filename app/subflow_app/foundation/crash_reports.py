@@ -1,13 +1,12 @@
 """Crash reports on bugs of Subflow and on crashes of its processes, as text files beside the log.
 
-A report holds versions, system, traceback, and the last messages of the log. It names neither the person nor their
-folders, and holds no scenario. Subflow itself never sends anything: people read a report, and send it by hand.
+A report contains versions, system, traceback, and the last messages of the log. It contains no scenario, no name of the
+user and no path of a home folder. Subflow never sends anything: the user reads a report and sends it by hand.
 
-Unexpected exceptions are written as they happen. When the whole process dies of a fault, such as a damaged memory
-access or an abort in a library, Python can do nothing more, except that `faulthandler` writes the stacks of its threads
-to a file that is open already. Each process has such a file while it lives, locked, and removes it when it ends. A file
-that is left behind with stacks becomes a crash report at the next start. One without stacks is removed: its process was
-ended from outside, or lost its power.
+Unexpected exceptions are reported when they occur. When the whole process dies of a fault, such as an invalid memory
+access or an abort in a library, Python can only let `faulthandler` write the stacks of its threads to an open file.
+Each process keeps such a file locked while it lives and removes it at exit. At the next start, a remaining file with
+stacks becomes a crash report. A file without stacks is removed, because its process was killed or lost power.
 """
 
 from __future__ import annotations
@@ -46,19 +45,19 @@ _PROMISE = (
     "This file stays on this computer: Subflow sends nothing. To report the bug, read it, change it if needed,\n"
     "and send it by hand. It holds no scenario; your name and home folder are replaced."
 )
-# The same bug in a timer would otherwise write sixty reports a second, over those of other bugs.
+# Without this set, a bug in a timer would write sixty reports per second and displace those of other bugs.
 _told: set[tuple[str, str]] = set()
 _guard = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class CrashReport:
-    """One report.
+    """A crash report on disk.
 
     Attributes:
-        file: where it is.
-        happened_at_s: when it happened, s since 1970.
-        title: what went wrong, in a line.
+        file: its path.
+        happened_at_s: time of the crash, seconds since 1970.
+        title: the error in one line.
     """
 
     file: Path
@@ -66,36 +65,36 @@ class CrashReport:
     title: str
 
     def text(self) -> str:
-        """What it says.
+        """The content of the report.
 
         Raises:
-            OSError: if it is gone or cannot be read.
+            OSError: if the file is missing or cannot be read.
         """
         return text_in(self.file)
 
 
 class CrashReportHandler(logging.Handler):
-    """Reports the bugs that a part of the program survives, and only logs: a run that fails, a thread that goes on."""
+    """Reports bugs that the program survives and only logs, such as a failed run or an exception in a thread."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Report the exception of a message, if it is one that nobody expected."""
+        """Report the exception of a log record if it is unexpected."""
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, Exception) and not is_expected(error):
             report_error(error, record.name)
 
 
 def report_error(error: BaseException, where: str) -> CrashReport | None:
-    """Write a report on an exception that nobody expected.
+    """Write a report on an unexpected exception.
 
     Args:
-        error: with its traceback.
+        error: the exception with its traceback.
         where: the part of the program, e.g. ``"the window"``.
 
     Returns:
-        None if this process has reported the same already, or no file can be written, which the log then says.
+        None if this process has already reported the same bug, or if no file can be written (logged).
     """
     key = _key(error)
     with _guard:
@@ -115,15 +114,15 @@ def report_text(
     versions: str | None = None,
     happened_at_s: float | None = None,
 ) -> str:
-    """A whole report, without what is private.
+    """The text of a whole report, without private data.
 
     Args:
-        title: what went wrong, in a line.
+        title: the error in one line.
         where: the part of the program.
         trace: the traceback.
-        messages: of the log, oldest first.
-        versions: as `versions_text` gave it to the process that crashed; those of this process if left out.
-        happened_at_s: s since 1970; now if left out.
+        messages: log messages, oldest first.
+        versions: result of `versions_text` in the crashed process; default: that of this process.
+        happened_at_s: seconds since 1970; default: now.
     """
     happened = _moment(happened_at_s).astimezone().strftime("%Y-%m-%d %H:%M:%S %z")
     parts = (
@@ -145,17 +144,17 @@ def write_report(
     versions: str | None = None,
     happened_at_s: float | None = None,
 ) -> CrashReport | None:
-    """Write a report, arguments as of `report_text`; the oldest ones make room.
+    """Write a report with the arguments of `report_text` and remove the oldest reports beyond `REPORTS_KEPT`.
 
     Returns:
-        None if no file can be written, which the log then says.
+        None if no file can be written (logged).
     """
     text = report_text(title, where, trace, messages, versions=versions, happened_at_s=happened_at_s)
     folder = crash_directory()
     moment = _moment(happened_at_s)
     stem = f"{_PREFIX}{moment.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     try:
-        # Only its owner shall read it, like the log's folder as a whole.
+        # Only the owner may read the folder, as with the folder of the log.
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name in numbered(stem, 999):
             file = folder / f"{name}{_SUFFIX}"
@@ -179,7 +178,7 @@ def write_report(
 
 
 def crash_reports() -> tuple[CrashReport, ...]:
-    """All that are kept, the latest first."""
+    """All reports on disk, latest first."""
     found = []
     with suppress(OSError):
         for file in crash_directory().glob(f"{_PREFIX}*{_SUFFIX}"):
@@ -189,18 +188,18 @@ def crash_reports() -> tuple[CrashReport, ...]:
 
 
 def remove_report(report: CrashReport) -> None:
-    """Remove it; one that is gone already is not an error."""
+    """Remove a report; a missing file is not an error."""
     with suppress(OSError):
         report.file.unlink()
 
 
 def title_of(error: BaseException) -> str:
-    """What went wrong, in a line."""
+    """The exception in one line."""
     return " ".join("".join(traceback.format_exception_only(error)).split())
 
 
 def recent_messages() -> list[str]:
-    """The last messages of this process's log, a line or more each."""
+    """The last messages in the log of this process, at least one line each."""
     return [
         f"{datetime.fromtimestamp(message.time_s).strftime('%H:%M:%S')} {logging.getLevelName(message.level)} "
         f"{message.source}: {message.text}"
@@ -209,7 +208,7 @@ def recent_messages() -> list[str]:
 
 
 def versions_text() -> str:
-    """What this process runs on: Subflow, Python, Qt if it is loaded, and the system."""
+    """Versions of Subflow, Python, Qt (if loaded), and the system."""
     kind = "installed program" if is_frozen() else "Python package"
     lines = [
         f"Subflow:  {subflow_app.__version__} ({kind})",
@@ -225,7 +224,7 @@ def versions_text() -> str:
 
 
 def without_private(text: str) -> str:
-    """The text with the home folder as ``~``, and the person's name in paths as ``USER``."""
+    """The text with the home folder replaced by ``~``, and the user name in paths by ``USER``."""
     homes = {str(Path.home()), os.path.expanduser("~"), os.path.realpath(Path.home())}  # noqa: PTH111 # as it is written
     for home in sorted((home for home in homes if len(home) > 1), key=len, reverse=True):
         for written in (home, home.replace("\\", "\\\\"), home.replace("\\", "/")):
@@ -234,12 +233,12 @@ def without_private(text: str) -> str:
         name = getpass.getuser()
     except (OSError, KeyError, ImportError):
         return text
-    # A word of its own between separators only: "subflow" may be a name, too. "root" is nobody's.
+    # Only whole path components, because "subflow" may be a user name, too. "root" identifies no person.
     return text if name == "root" else re.sub(rf"(?<=[/\\]){re.escape(name)}(?![\w.-])", "USER", text)
 
 
 def with_scenario(text: str, scenario: str) -> str:
-    """A report with the scenario that the person adds to it."""
+    """A report with the scenario that the user adds."""
     return f"{text.rstrip()}\n\nScenario, added by hand:\n{without_private(scenario)}"
 
 
@@ -248,18 +247,18 @@ def _moment(time_s: float | None) -> datetime:
 
 
 def _key(error: BaseException) -> tuple[str, str]:
-    """Type and place of an exception: what makes two of them the same bug."""
+    """Type and place of an exception, which identify the bug."""
     frames = traceback.extract_tb(error.__traceback__)
     return (type(error).__name__, f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(error))
 
 
 def text_in(file: Path) -> str:
-    """What a file says that this program or a crashed one has written.
+    """The text of a file that this program or a crashed process has written.
 
     Raises:
-        OSError: if it cannot be read, or is too large.
+        OSError: if the file cannot be read, or is too large.
     """
-    from subflow_sim.gate import read_file  # late: `subflow --help` needs nothing of the simulator
+    from subflow_sim.gate import read_file  # late: `subflow --help` needs no part of the simulator
 
     return read_file(file, MOST_REPORT_BYTES).decode("utf-8", errors="replace")
 
@@ -273,7 +272,7 @@ def _title_in(file: Path) -> str:
 
 _WATCH_PREFIX, _WATCH_SUFFIX = "running-", ".txt"
 _HEADER_END = "----\n"
-# What faulthandler begins with; on Windows "Windows fatal exception: access violation".
+# First line of faulthandler's output; on Windows "Windows fatal exception: access violation".
 _FATAL = re.compile(r"^(?:Fatal Python error|Windows fatal exception): .*$", re.MULTILINE)
 _LOG_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _LOG_TAIL_BYTES = 64_000
@@ -283,10 +282,10 @@ _file: IO[str] | None = None
 
 
 def watch_process(where: str) -> None:
-    """Begin for this process; does nothing where no file can be written, or somebody else wants to see the stacks.
+    """Open the crash file of this process; does nothing if no file can be written or `faulthandler` is already enabled.
 
     Args:
-        where: what the process does, e.g. ``"subflow train"``.
+        where: activity of the process, e.g. ``"subflow train"``.
     """
     global _file
     if _file is not None or faulthandler.is_enabled():
@@ -308,7 +307,7 @@ def watch_process(where: str) -> None:
 
 
 def end_watch() -> None:
-    """End it: the process ends as it should, or has said itself why not."""
+    """Remove the crash file, because the process ends normally or has reported its error."""
     global _file
     if _file is None:
         return
@@ -321,7 +320,7 @@ def end_watch() -> None:
 
 @contextmanager
 def watched(where: str) -> Iterator[None]:
-    """From `watch_process` to `end_watch`."""
+    """Watch the process with `watch_process` until `end_watch` at exit from the context."""
     watch_process(where)
     try:
         yield
@@ -330,24 +329,24 @@ def watched(where: str) -> Iterator[None]:
 
 
 def _forget_ended(folder: Path) -> None:
-    """Remove what processes have left that were ended from outside: there is nothing in it to report."""
+    """Remove the files of killed processes, which contain no stacks."""
     for file in folder.glob(f"{_WATCH_PREFIX}*{_WATCH_SUFFIX}"):
         with suppress(OSError):
-            # One that has just begun may not have locked its file yet.
+            # A process that has just begun may not have locked its file yet.
             is_ended = time.time() - file.stat().st_mtime > _YOUNG_S and not _is_in_use(file)
             if is_ended and _FATAL.search(text_in(file).partition(_HEADER_END)[2]) is None:
                 file.unlink()
 
 
 def forget_process(pid: int) -> None:
-    """Remove what a process of ours has left that was ended on purpose."""
+    """Remove the crash file of a process of ours that was ended on purpose."""
     for file in crash_directory().glob(f"{_WATCH_PREFIX}{pid}-*{_WATCH_SUFFIX}"):
         with suppress(OSError):
             file.unlink()
 
 
 def collect_crashes() -> tuple[CrashReport, ...]:
-    """Make reports of what processes that died have left behind; each is returned once, by whoever comes first."""
+    """Turn the files of dead processes into reports; only the first caller receives each report."""
     made = []
     try:
         files = sorted(crash_directory().glob(f"{_WATCH_PREFIX}*{_WATCH_SUFFIX}"))
@@ -357,7 +356,7 @@ def collect_crashes() -> tuple[CrashReport, ...]:
         with suppress(OSError):
             if _is_in_use(file):
                 continue
-            # Of two windows that start together only one gets it.
+            # If two windows start together, only one can rename the file.
             taken = file.rename(file.with_suffix(f".{uuid4().hex[:8]}"))
             report = _report_on(taken)
             taken.unlink()
@@ -378,7 +377,7 @@ def _report_on(file: Path) -> CrashReport | None:
 
 
 def _messages_until(time_s: float) -> list[str]:
-    """The last lines of the log file that were written by then; another process may have gone on writing."""
+    """The last lines in the log file up to a time; other processes may have written later lines."""
     try:
         with log_path().open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
@@ -391,7 +390,7 @@ def _messages_until(time_s: float) -> list[str]:
 
 
 def _lock(file: IO[str]) -> None:
-    """Mark a file as that of a living process: the system takes the lock back however the process ends."""
+    """Mark a file as that of a living process: the system releases the lock however the process ends."""
     if sys.platform != "win32":
         import fcntl
 
@@ -399,7 +398,7 @@ def _lock(file: IO[str]) -> None:
 
 
 def _is_in_use(file: Path) -> bool:
-    """Whether its process lives; Windows refuses to rename a file that is open, which is answer enough there."""
+    """True if the process of a file lives. Always False on Windows, which refuses to rename an open file anyway."""
     if sys.platform != "win32":
         import fcntl
 

@@ -1,22 +1,22 @@
-"""The errors of the application's own services; those of the simulator and the store keep their own base classes."""
+"""Errors of the application's services; the simulator and the store have base classes of their own."""
 
 from __future__ import annotations
 
 
 class AppError(Exception):
-    """Base of every error raised by ``subflow_app``: the text names the thing, the value and the way on."""
+    """Base of every error raised by ``subflow_app``: the text names the object, the value and a remedy."""
 
 
 class InputError(AppError):
-    """What the user asked for cannot be: a name that does not exist, a value that is not allowed."""
+    """The user's input is not possible: a name does not exist, or a value is not allowed."""
 
 
 class ReplacedError(AppError):
-    """A part of a flow would be replaced without the user's wish; the text names flow and part."""
+    """A part of a flow would be replaced without the user's consent; the text names flow and part."""
 
 
 class ExportError(AppError):
-    """A figure or a data file could not be written; the run itself is untouched."""
+    """A figure or a data file could not be written; the run itself is unchanged."""
 
 
 class ResourceError(AppError):
@@ -24,11 +24,11 @@ class ResourceError(AppError):
 
 
 class GuideError(AppError):
-    """The user guide is not there and cannot be built; the text says how it comes to be."""
+    """The user guide is missing and cannot be built; the text names the command that builds it."""
 
 
 class SettingsError(AppError):
-    """The settings could not be saved; the program goes on with the values it has."""
+    """The settings could not be saved; the program continues with its current values."""
 
 
 class KernelError(AppError):
@@ -36,35 +36,35 @@ class KernelError(AppError):
 
 
 class RecipeError(InputError):
-    """A recipe is not usable; the text has a line for each problem, as those of scenarios have."""
+    """A recipe is not usable; the text has one line per problem, as in the errors of scenarios."""
 
 
 class ArenaError(InputError):
-    """A contest or an entrant of the arena is not usable; the text has a line for each problem."""
+    """A contest or an entrant of the arena is not usable; the text has one line per problem."""
 
 
 class ClaimFileError(InputError):
-    """A claim, or a space of networks to try it in, is not usable; the text has a line for each problem."""
+    """A claim, or the space of networks in which to test it, is not usable; the text has one line per problem."""
 
 
 class LabError(InputError):
-    """A lab, or what is kept of it, is not usable; the text has a line for each problem."""
+    """A lab, or its saved state, is not usable; the text has one line per problem."""
 
 
 class LibraryError(InputError):
-    """The library of results is not usable, or could not be made; the text says what to do."""
+    """The library of results is not usable, or could not be made; the text names a remedy."""
 
 
 class SweepError(InputError):
-    """A sweep is not usable, or would be too large; the text has a line for each problem."""
+    """A sweep is not usable, or would be too large; the text has one line per problem."""
 
 
 class TooLargeSweepError(SweepError):
-    """A sweep would take more than it may.
+    """A sweep would exceed a limit.
 
     Attributes:
-        problem: what it would take, and the limit.
-        way_on: for whoever is at a terminal.
+        problem: the required amount and the limit.
+        way_on: remedy for users of the command line.
     """
 
     def __init__(self, problem: str, way_on: str) -> None:
@@ -74,8 +74,8 @@ class TooLargeSweepError(SweepError):
 
 
 class ClusterError(AppError):
-    """The cluster that was to run a sweep cannot be used, or is gone; what was run is kept."""
+    """The cluster of a sweep cannot be used, or is lost; results that it has returned are kept."""
 
 
 class TrainingError(AppError):
-    """A training cannot be started, attached to or told something: its folder or its process does not allow it."""
+    """A training cannot be started, attached to or sent a command, because of its folder or its process."""

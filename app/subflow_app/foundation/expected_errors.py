@@ -1,4 +1,4 @@
-"""Which errors are to be expected, and told in a sentence; every other is a bug of ours."""
+"""Expected errors, which are shown as one sentence; all others are bugs of ours."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _WORLD = frozenset(
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EMFILE", "ENFILE", "ENAMETOOLONG", "EFBIG")
     if hasattr(errno, name)
 )
-# What loaders of libraries and threads say in place of a MemoryError.
+# Messages of library loaders and threads in place of a MemoryError.
 _SHORT_OF_MEMORY = re.compile(r"failed to map segment|[Cc]annot allocate memory|can't start new thread")
 _PART = re.compile(r"^\.(.+)\.[0-9a-f]{8}\.part$")
 
 
 def is_expected(error: BaseException) -> bool:
-    """Whether an error is not a fault of the program: of the input, the machine or a file."""
+    """True if an error comes from the input, the machine or a file, and is no bug of the program."""
     if is_short_of_memory(error) or is_of_the_system(error):
         return True
     # Late: `subflow --help` needs none of them.
@@ -32,7 +32,7 @@ def is_expected(error: BaseException) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """What an error to be expected says; one that the system raises says next to nothing by itself."""
+    """The message of an expected error; adds file and remedy to errors of the system, whose own text is too terse."""
     if is_short_of_memory(error):
         return "not enough memory: close other programs, or ask for less"
     if isinstance(error, OSError) and is_of_the_system(error):
@@ -42,7 +42,7 @@ def message_of(error: BaseException) -> str:
         if not isinstance(found, str | bytes):
             return f"the system refuses: {error.strerror}"
         file = Path(os.fsdecode(found))
-        # What is written under another name until it is whole is known by its own.
+        # A file that is written under a temporary name until it is complete is shown under its final name.
         shown = file.with_name(_PART.sub(r"\1", file.name)) if file.name else file
         return f"{shown}: {error.strerror}"
     return str(error)
@@ -58,7 +58,7 @@ def is_short_of_memory(error: BaseException) -> bool:
 
 
 def is_of_the_system(error: BaseException) -> bool:
-    """True if the system refused something for no fault of ours: a full disk, a folder that may not be written."""
+    """True if the system refused an operation, as with a full disk or a folder without write permission."""
     return isinstance(error, OSError) and (
         error.errno in _WORLD or (isinstance(error, FileNotFoundError) and _is_working_folder_gone())
     )

@@ -1,16 +1,16 @@
-"""Expressions over measured numbers: what labs ask for, what claims are made of, what rules of decisions compute.
+"""Expressions over measured numbers: the questions of labs, claims, and the formulas of decision rules.
 
     goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75
 
-Numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), texts in quotes, `true`, `false`, `+ - * /`,
-parentheses, comparisons that chain (`a > b > c`), bands (`x in low .. high`), `and`, `or`, `not`, and functions. Which
-functions there are is for the caller to say; `BUILT_IN` are always there. A function may return several numbers, a
-vector: arithmetic goes element by element then, and a comparison holds if it does for all elements. Formulas may name
-numbers besides, raise to a power (`**`) and choose (`a if b else c`).
+An expression contains numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), texts in quotes,
+`true`, `false`, `+ - * /`, parentheses, chained comparisons (`a > b > c`), bands (`x in low .. high`), `and`, `or`,
+`not`, and functions. The caller supplies the functions in addition to `BUILT_IN`. A function may return several
+numbers, a vector: then arithmetic works element by element, and a comparison holds if it does for all elements.
+Formulas may also name numbers, raise to a power (`**`) and choose (`a if b else c`).
 
-What binds tighter is left to Python's own parser, but nothing that is written reaches it: values and names are one and
-the same letter there, between operators and brackets whose order was looked at before. So no text can run anything,
-and what is wrong with it is told by column.
+Python's parser resolves the precedence of operators, but it never receives the text of the user: each value and name
+becomes the same letter, and the order of operators and brackets is checked before. So no text can execute code, and
+errors name the column.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ ArgumentKind = Literal["number", "truth", "text", "any"]
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A value that is not known.
+    """An unknown value.
 
     Attributes:
-        reason: why, for people.
+        reason: cause, as a text for users.
     """
 
     reason: str
@@ -47,20 +47,20 @@ class Missing:
 Numbers: TypeAlias = float | tuple[float, ...]
 Value: TypeAlias = Numbers | bool | str | Missing
 Resolver: TypeAlias = Callable[[str, tuple[Value, ...]], Value]
-"""Gives the value of a function, by its name and its arguments."""
+"""Returns the value of a function, given its name and its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What an expression may call.
+    """The signature of a function that an expression may call.
 
     Attributes:
-        arguments: kinds of its arguments, in order, "any" for those that may be of several; of a built-in one that
-            takes any number, that of all.
-        optional: how many of the last ones may be left out.
-        gives: what it returns.
-        unit: that its numbers are shown in; empty: none.
-        takes_any_number: of arguments, of the kind of the last one.
+        arguments: kinds of its arguments in order; "any" accepts several kinds. A built-in function with any number of
+            arguments has one kind for all.
+        optional: number of arguments that may be omitted at the end.
+        gives: kind of its result.
+        unit: unit in which its numbers are shown; empty: none.
+        takes_any_number: whether it accepts any number of arguments, of the kind of the last one.
     """
 
     arguments: tuple[ArgumentKind, ...]
@@ -71,8 +71,9 @@ class Function:
 
 
 # `min`, `max`, `mean`, `sum` of all numbers in their arguments; `abs` of each. `spread(v)`: (largest - smallest) /
-# mean. `ratio(a, b)` is a / b; `ratio(v)` the last number over the first. `rises(v)`: the last number is above the
-# first, and none below the one before it; `rises(v, 10 %)` lets each be up to 10 % below the one before it.
+# mean. `ratio(a, b)` is a / b; `ratio(v)` is the last number divided by the first. `rises(v)`: the last number exceeds
+# the first, and no number is below its predecessor; `rises(v, 10 %)` lets each number be up to 10 % below its
+# predecessor.
 BUILT_IN: Mapping[str, Function] = {
     **dict.fromkeys(("min", "max", "mean", "sum", "spread"), Function(("number",), takes_any_number=True)),
     **dict.fromkeys(("rises", "falls"), Function(("number", "number"), optional=1, gives="truth")),
@@ -83,12 +84,12 @@ BUILT_IN: Mapping[str, Function] = {
 UNIT_WORTH: Mapping[str, float] = {
     unit: float(worth) for units in UNITS.values() for unit, worth in units.items() if unit
 }
-"""How many SI units a unit of scenario files is worth."""
+"""Value of each unit of scenario files in SI units."""
 MOST_CHARACTERS = 2000
 _MOST_SHOWN = 120
 _DEEPEST = 40
-MOST_OPERATORS = 100  # those of a row nest to the left
-_PARSING = threading.Lock()  # Python 3.11 counts how deep it is for all threads together, and gives up if two parse
+MOST_OPERATORS = 100  # operators in a row nest to the left
+_PARSING = threading.Lock()  # Python 3.11 counts parser depth for all threads together, and fails if two of them parse
 _Operation: TypeAlias = tuple[str, Callable[[Any, Any], Any]]
 _ARITHMETIC: Mapping[type[ast.operator], _Operation] = {
     ast.Add: ("+", operator.add),
@@ -103,7 +104,7 @@ COMPARISONS: Mapping[type[ast.cmpop], _Operation] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
     ast.Eq: ("==", operator.eq),
-    ast.In: ("in", operator.ge),  # with what follows, a band
+    ast.In: ("in", operator.ge),  # a band, together with the next operator
     ast.Is: ("..", operator.le),
 }
 _COUNTED = {"not", *(symbol for symbol, _operation in _ARITHMETIC.values())}
@@ -120,11 +121,11 @@ _TOKEN = re.compile(
 
 
 class ClaimError(InputError):
-    """An expression cannot be read.
+    """An expression that cannot be read.
 
     Attributes:
-        message: what is wrong, with the column.
-        allowed: what would be accepted.
+        message: the problem, with the column.
+        allowed: the accepted alternatives.
         column: from 1.
     """
 
@@ -143,8 +144,8 @@ class Call(NamedTuple):
 
     Attributes:
         name: of the function.
-        texts: its arguments in order; None for those that are not texts in quotes.
-        columns: where each stands, from 1.
+        texts: its arguments in order; None for an argument that is not a text in quotes.
+        columns: column of each argument, from 1.
     """
 
     name: str
@@ -169,7 +170,7 @@ class _Token(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """What was opened, how messages call it, and how it may go on."""
+    """An open bracket: its closing symbol, the place for messages, and the allowed continuation."""
 
     closing: str
     where: str
@@ -182,7 +183,7 @@ _BAND = _Level("..", "in a band", '".." and its upper end')
 
 
 class Evaluated(NamedTuple):
-    """A part of an expression: its value, and what is shown of it."""
+    """A part of an expression: its value, and the text that shows it."""
 
     value: Value
     text: str
@@ -193,34 +194,34 @@ class Evaluated(NamedTuple):
 
 
 class Expression:
-    """A number to be worked out: an answer, a prediction.
+    """An expression whose value is a number, such as an answer or a prediction.
 
     Attributes:
-        text: as it was written.
-        unit: that it is shown in; empty: none is known.
+        text: the expression as written.
+        unit: unit in which the number is shown; empty: unknown.
     """
 
     is_formula: ClassVar[bool] = False
-    """Whether it may name numbers, raise to a power and choose, and goes on with infinite numbers."""
+    """True if the expression may name numbers, raise to a power, choose, and contain infinite numbers."""
 
     def __init__(self, text: str, functions: Mapping[str, Function], *, file: str = "", key: str = "") -> None:
-        """Read it.
+        """Parse and check the expression.
 
         Args:
-            text: as it was written.
-            functions: what it may call besides `BUILT_IN`.
-            file: where it stands, for messages.
-            key: likewise.
+            text: the expression as written.
+            functions: functions that it may call besides `BUILT_IN`.
+            file: file that contains it, for messages.
+            key: key in the file, for messages.
 
         Raises:
-            ClaimError: if it cannot be read, or is of another kind.
+            ClaimError: if the text cannot be read, or gives a value of another kind.
         """
         self.text = text
         self._own, self._functions = functions, {**BUILT_IN, **functions}
         self._place = {"file": file, "key": key}
         if len(text) > MOST_CHARACTERS:
             raise self.error(1, "too long", f"up to {MOST_CHARACTERS} characters")
-        self._at: dict[int, _Token] = {}  # by where they stand in what Python reads
+        self._at: dict[int, _Token] = {}  # tokens by their position in the translated text
         try:
             with _PARSING:
                 self.root = ast.parse(self._translated(), mode="eval").body
@@ -231,7 +232,7 @@ class Expression:
         self.unit = told.unit
 
     def calls(self, root: ast.AST | None = None) -> Iterator[Call]:
-        """The functions of the caller that it or a part of it calls, in order."""
+        """The caller's functions that the expression or a part of it calls, in order."""
         root = root or self.root
         if isinstance(root, ast.Call) and (name := self.at(root).text) in self._own:
             tokens = [self.at(each) for each in root.args]
@@ -242,30 +243,30 @@ class Expression:
             yield from self.calls(part)
 
     def named(self) -> dict[str, int]:
-        """The numbers that a formula names, each with the column, from 1, where it stands first."""
+        """The numbers that a formula names, each with the column, from 1, of its first use."""
         tokens = [self.at(part) for part in ast.walk(self.root) if isinstance(part, ast.Name)]
         names = sorted((token.column, token.text) for token in tokens if token.kind == "name")
         return {name: column for column, name in reversed(names)}
 
     def value(self, resolver: Resolver) -> Numbers | Missing:
-        """What it comes to, in SI units."""
+        """The value in SI units."""
         value = self.tell(self.root, resolver).value
         assert not isinstance(value, str | bool)
         return value
 
     def at(self, node: ast.expr) -> _Token:
-        """What stands in the text where a part begins."""
+        """The token at which a part begins."""
         return self._at[node.col_offset]
 
     def check(self, told: Evaluated) -> None:
-        """Raise ClaimError unless it is what is asked for."""
+        """Raise ClaimError unless the expression gives a number."""
         self._expect(told, "number", 1, "a number is to be worked out")
 
     def error(self, column: int, message: str, allowed: str) -> ClaimError:
-        """What is wrong with it at a column."""
+        """The error for a problem at a column."""
         return ClaimError(self.text, column, message, allowed, **self._place)
 
-    # From text to what Python may read
+    # Translation of the text for Python's parser
 
     def _tokens(self) -> Iterator[_Token]:
         place = 0
@@ -286,7 +287,7 @@ class Expression:
         yield _Token("end", "", len(self.text) + 1)
 
     def _translated(self) -> str:
-        """The expression with a letter for each value, and "is" for the two dots of a band."""
+        """The expression with one letter for each value, and "is" for the two dots of a band."""
         translated, levels, operators = "", [_WHOLE], 0
         before = _Token("symbol", "(", 0)
         for token, after in pairwise((*self._tokens(), before)):
@@ -318,13 +319,13 @@ class Expression:
         return translated
 
     def _may_begin(self, token: _Token, before: _Token) -> bool:
-        """Whether something may stand where a value is expected; "not", where a comparison may."""
+        """True if a token may begin a value; "not" only where a comparison is allowed."""
         if token.symbol == "not":
             return before.kind == "call" or before.symbol in ("(", ",", "and", "or", "not")
         return token.symbol == "-" or token.kind in ("number", "text", "truth")
 
     def _may_follow(self, token: _Token, level: _Level) -> bool:
-        """Whether something may stand behind a value."""
+        """True if a token may follow a value."""
         if token.symbol in ("**", "if", "else"):
             return self.is_formula
         if token.symbol == ",":
@@ -348,10 +349,10 @@ class Expression:
         if token.kind == "name":
             raise self.error(after.column, f'"{token.text}" is called', f"{token.text}(…)")
 
-    # What it comes to. The first time nothing is known: kinds and units alone are looked at.
+    # Evaluation. The first pass, in the constructor, has no values and checks only kinds and units.
 
     def tell(self, node: ast.expr, resolver: Resolver) -> Evaluated:
-        """The value of a part, and itself with numbers in place of what it calls."""
+        """The value of a part, and its text with a number for each function call."""
         token = self.at(node)
         column = token.column
         match node:
@@ -382,7 +383,7 @@ class Expression:
                 parts = self._operands(column, [left, *others], resolver, "any", "")
                 return self._compared(parts, [COMPARISONS[type(op)] for op in ops])
             case ast.BoolOp(op=op, values=nodes):
-                settles = isinstance(op, ast.Or)  # the value that settles it, whatever else is not known
+                settles = isinstance(op, ast.Or)  # the operand that decides the result even if others are unknown
                 symbol = "or" if settles else "and"
                 parts = self._operands(column, nodes, resolver, "truth", f'"{symbol}" joins comparisons')
                 is_settled = any(each.value is settles for each in parts)
@@ -397,13 +398,13 @@ class Expression:
         raise AssertionError(ast.dump(node))
 
     def shown(self, node: ast.expr, told: Sequence[Evaluated], value: Value, unit: str) -> str:
-        """What is shown of a value.
+        """The text that shows a value.
 
         Args:
-            node: what has it.
-            told: the parts of that.
-            value: of it.
-            unit: of it.
+            node: the part with this value.
+            told: the evaluated operands.
+            value: its value.
+            unit: its unit.
         """
         if isinstance(value, Missing):
             return "?"
@@ -415,7 +416,7 @@ class Expression:
     def _operands(
         self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
     ) -> list[Evaluated]:
-        """Parts that are all to be of a kind, the first from a column on, as brackets may stand before it."""
+        """Operands that must all have one kind; errors in the first use `column`, because brackets may precede it."""
         told = [self.tell(each, resolver) for each in nodes]
         if column is not None:
             told[0] = told[0]._replace(column=column)
@@ -480,7 +481,7 @@ class Expression:
             raise self.error(column, f"{message}, and this is {_KIND_NAMES[told.kind]}", _KIND_NAMES[kind])
 
     def _expect_one_dimension(self, operands: Sequence[Evaluated], column: int) -> None:
-        """Refuse rates beside times, and a bare number beside a rate: it would be taken for so many bit/s."""
+        """Refuse a rate beside a time, and a bare number beside a rate, which would count as bit/s."""
         units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
         if len(units) > 1:
             first, second = list(units.values())[:2]
@@ -501,7 +502,7 @@ def numbers_text(value: Numbers, unit: str = "") -> str:
 
 
 def _unit_of(symbol: str, left: str, right: str) -> str:
-    """What a sum or product is shown in; products and quotients of two quantities have no unit of ours."""
+    """The unit of a sum or product; a product or quotient of two quantities has no unit of ours."""
     if symbol in "+-":
         return left or right
     if symbol == "/":
@@ -512,7 +513,7 @@ def _unit_of(symbol: str, left: str, right: str) -> str:
 
 
 def _dimension_of(unit: str) -> str:
-    """What a unit of scenario files measures; empty for none, and for shares."""
+    """The dimension of a unit of scenario files; empty for no unit and for percentages."""
     return next((each.value for each, units in UNITS.items() if unit and unit != "%" and unit in units), "")
 
 
@@ -525,7 +526,7 @@ def _numbers(value: Value) -> tuple[Any, ...]:
 
 
 def number_pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
-    """The numbers of two vectors side by side; a single one stands beside each of the other's."""
+    """Pairs of the elements of two vectors; a single number is paired with each element of the other vector."""
     first, second = _numbers(left), _numbers(right)
     if not isinstance(left, tuple):
         first *= len(second)
@@ -556,7 +557,7 @@ def _each(operation: _Operation, left: Evaluated, right: Evaluated) -> Numbers |
         return Missing(f"{left.text} / {right.text} is a division by 0")
     try:
         results = tuple(operate(*pair) for pair in pairs)
-    except (ValueError, OverflowError):  # of powers alone
+    except (ValueError, OverflowError):  # only from powers
         results = (math.nan,)
     if not all(map(math.isfinite, results)):
         return Missing(f"{left.text} {symbol} {right.text} is too large")
@@ -583,7 +584,7 @@ def _built_in(name: str, arguments: Sequence[Value]) -> Value:
             if len(vectors) == 2 and max(map(len, vectors)) > 1:
                 return Missing("ratio of two vectors: / goes element by element")
             return over / under if under else Missing("ratio to 0")
-    # It rises or falls.
+    # `rises` or `falls`.
     if len(first) < 2:
         return Missing(f"{name} needs two numbers or more")
     sign, slack = 1.0 if name == "rises" else -1.0, vectors[1][0] if len(vectors) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""Files that are written for people: in one step, and what the system says against it is told with a way on."""
+"""Files for users: each is written in one step, and an error of the system is reported with a remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.whole_file import write_whole
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turns what the system says into our error, which names the file and the way on."""
+    """Turn errors of the system into `ExportError`, which names the file and a remedy."""
     try:
         yield
     except OSError as error:
@@ -23,10 +23,10 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def made_folder(path: str | Path) -> Path:
-    """A folder for files, made if it is not there.
+    """A folder for files, created if it does not exist.
 
     Raises:
-        ExportError: if it cannot be made.
+        ExportError: if the folder cannot be created.
     """
     folder = Path(path)
     with writing(folder):
@@ -35,10 +35,10 @@ def made_folder(path: str | Path) -> Path:
 
 
 def page_place(out: Path | None, name: str) -> Path:
-    """Where a web page is written: to the file that is named, or else under its own name, in a folder made for it.
+    """The path of a web page: the given file, or else NAME.html in the given folder, which is created.
 
     Raises:
-        ExportError: if the folder cannot be made.
+        ExportError: if the folder cannot be created.
     """
     if out is not None and out.suffix.lower() == PAGE_SUFFIX and not is_folder(out):
         made_folder(out.parent)
@@ -47,10 +47,10 @@ def page_place(out: Path | None, name: str) -> Path:
 
 
 def write_file(path: str | Path, content: bytes | str) -> Path:
-    """Write a file in one step: what stood there stays until the new one is complete.
+    """Write a file in one step: an existing file stays until the new one is complete.
 
     Raises:
-        ExportError: if it cannot be written.
+        ExportError: if the file cannot be written.
     """
     target = Path(path)
     with writing(target):
@@ -59,9 +59,9 @@ def write_file(path: str | Path, content: bytes | str) -> Path:
 
 
 def write_csv(path: str | Path, headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Path:
-    """Write a table.
+    """Write a table as CSV.
 
     Raises:
-        ExportError: if it cannot be written.
+        ExportError: if the file cannot be written.
     """
     return write_file(path, csv_text(headings, rows))

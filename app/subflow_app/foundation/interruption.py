@@ -1,4 +1,4 @@
-"""Ctrl-C where no job is there to be stopped by it: while programs start and end, and while they start others."""
+"""Handling of Ctrl-C outside jobs: while the program starts, exits, or starts other processes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _AGAIN_S = 0.05
 _TIDYING_S = 10.0
 
 INTERRUPTED = 130
-"""The exit code: 128 + SIGINT, as shells have it."""
+"""The exit code 128 + SIGINT, as in shells."""
 
 _OF_A_TERMINAL = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
-"""Signals that a terminal sends to all its processes: Ctrl-C, and its own end."""
+"""Signals that a terminal sends to all its processes: Ctrl-C and hang-up."""
 
 
 def stopping_signals() -> tuple[signal.Signals, ...]:
-    """The signals that stop work and keep it: Ctrl-C, SIGTERM, and a terminal that is closed, but for `nohup`."""
+    """The signals that stop work and keep its results: Ctrl-C, SIGTERM, and a closed terminal except under `nohup`."""
     found = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         found.append(signal.SIGHUP)
@@ -32,17 +32,17 @@ def stopping_signals() -> tuple[signal.Signals, ...]:
 
 
 def end_interrupted() -> NoReturn:
-    """End this program with `INTERRUPTED`, what has to be tidied up done.
+    """Run the exit handlers, then end this program with `INTERRUPTED`.
 
-    Not by way of the interpreter's own end: threads that simulate would be taken down in the middle of the core, which
-    ends the program by a signal.
+    The interpreter's normal exit would stop simulating threads in the middle of the core, which ends the program by a
+    signal.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What it was interrupted in may hold what tidying up waits for.
+    # The interrupted code may hold a lock that an exit handler waits for.
     late = threading.Timer(_TIDYING_S, os._exit, (INTERRUPTED,))
     late.daemon = True
     late.start()
-    # There is no public name for what `sys.exit` has the interpreter do.
+    # Python has no public name for the exit handlers that `sys.exit` runs.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -51,10 +51,10 @@ def end_interrupted() -> NoReturn:
 
 
 def notice_interrupts() -> None:
-    """Has no Ctrl-C lost, and none end the program in a way that is not told by its exit code."""
+    """Make sure that no Ctrl-C is lost, and that the exit code always shows an interruption."""
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _not_lost
-    # First to be registered, so last to be called: after that the interpreter only tidies up.
+    # Registered first, so called last: afterwards the interpreter only frees its memory.
     if hasattr(signal, "pthread_sigmask"):
         atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, (signal.SIGINT,))
 
@@ -62,7 +62,7 @@ def notice_interrupts() -> None:
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     core = sys.modules.get("subflow_sim._core")
     if core is not None and getattr(core.__spec__, "_initializing", False):
-        # What is raised while the core makes its classes known ends the program by an abort: ask a little later.
+        # An exception while the core registers its classes aborts the program, so raise it a little later.
         _ask_again()
         return
     raise KeyboardInterrupt
@@ -76,15 +76,15 @@ def _ask_again() -> None:
 
 def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
-        # It came while Python was in something that raises nothing, such as a callback of the import system, and at
-        # once it would be lost again: this is called there, too.
+        # The interrupt came in code that cannot raise, such as a callback of the import system. An immediate retry
+        # would fail there again, too.
         _ask_again()
     else:
         sys.__unraisablehook__(unraisable)
 
 
 def end_on_interrupt() -> None:
-    """From here on the work is done, and Ctrl-C ends what is left to wait for."""
+    """Let Ctrl-C end the program at once, because only waiting remains."""
 
     def on_interrupt(_number: int, _frame: FrameType | None) -> None:
         os._exit(INTERRUPTED)
@@ -94,7 +94,7 @@ def end_on_interrupt() -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Signals of a terminal wait until this is over; a process that starts meanwhile ignores them."""
+    """Hold back the signals of a terminal during this context; a process started inside ignores them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -106,7 +106,7 @@ def interrupts_held_back() -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """For a process that somebody else ends: what goes to all processes of a terminal is not meant for it."""
+    """Ignore the signals of a terminal, for a process that its parent ends."""
     for number in _OF_A_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):

@@ -15,10 +15,10 @@ def json_text(document: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """The value made of dicts, lists, strings, finite numbers, booleans and None.
+    """The value converted to dicts, lists, strings, finite numbers, booleans and None.
 
     Raises:
-        TypeError: for anything that JSON cannot hold.
+        TypeError: for a type that JSON cannot hold.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -28,7 +28,7 @@ def plain(value: object) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    # numpy scalars and arrays convert themselves; numpy is not imported for the many documents that hold none.
+    # numpy scalars and arrays convert themselves, so that documents without them need no import of numpy.
     converted = getattr(value, "tolist", None)
     if converted is None:
         raise TypeError(f"{type(value).__name__} has no JSON form")
@@ -36,7 +36,7 @@ def plain(value: object) -> Any:
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
-    """Attributes as a document has them: by their names, times as ISO 8601, several values as a list."""
+    """Attributes for a document: by their names, times as ISO 8601, tuples as lists."""
     return {name: _field(getattr(thing, name)) for name in names}
 
 
@@ -47,5 +47,5 @@ def _field(value: Any) -> Any:
 
 
 def number(value: object) -> float:
-    """A number as it stands in a document; NaN for what is none, as null, text or a flag."""
+    """A number from a document; NaN for null, text and booleans."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

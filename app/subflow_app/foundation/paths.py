@@ -1,7 +1,6 @@
-"""Paths of the program's files on this system, and the command that starts this very program again.
+"""Paths of the program's files on this system, and the command that starts this program again.
 
-The files are the user's data, configuration and log. The command is for the processes that the program starts of
-itself.
+The files are the user's data, configuration and log. The command is for child processes.
 """
 
 from __future__ import annotations
@@ -21,42 +20,42 @@ _APPLICATION = "subflow"
 
 
 def default_database() -> Path:
-    """The database that holds runs unless ``--db`` names another."""
+    """The database of runs unless ``--db`` names another."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "subflow.db"
 
 
 def policy_folder() -> Path:
-    """The user's own trained policies; scenarios find them by the names of their files."""
+    """The folder of the user's trained policies, which scenarios find by file name."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "agents"
 
 
 def settings_path() -> Path:
-    """The settings file, JSON."""
+    """The JSON file of settings."""
     return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "settings.json"
 
 
 def window_state_path() -> Path:
-    """The file with window geometry and dock layout, which the window alone reads."""
+    """The file with window geometry and dock layout, which only the window reads."""
     return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "window.ini"
 
 
 def guide_cache() -> Path:
-    """The folder of user guides that were built here, one per version; made again when it is gone."""
+    """The folder of user guides built on this machine, one per version; built again if deleted."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "guide"
 
 
 def library_cache() -> Path:
-    """The folder of libraries of results that had to be brought to the schema of this version; made again when gone."""
+    """The folder of libraries of results converted to the schema of this version; made again if deleted."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "library"
 
 
 def font_cache() -> Path:
-    """The folder in which matplotlib keeps what it knows of the fonts of this machine; made again when it is gone."""
+    """The folder of matplotlib's cache of the fonts on this machine; made again if deleted."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "matplotlib"
 
 
 def recovery_directory() -> Path:
-    """The folder with a recovery file for every scenario that has unsaved changes."""
+    """The folder with a recovery file for each scenario with unsaved changes."""
     return platformdirs.user_state_path(_APPLICATION, appauthor=False) / "recovery"
 
 
@@ -71,12 +70,12 @@ def crash_directory() -> Path:
 
 
 def trainings_directory() -> Path:
-    """The folder that holds a folder for each training, unless it is told another."""
+    """The folder that contains a folder for each training by default."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "trainings"
 
 
 def labs_directory() -> Path:
-    """The folder with a file for each lab that was begun."""
+    """The folder with a file for each lab in progress."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "labs"
 
 
@@ -84,7 +83,7 @@ def new_training_directory(name: str) -> Path:
     """A fresh directory for a training.
 
     Raises:
-        TrainingError: if it cannot be made.
+        TrainingError: if no directory can be made.
     """
     stem = f"{file_stem(name)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
     for name_of_one in numbered(stem, 999):
@@ -100,11 +99,10 @@ def new_training_directory(name: str) -> Path:
 
 
 def rescue_directories(name: str) -> Iterator[Path]:
-    """Fresh directories for a run that the store could not keep, the best place first.
+    """New directories for a run that the store could not keep, the best place first.
 
-    The data directory comes first, but it may be the very disk that is full or read-only; then the working directory
-    and the temporary directory follow. A directory is made when it is asked for: that it could be made does not say
-    that anything can be written there.
+    The data directory comes first, but its disk may be full or read-only; then the working directory and the temporary
+    directory follow. Each directory is made on demand. A file may still fail to be written in it.
     """
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     stem = f"{file_stem(name)}-{stamp}"
@@ -122,45 +120,45 @@ def rescue_directories(name: str) -> Iterator[Path]:
 
 
 def rescue_places() -> tuple[Path, ...]:
-    """Where runs are rescued to, the best place first."""
+    """Folders for rescued runs, the best place first."""
     places = [default_database().parent / "rescued"]
-    with suppress(OSError):  # the working directory may be gone
+    with suppress(OSError):  # the working directory may not exist any more
         places.append(Path.cwd() / "subflow-rescued")
     return (*places, Path(tempfile.gettempdir()))
 
 
 def numbered(stem: str, most: int) -> Iterator[str]:
-    """Names to try until one is free: ``stem``, ``stem-2``, ``stem-3``, as many as ``most``."""
+    """Candidate names, in order: ``stem``, ``stem-2``, ``stem-3``, up to number ``most``."""
     yield stem
     yield from (f"{stem}-{number}" for number in range(2, most + 1))
 
 
 def file_stem(name: str) -> str:
-    """A run name as a file name: letters, digits, dash; never empty, never long."""
+    """A run name as a file name of letters, digits and dashes; never empty, at most 60 characters."""
     kept = "".join(character if character.isalnum() else "-" for character in name.lower())
     stem = "-".join(part for part in kept.split("-") if part)[:60]
-    # A letter has up to four bytes, a name 255, and more is put before and behind it.
+    # A letter has up to four bytes and a file name at most 255, including prefixes and suffixes.
     return stem.encode("utf-8", "ignore")[:120].decode("utf-8", "ignore") or "run"
 
 
 FIGURE_WORKER = "figure-worker"
-"""The command of the process that draws."""
+"""The command of the process that draws figures."""
 SELFTEST_CHECK = "selftest-check"
-"""The first word in a process that carries out one check of the self-test."""
+"""The first argument of a process that carries out one check of the self-test."""
 
 
 def is_frozen() -> bool:
-    """Whether this is the program as it is delivered, with its own Python."""
+    """True in a frozen program, which is delivered with its own Python."""
     return bool(getattr(sys, "frozen", False))
 
 
 def bundle_folder() -> Path | None:
-    """The folder of the files that came with the frozen program; None if this is not that one."""
+    """The folder of the files in the frozen program; None if this program is not frozen."""
     folder = getattr(sys, "_MEIPASS", None)
     return Path(folder) if folder else None
 
 
 def own_command(*words: str) -> list[str]:
-    """The words that start Subflow with one of its commands, frozen or not; without any, the window."""
+    """The command line that starts Subflow, frozen or not, with these arguments; without any, it opens the window."""
     program = [sys.executable] if is_frozen() else [sys.executable, "-m", "subflow_app"]
     return [*program, *words]

@@ -1,8 +1,8 @@
-"""What simulator, store and services say is wrong, in the language of the window.
+"""Translation of error messages from simulator, store and services to the language of the window.
 
-Their messages are put together in English, from phrases and values: they belong to the contracts of these packages, to
-the command line and to the log. The window takes them apart again by the forms that they have. What has none of these
-forms, which is what hardly anybody gets to see, stays English.
+These packages compose their messages in English from phrases and values, for their callers, the command line and the
+log. The window parses the messages with the forms below. A message without a form, which users rarely see, stays
+English.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subflow_app.vocabulary.language import ENGLISH, current_language, tr, trans
 from subflow_store.errors import StoreError
 
 ERRORS = (
-    # Of files.
+    # Files.
     translatable("{file} cannot be opened: {reason}"),
     translatable("{file} cannot be saved: {reason}. The scenario is still open; save it elsewhere."),
     translatable(
@@ -41,7 +41,7 @@ ERRORS = (
     translatable("No space left on device"),
     translatable("Read-only file system"),
     translatable("Input/output error"),
-    # Of databases.
+    # Databases.
     translatable("no such file"),
     translatable("the store is closed"),
     translatable("the database is damaged ({detail})"),
@@ -88,12 +88,12 @@ ERRORS = (
     translatable("Update Subflow, or choose another file with --db."),
     translatable("run {run} was closed by another Subflow, which took this one for crashed"),
     translatable("run {run} has ended and accepts no more data"),
-    # Of edits that have no place in the text of a scenario.
+    # Edits that the text of a scenario cannot express.
     translatable("{key} cannot be edited in place; edit it in the text"),
     translatable("{key} cannot be changed here without touching its surroundings; edit it in the text"),
     translatable("{key} cannot be set: a part of it is a plain value"),
     translatable("{key} does not exist"),
-    # Of searches.
+    # Searches.
     translatable("{problem} (at character {place})"),
     translatable('"{field}" needs a value; to search for this text, put it in quotes'),
     translatable("a closing quote is missing"),
@@ -102,16 +102,16 @@ ERRORS = (
     translatable("{condition}: unknown; allowed: {what}"),
     translatable("to exclude days, write a minus before the field: {form}"),
     translatable('unknown field "{field}"; did you mean {guess}?'),
-    # Of exports.
+    # Exports.
     translatable("no curve is visible, so no data can be exported: switch one on in the legend"),
     translatable("run {run} has no such traces to export"),
     translatable("{file}: figures are written as .svg, .pdf or .png, not {suffix}"),
-    # Of policies that decided in stored runs.
+    # Policies that decided in stored runs.
     translatable(
         '{run}: the policy "{policy}" of the flow {flow} has changed since the run: it was {was}, and {file} holds '
         "{now}"
     ),
-    # Of trainings.
+    # Trainings.
     translatable("{training} has no policy yet"),
     translatable("{training} has no folder to continue in"),
     translatable("{training} has ended: no process to control"),
@@ -127,7 +127,7 @@ ERRORS = (
     translatable("{controller} makes no decision on this scenario"),
     translatable("a policy called {name} exists already: give this one another name"),
     translatable("the scenario cannot be read: {reason}"),
-    # Of scenarios that can be run.
+    # Warnings on valid scenarios.
     translatable(
         'flow "{flow}": {controller} tries rates {width} above its own, {share} of the total of its paths, where path '
         "{path} carries {rate}: its trials overload that; a probe of {fitting} suits these paths, and the usual one "
@@ -141,7 +141,7 @@ ERRORS = (
 """The forms of whole messages."""
 
 FORMS = (
-    # What is wrong.
+    # Problems.
     translatable("this value is required"),
     translatable("missing"),
     translatable("empty"),
@@ -217,7 +217,7 @@ FORMS = (
     translatable("{key} is swept too, and each of its values replaces {other}"),
     translatable("each key once"),
     translatable("{key} before {other}"),
-    # What is allowed.
+    # Allowed values.
     translatable("{what} greater than {low} and at most {high} or {other}, e.g. {example}"),
     translatable("{what} greater than {low} and at most {high}, e.g. {example}"),
     translatable("{what} greater than {low}, e.g. {example}"),
@@ -247,7 +247,7 @@ FORMS = (
     translatable("two different nodes"),
     translatable("leave it out"),
     translatable("true or false"),
-    # The phrases in them.
+    # Phrases within them.
     translatable("text"),
     translatable("a number"),
     translatable("a whole number"),
@@ -270,14 +270,14 @@ FORMS = (
     translatable('"{one}" or {other}'),
     translatable("[{one}] or [{other}]"),
 )
-"""The forms of what is wrong with a value, of what is allowed, and of the phrases in them."""
+"""The forms of problems with a value, of allowed values, and of phrases within both."""
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _DEEPEST = 4
 
 
 def error_text(error: Exception) -> str:
-    """An error in the language of the window; of the store's, each part for itself."""
+    """An error in the language of the window; an error of the store is translated part by part."""
     if not isinstance(error, StoreError):
         return problem_text(message_of(error))
     problem = problem_text(error.problem)
@@ -286,7 +286,7 @@ def error_text(error: Exception) -> str:
 
 
 def problem_text(text: str) -> str:
-    """A message, or what is said to be allowed, in the language of the window."""
+    """A message, or a list of allowed values, in the language of the window."""
     return text if current_language() == ENGLISH else _translated(text, _DEEPEST)
 
 
@@ -301,13 +301,13 @@ def _translated(text: str, depth: int) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    # A phrase that stands as it is goes before forms that it would also fit: "a list of names", "a list of {count}".
+    # Fixed phrases precede forms that would also match them: "a list of names", "a list of {count}".
     forms = sorted((*ERRORS, *FORMS), key=lambda form: "{" in form)
     return tuple((form, _pattern(form)) for form in forms)
 
 
 def _pattern(form: str) -> re.Pattern[str]:
     pieces = _PLACE.split(form)
-    # Every other piece is the name of a place.
+    # Odd-numbered pieces are the names of placeholders.
     written = (f"(?P<{piece}>.+?)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
     return re.compile("".join(written), re.DOTALL)

@@ -1,4 +1,4 @@
-"""Files that ship with the program, among them scenarios, plans of sweeps and catalogues of translations.
+"""Files that ship with the program, such as scenarios, sweep plans and translations.
 
 One function finds them in a source tree, an installation and a frozen bundle.
 """
@@ -25,7 +25,7 @@ def resource_path(relative: str) -> Path:
     """The path of a file or folder under ``assets/``, e.g. ``resource_path("scenarios/demo.toml")``.
 
     Raises:
-        ResourceError: if it is not there.
+        ResourceError: if the file is missing.
     """
     path = assets_folder().joinpath(*relative.split("/"))
     if not is_there(path):
@@ -34,15 +34,15 @@ def resource_path(relative: str) -> Path:
 
 
 def scenario_names() -> tuple[str, ...]:
-    """Names of the shipped scenarios, sorted; the folder is the list."""
+    """Names of the shipped scenarios, sorted; adding a file to the folder adds a name."""
     return tuple(sorted(path.stem for path in resource_path("scenarios").glob(f"*{SCENARIO_SUFFIX}")))
 
 
 def find_scenario(name_or_path: str) -> Path:
-    """The scenario file for what the user typed: a path, or the name of a shipped scenario.
+    """The scenario file for the user's input: a path, or the name of a shipped scenario.
 
     Raises:
-        InputError: if it is neither; the text names the shipped scenarios that come close.
+        InputError: if it is neither; the text suggests similar shipped scenarios.
     """
     path = Path(name_or_path)
     if is_to_read(path):
@@ -59,22 +59,22 @@ def find_scenario(name_or_path: str) -> Path:
 
 
 def is_to_read(path: Path) -> bool:
-    """Whether there is a file, or what the gate of all readers refuses by name, such as a pipe; a folder is neither."""
+    """True if the path exists and is not a folder; readers refuse special files such as pipes with a message."""
     return is_there(path) and not is_folder(path)
 
 
 def file_or_shipped(
     name_or_path: str, folder: str, suffix: str, names: Sequence[str], missing: str, listed: str
 ) -> Path:
-    """The file for what the user typed: a path, or one of those that ship in a folder.
+    """The file for the user's input: a path, or the name of a shipped file.
 
     Args:
-        name_or_path: what the user typed.
-        folder: under ``assets/``.
-        suffix: of the files in it.
-        names: of those that ship.
-        missing: said of a name that nothing has.
-        listed: what there is, said where no name comes close.
+        name_or_path: the user's input.
+        folder: folder below ``assets/``.
+        suffix: suffix of its files.
+        names: names of the shipped files.
+        missing: message for an unknown name.
+        listed: list of the shipped files, shown if no name is similar.
 
     Raises:
         InputError: if it is neither.
@@ -88,25 +88,25 @@ def file_or_shipped(
 
 
 def way_on(name: str, known: Sequence[str], otherwise: str) -> str:
-    """What to try in place of a name that nothing has: those that are close, or what is said otherwise."""
+    """Suggestion for an unknown name: similar known names, or else the text `otherwise`."""
     return closest(name, known, most=3) or otherwise
 
 
 def sweep_names() -> tuple[str, ...]:
-    """Names of the shipped plans of sweeps, sorted; the folder is the list."""
+    """Names of the shipped sweep plans, sorted; adding a file to the folder adds a name."""
     return tuple(
         sorted(path.name.removesuffix(PLAN_SUFFIX) for path in resource_path("sweeps").glob(f"*{PLAN_SUFFIX}"))
     )
 
 
 def shipped_sweep(name: str) -> Path | None:
-    """The file of a shipped plan of a sweep; None if there is none of that name."""
+    """The file of a shipped sweep plan; None for an unknown name."""
     return resource_path(f"sweeps/{name}{PLAN_SUFFIX}") if name in sweep_names() else None
 
 
 @cache
 def assets_folder() -> Path:
-    """The assets folder: beside the frozen program, inside the installed package, or at the top of the source tree."""
+    """The assets folder: in the frozen program, inside the installed package, or at the top of the source tree."""
     here = Path(__file__).resolve()
     bundle = bundle_folder()
     candidates = [bundle / "assets"] if bundle else []
@@ -121,12 +121,12 @@ _log = logging.getLogger(__name__)
 
 
 def use_language(code: str) -> None:
-    """Translates texts that are shown from now on with the shipped catalogue of a language.
+    """Translate texts from now on with the shipped catalogue of a language.
 
-    A catalogue that cannot be read is named in the log and leaves the texts English, so that the window opens.
+    An unreadable catalogue is logged and texts stay English, so that the window still opens.
 
     Raises:
-        ValueError: if there is no such language.
+        ValueError: if the language is unknown.
     """
     set_language(code)
     if code != ENGLISH:
@@ -134,7 +134,7 @@ def use_language(code: str) -> None:
 
 
 def translated(texts: Iterable[str], code: str) -> dict[str, str]:
-    """Those of some texts that have a translation, whatever the language of the window."""
+    """The available translations of some texts, independent of the language of the window."""
     known = _catalogue(code).texts
     return {text: known[text] for text in texts if text in known}
 

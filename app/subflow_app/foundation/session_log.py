@@ -1,4 +1,4 @@
-"""The log of this session in memory: the latest messages of every thread, for the log panel."""
+"""In-memory log of this session: the latest messages of all threads, for the log panel."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FORMAT = logging.Formatter("%(message)s")
 
 @dataclass(frozen=True, slots=True)
 class LogMessage:
-    """One message.
+    """One message of the log.
 
     Attributes:
-        number: counts all messages of the session, from 0.
-        time_s: when it was said, s since 1970.
+        number: index of the message in the session, from 0.
+        time_s: time of the message, seconds since 1970.
         level: as in the module ``logging``.
         source: name of the logger.
-        text: what was said, with the traceback if there is one.
+        text: the message, with a traceback if it has one.
     """
 
     number: int
@@ -32,7 +32,7 @@ class LogMessage:
 
 
 class SessionLog(logging.Handler):
-    """Keeps the latest messages; any thread may log, and who listens asks what is new when it suits."""
+    """Keeps the latest messages. Any thread may log; listeners fetch new messages with `since`."""
 
     def __init__(self, most_kept: int = MOST_KEPT) -> None:
         super().__init__(logging.INFO)
@@ -42,8 +42,8 @@ class SessionLog(logging.Handler):
         self._listeners: list[Callable[[], None]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one message."""
-        # Libraries say every step of theirs.
+        """Store one message."""
+        # Libraries log their every step.
         if record.levelno < logging.WARNING and not record.name.startswith("subflow"):
             return
         try:
@@ -58,12 +58,12 @@ class SessionLog(logging.Handler):
             listener()
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have `listener` called after each message, by the thread that logs; the result ends that."""
+        """Call `listener` after each message, in the logging thread; the result is a function that unsubscribes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
     def since(self, number: int) -> list[LogMessage]:
-        """The messages from this number on, as far as they are still kept."""
+        """The stored messages from this number on."""
         with self._guard:
             if number >= self.count:
                 return []
@@ -71,4 +71,4 @@ class SessionLog(logging.Handler):
 
 
 SESSION_LOG = SessionLog()
-"""The one of this process; `app` adds it to the root logger."""
+"""The log of this process; `app` adds it to the root logger."""

@@ -1,6 +1,6 @@
-"""The user's settings: a small JSON file that never stands in the way of starting the program.
+"""The user's settings: a small JSON file. A damaged file never prevents the program from starting.
 
-A hand-written check of a dozen values; a model library would cost more at start-up than all the rest of this module.
+The checks are written by hand, because a model library would take longer to import than the rest of this module.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ _log = logging.getLogger(__name__)
 LANGUAGE_CHOICES = (SYSTEM, *LANGUAGES)
 THEMES = ("system", "light", "dark", "contrast")
 RECENT_FILES_KEPT = 10
-# A hundred times what a heavy user has in it.
+# A hundred times the size of a heavily used file.
 MOST_BYTES = 1_000_000
-# Sampling finer than a microsecond would store more than the simulator resolves; coarser than a minute shows nothing.
+# Sampling finer than a microsecond would exceed the simulator's resolution; coarser than a minute shows nothing useful.
 SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
-# Below, text is too small to read; above, panels no longer fit the screens that need it.
+# Smaller text is unreadable; with larger text, panels no longer fit the screen.
 SCALE_RANGE_PERCENT = (50, 300)
-# Below, a state of a busy network does not fit; above, no computer of today has it to spare.
+# Less cannot hold a state of a busy network; more exceeds the memory of current computers.
 REPLAY_BUDGET_RANGE_MB = (1, 65_536)
-# Above, what is kept of a run would fill any disk.
+# With more runs, the results would fill any disk.
 SWEEP_RUNS_RANGE = (1, 10_000_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user has chosen, and the files used last.
+    """The user's choices, and the files used last.
 
     Attributes:
-        theme: one of `THEMES`; ``"system"`` is light, dark or high contrast as the desktop says.
+        theme: one of `THEMES`; ``"system"`` follows the desktop (light, dark or high contrast).
         language: one of `LANGUAGE_CHOICES`; ``"system"`` is the desktop's; takes effect at the next start.
-        scale_percent: size of everything in the window, of what the desktop says; takes effect at the next start.
+        scale_percent: scale of the window relative to the desktop's, in percent; takes effect at the next start.
         recent_files: absolute paths of scenario files, the latest first.
         recent_labs: absolute paths of labs that were opened from files, the latest first.
         sample_interval_s: simulated time between two trace samples of a new run, s.
-        record_decisions: whether new runs keep what controllers and schedulers decide, and why.
-        replay_budget_mb: memory for states of a run that is gone through again, MB.
-        max_sweep_runs: how many runs a sweep may have.
-        last_export_directory: where figures and data went last; empty before the first export.
-        figure: how figures were exported last, see `features.paper.core.figure_plan`.
+        record_decisions: whether new runs record the decisions of controllers and schedulers with their reasons.
+        replay_budget_mb: memory for states of a replayed run, MB.
+        max_sweep_runs: largest allowed number of runs in a sweep.
+        last_export_directory: folder of the last export; empty before the first export.
+        figure: options of the last figure export, see `features.paper.core.figure_plan`.
         database: database in use; empty for the default one.
         reopens_last: whether a start without a file opens the latest of the recent ones.
-        autosave: whether unsaved changes are kept for the case of a crash.
-        confirm_closing_run: whether closing the window during a run asks first.
-        confirm_purge: whether removing deleted runs for good asks first.
+        autosave: whether unsaved changes are saved regularly, to survive a crash.
+        confirm_closing_run: whether the window asks for confirmation before closing during a run.
+        confirm_purge: whether the permanent removal of deleted runs needs confirmation.
         is_welcomed: whether the welcome of the first start was shown.
-        saved_searches: queries of the history by the names that the user gave them.
-        unknown: entries of a newer version, kept as they are when the settings are saved.
+        saved_searches: queries of the history by the user's names for them.
+        unknown: entries of a newer version, preserved when the settings are saved.
     """
 
     theme: str = "system"
@@ -88,11 +88,11 @@ class Settings:
         return self.replay_budget_mb << 20
 
     def with_recent_file(self, path: str | Path) -> Settings:
-        """The settings with this file as the latest of the recent ones."""
+        """The settings with this file as the most recent one."""
         return replace(self, recent_files=_with_latest(self.recent_files, path))
 
     def with_recent_lab(self, path: str | Path) -> Settings:
-        """The settings with this file as the latest of the labs that were opened."""
+        """The settings with this file as the most recent lab."""
         return replace(self, recent_labs=_with_latest(self.recent_labs, path))
 
     def with_theme(self, theme: str) -> Settings:
@@ -100,7 +100,7 @@ class Settings:
         return replace(self, theme=theme)
 
     def with_welcome(self) -> Settings:
-        """The settings of somebody who has seen the welcome."""
+        """The settings after the welcome has been shown."""
         return replace(self, is_welcomed=True)
 
     def with_decisions(self, is_recorded: bool) -> Settings:
@@ -108,12 +108,12 @@ class Settings:
         return replace(self, record_decisions=is_recorded)
 
     def with_database(self, path: Path | None) -> Settings:
-        """The settings with this database as the one to open next time; None is the default one."""
+        """The settings with this database as the one to open next time; None is the default database."""
         is_default = path is None or path == default_database().absolute()
         return replace(self, database="" if is_default else str(path))
 
     def with_saved_search(self, name: str, query: str) -> Settings:
-        """The settings with this query under this name, in place of one that had it."""
+        """The settings with this query saved under this name, replacing an earlier query."""
         return replace(self, saved_searches={**self.saved_searches, name: query})
 
     def without_saved_search(self, name: str) -> Settings:
@@ -121,19 +121,19 @@ class Settings:
         return replace(self, saved_searches={n: query for n, query in self.saved_searches.items() if n != name})
 
     def with_export_directory(self, path: str | Path) -> Settings:
-        """The settings with this folder as the one that was exported to last."""
+        """The settings with this folder as that of the last export."""
         return replace(self, last_export_directory=str(Path(path).resolve()))
 
     def with_figure(self, choice: Mapping[str, Any]) -> Settings:
-        """The settings with this as the way in which figures were exported last."""
+        """The settings with these options as those of the last figure export."""
         return replace(self, figure=dict(choice))
 
     def without_recent_files(self) -> Settings:
-        """The settings with no recent file."""
+        """The settings without recent files."""
         return replace(self, recent_files=())
 
     def without_recent_file(self, path: str | Path) -> Settings:
-        """The settings without this file, e.g. because it is gone."""
+        """The settings without this recent file, e.g. because it no longer exists."""
         gone = str(Path(path).resolve())
         return replace(self, recent_files=tuple(recent for recent in self.recent_files if recent != gone))
 
@@ -144,10 +144,10 @@ def _with_latest(paths: tuple[str, ...], path: str | Path) -> tuple[str, ...]:
 
 
 def load_settings(path: Path | None = None) -> Settings:
-    """The saved settings; whatever cannot be used is replaced by its default and said in the log, never raised.
+    """The saved settings; unusable values are logged and replaced by their defaults.
 
-    A file that is not readable as settings at all is kept aside as ``settings.json.damaged``, so that saving the
-    defaults later does not destroy what someone may want to repair.
+    An unreadable file is renamed to ``settings.json.damaged``, so that saving the defaults later does not destroy a
+    file that the user may want to repair.
     """
     path = path or settings_path()
     try:
@@ -191,7 +191,7 @@ def save_settings(settings: Settings, path: Path | None = None) -> None:
 
 
 def _checked(entries: dict[str, Any], path: Path) -> Settings:
-    """Settings from the entries of a file, value by value, so that one bad value does not cost the others."""
+    """Settings from the entries of a file, each checked separately, so that a bad value does not affect the others."""
     checks: dict[str, Callable[[Any], bool]] = {
         "theme": lambda value: value in THEMES,
         "language": lambda value: value in LANGUAGE_CHOICES,

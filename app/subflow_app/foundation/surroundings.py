@@ -1,12 +1,12 @@
-"""Surroundings of a process that could break its work: standard streams, the locale's case rules, and the display.
+"""Environment of a process: standard streams, the locale's case rules, and the display.
 
-Work continues without standard input, output or errors that are closed, or cannot be written any more.
+The process continues if standard input, output or error is closed, or cannot be written any more.
 
-Libraries change the case of ASCII identifiers with `toupper` of the C library: PySide makes "setInterval" out of the
-keyword "interval". Locales of Turkish, Azerbaijani and Kurdish have another capital for "i", and the setter is not
-found. So the C library's rules for upper and lower case must not decide the names of a library.
+Libraries change the case of ASCII identifiers with `toupper` of the C library: PySide derives the setter's name
+"setInterval" from the keyword "interval". Turkish, Azerbaijani and Kurdish locales have another capital for "i", so the
+setter is not found. Therefore the locale must not determine the case of identifiers.
 
-If no window can be opened, one line in the terminal gives the reason: Qt prints five, and then aborts.
+If no window can be opened, one line in the terminal gives the reason; Qt would print five lines and abort.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _outputs: list[_Lenient] = []
 
 
 class _Lenient(io.FileIO):
-    """A file that takes everything: what it cannot write, on a full disk say, is lost, and the reason is remembered."""
+    """A file whose write never fails: it drops data that cannot be written (full disk) and stores the reason."""
 
     def __init__(self, descriptor: int, *, tells_broken_pipe: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -33,7 +33,7 @@ class _Lenient(io.FileIO):
         self._tells_broken_pipe = tells_broken_pipe
 
     def write(self, data: Any) -> int | None:  # type: ignore[override] # None: not now
-        """Writes it, or not; a reader of stdout that goes away ends the program all the same, as with every other."""
+        """Write or drop the data; a closed pipe still ends the program if `tells_broken_pipe` is set, as for stdout."""
         if not self.problem:
             try:
                 return super().write(data)
@@ -45,16 +45,16 @@ class _Lenient(io.FileIO):
 
 
 def provide_standard_streams() -> None:
-    """Give this process all three; what fails later on is kept for `output_problem`.
+    """Provide all three standard streams; later write errors are available from `output_problem`.
 
-    One that is closed is opened on nothing: the next file to be opened, a database perhaps, would else get its number,
-    and with it all that anybody prints.
+    A closed stream is opened on the null device. Otherwise the next opened file, e.g. a database, would get its number
+    and receive all printed text.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(descriptor)
         except OSError:
-            nothing = os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this one
+            nothing = os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, i.e. this one
             if nothing != descriptor:
                 os.dup2(nothing, descriptor)
                 os.close(nothing)
@@ -66,7 +66,7 @@ def provide_standard_streams() -> None:
 
 
 def take_stdout() -> BinaryIO:
-    """Returns the pipe of stdout; from now on, texts that libraries print go to stderr, and not between messages."""
+    """Return the pipe of stdout; text that libraries print from now on goes to stderr, and not between messages."""
     sys.stdout.flush()
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -74,12 +74,12 @@ def take_stdout() -> BinaryIO:
 
 
 def output_problem() -> str:
-    """Why not all of standard output could be written; empty: it could."""
+    """The reason why standard output could not be written completely; empty if it could."""
     return _outputs[0].problem if _outputs else ""
 
 
 def _lenient(stream: Any, *, tells_broken_pipe: bool) -> Any:
-    """The same stream on a lenient file; what is no file (a console of Windows, a test's own) stays as it is."""
+    """The same stream on a lenient file; unchanged if it is no file (a Windows console, a replacement in a test)."""
     raw: IO[Any] | None = getattr(getattr(stream, "buffer", None), "raw", None)
     if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:
         return stream
@@ -99,23 +99,23 @@ _NEUTRAL = ("C.UTF-8", "C.utf8", "en_US.UTF-8", "C")
 
 
 def keep_ascii_case() -> None:
-    """Give this process, and those that it starts, the usual case of ASCII letters; all else of the locale stays.
+    """Give this process and its children the usual case rules for ASCII letters; the rest of the locale is unchanged.
 
-    The variables of the environment change, not the setting alone: Qt and GTK set the locale from the environment
-    anew when they begin. Where the user's locale has the usual rules, nothing changes: X11 chooses the sequences of
-    dead keys by LC_CTYPE, and Portuguese, Greek and others have sequences of their own.
+    This changes environment variables, because Qt and GTK set the locale from the environment again when they start. If
+    the user's locale has the usual rules, nothing changes: X11 selects the sequences of dead keys by LC_CTYPE, and
+    Portuguese, Greek and other locales define their own.
     """
     before = locale.setlocale(locale.LC_CTYPE)
     try:
         locale.setlocale(locale.LC_CTYPE, "")
     except locale.Error:
-        return  # not on this system: every library stays with "C"
+        return  # unknown on this system: every library keeps "C"
     if _has_ascii_case():
         locale.setlocale(locale.LC_CTYPE, before)
         return
     everything = os.environ.pop("LC_ALL", "")
     if everything:
-        # It would win over LC_CTYPE. LANG says the same of all categories that no variable of their own decides.
+        # LC_ALL would override LC_CTYPE. LANG sets all categories without a variable of their own.
         for name in [name for name in os.environ if name.startswith("LC_")]:
             del os.environ[name]
         os.environ["LANG"] = everything
@@ -129,7 +129,7 @@ def keep_ascii_case() -> None:
 
 
 def _has_ascii_case() -> bool:
-    """True if the current locale pairs the letters of ASCII; a pattern of bytes with re.LOCALE asks the C library."""
+    """True if the current locale pairs ASCII letters as usual; re.LOCALE with bytes uses the C library's rules."""
     small = re.compile(string.ascii_lowercase.encode(), re.IGNORECASE | re.LOCALE)
     return small.fullmatch(string.ascii_uppercase.encode()) is not None
 
@@ -139,11 +139,11 @@ _UNREACHABLE = "could not connect to display"
 
 
 def no_display_text(said: Sequence[str], environment: Mapping[str, str]) -> str:
-    """The line.
+    """The message for a missing display, in one line.
 
     Args:
-        said: what Qt said while it looked for a display, oldest first.
-        environment: the variables that name the display.
+        said: messages of Qt while it looked for a display, oldest first.
+        environment: environment variables, including those that name the display.
     """
     platform = environment.get("QT_QPA_PLATFORM", "")
     named = [f"{name}={environment[name]}" for name in ("WAYLAND_DISPLAY", "DISPLAY") if environment.get(name)]
@@ -154,7 +154,7 @@ def no_display_text(said: Sequence[str], environment: Mapping[str, str]) -> str:
     elif any(line.startswith(_UNREACHABLE) for line in said):
         why = f"no window can be opened: the display cannot be reached ({', '.join(named)})"
     else:
-        # A library of the system is missing: which one, only Qt knows.
+        # A system library is missing, and only Qt's messages name it.
         reasons = " ".join(" ".join(line.split()) for line in said)
         why = f"no window can be opened on the display ({', '.join(named)}): {reasons}"
     return f"{why}; {_WAY_ON}"

@@ -1,11 +1,11 @@
-"""Edits of a TOML text that leave every byte alone which the edit does not concern.
+"""Edits of a TOML text that change only the bytes concerned.
 
-A scenario file belongs to the person who wrote it: comments, blank lines, alignment and the way a number is spelt all
-survive an edit in the window. Each function takes a text and returns a new one.
+Comments, blank lines, alignment and the spelling of numbers in a scenario file survive an edit in the window. Each
+function takes a text and returns a new one.
 
-`toml_map` finds the places, and the splice is made in the text itself. Letting tomlkit write was tried first: it takes
-ten times as long, puts a key that is added to a table behind the comment that introduces the next table, and always
-ends it with a line feed, also in files with Windows line ends.
+`toml_map` finds the positions, and the text is replaced in place. Writing with tomlkit was tried first: it takes ten
+times as long and puts a new key of a table behind the comment of the next table. It also always ends the key with a
+line feed, even in files with Windows line ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNWRITABLE = re.compile(r"'''|'\Z|[\x00-\x08\x0b-\x1f\x7f]")  # within three qu
 
 
 class Lines(str):
-    """A text that is written as it stands, on lines of its own, wherever TOML can do that."""
+    """A text that is written verbatim, on lines of its own, wherever TOML allows it."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ def read_toml(text: str) -> dict[str, Any]:
     """Read a TOML text into plain dictionaries, lists, numbers and strings.
 
     Raises:
-        TomlEditError: if the text is not TOML; the message says where and why.
+        TomlEditError: if the text is not TOML; the message gives place and reason.
     """
     found: dict[str, Any] = plain(_loaded(text))
     return found
@@ -53,8 +53,8 @@ def read_toml(text: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=4)
 def _loaded(text: str) -> dict[str, Any]:
-    # An edit reads the text from before and the one it makes, and whoever shows it reads that again: parsing a large
-    # file takes many times as long as copying what it says.
+    # An edit parses the old and the new text, and the caller parses the new text again for display. Parsing a large
+    # file takes many times as long as copying the cached tree.
     try:
         return toml_tree(text)
     except ValueError as error:
@@ -62,7 +62,7 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def get_value(data: Mapping[str, Any], path: Path) -> Any:
-    """Look up a value by its path in what `read_toml` returned; None where there is none."""
+    """Look up a value by its path in the result of `read_toml`; None if the path does not exist."""
     here: Any = data
     for step in path:
         if isinstance(step, int):
@@ -77,9 +77,9 @@ def get_value(data: Mapping[str, Any], path: Path) -> Any:
 
 
 def render(value: TomlValue) -> str:
-    """Write a value the way the scenario files of this project do: `{ name = "lia" }`, `[["wifi"], ["lte"]]`.
+    """Write a value in the style of the shipped scenario files: `{ name = "lia" }`, `[["wifi"], ["lte"]]`.
 
-    A float that is a whole number is written as an integer (`5`, not `5.0`): counts and seeds are edited as numbers.
+    An integral float is written as an integer (`5`, not `5.0`), because the window edits counts and seeds as floats.
 
     Raises:
         TomlEditError: for a float that is not finite.
@@ -103,12 +103,12 @@ def render(value: TomlValue) -> str:
 
 
 def overrides_of(values: Mapping[str, TomlValue]) -> list[str]:
-    """``KEY=VALUE`` texts, as commands and `open_scenario` take them."""
+    """``KEY=VALUE`` texts, in the form that commands and `open_scenario` accept."""
     return [f"{key}={render(value)}" for key, value in values.items()]
 
 
 def render_text(text: str) -> str:
-    """Write a text as a TOML basic string; tomlkit does the same, in a time that grows with the square of the length.
+    """Write a text as a TOML basic string; tomlkit needs time quadratic in the length for this.
 
     Source: TOML 1.0.0, String.
     """
@@ -116,10 +116,10 @@ def render_text(text: str) -> str:
 
 
 def set_value(text: str, path: Path, value: TomlValue) -> str:
-    """Set one value: replaced where it stands, otherwise added as the last line of its table.
+    """Set one value: replace an existing value, or add it as the last line of its table.
 
-    Missing tables are made on the way: inside a table that exists as an inline table on one line (`reverse = { ... }`),
-    for a whole new object as a section at the end of the file.
+    Missing tables are created: inside an existing object as an inline table on one line (`reverse = { ... }`), for a
+    whole new object as a section at the end of the file.
 
     Raises:
         TomlEditError: if the text is not TOML, or if the place does not allow it (a key inside a plain value).
@@ -130,7 +130,7 @@ def set_value(text: str, path: Path, value: TomlValue) -> str:
 
 
 def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
-    """Set several values at once; like `set_value` for each, but the file is read once for all that are there already.
+    """Set several values at once, like `set_value` for each, but read the file only once for all existing values.
 
     Raises:
         TomlEditError: as `set_value`.
@@ -149,9 +149,9 @@ def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
 
 
 def remove_value(text: str, path: Path) -> str:
-    """Remove a key with its value; a comment that stood behind the value stays on a line of its own.
+    """Remove a key with its value; a comment behind the value stays on a line of its own.
 
-    Removing the last key of an inline table removes that table as well. Removing what is not there changes nothing.
+    Removing the last key of an inline table also removes the table. A missing key leaves the text unchanged.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -177,10 +177,10 @@ def remove_value(text: str, path: Path) -> str:
 
 
 def append_table(text: str, name: str, values: Mapping[str, TomlValue]) -> str:
-    """Add one more `[[name]]` section behind the last one, or at the end of the file if it is the first.
+    """Add a `[[name]]` section after the last one, or at the end of the file if it is the first.
 
     Raises:
-        TomlEditError: if the text is not TOML, or if `name` is something else than an array of tables.
+        TomlEditError: if the text is not TOML, or if `name` is not an array of tables.
     """
     before = read_toml(text)
     present = before.get(name, [])
@@ -219,13 +219,13 @@ def remove_table(text: str, name: str, index: int) -> str:
     if section is None:
         return set_value(text, (name,), rest) if rest else remove_value(text, (name,))
     start, end = section.start, section.end
-    # The lines directly above the header describe this section and go with it.
+    # Comment lines directly above the header describe this section and are removed, too.
     while start > 0:
         previous = text.rfind("\n", 0, start - 1) + 1
         if not text[previous:start].lstrip().startswith("#"):
             break
         start = previous
-    # One of the two blank lines that would meet here goes too.
+    # One of the two blank lines that would meet here is removed, too.
     blank = re.match(r"[ \t]*\r?\n", text[end:])
     if blank and (start == 0 or text[:start].endswith(("\n\n", "\n\r\n"))):
         end += blank.end()
@@ -234,7 +234,7 @@ def remove_table(text: str, name: str, index: int) -> str:
     return _checked(text[:start] + text[end:], expected, (name, index))
 
 
-# --- how the splice is made -----------------------------------------------------------------------------------------
+# --- replacing text ---------------------------------------------------------------------------------------------------
 
 
 def _span(values: Mapping[Path, tuple[int, int]], path: Path) -> tuple[int, int]:
@@ -264,7 +264,7 @@ def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlVal
     section = found.section(parent_path)
     if section is not None:
         return _insert_line(text, section.end, line, newline)
-    # A table written by dotted keys (`wifi.rate = ...`) goes on with one more.
+    # A table written with dotted keys (`wifi.rate = ...`) gets another dotted key.
     above = [section for section in found.sections if len(section.path) < len(parent_path)]
     dotted = [e for section in above for e in section.entries if e.path[: len(parent_path)] == parent_path]
     if not dotted:
@@ -276,12 +276,12 @@ def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlVal
 
 
 def _insert_line(text: str, at: int, line: str, newline: str) -> str:
-    """Add a line as far in as the one before it."""
+    """Add a line with the indentation of the preceding line."""
     return text[:at] + _missing_newline(text[:at], newline) + _indent_of_line_before(text, at) + line + text[at:]
 
 
 def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
-    """Replace values that are there."""
+    """Replace existing values."""
     found = toml_map(text).values
     for path in sorted(values, key=lambda each: _span(found, each), reverse=True):
         start, end = _span(found, path)
@@ -290,7 +290,7 @@ def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
 
 
 def _add_to_sections(text: str, values: Mapping[Path, TomlValue]) -> str | None:
-    """Add values as last lines of tables with a header of their own; None if one of them has another place."""
+    """Add values as last lines of tables that have a header; None if one of the values belongs elsewhere."""
     sections = {section.path: section for section in toml_map(text).sections}
     if not all(path[:-1] and path[:-1] in sections for path in values):
         return None
@@ -325,14 +325,14 @@ def _splice_into_new_table(text: str, data: Mapping[str, Any], path: Path, value
 
 
 def _insert_top_level(text: str, top: Section, line: str, newline: str) -> str:
-    """Add a key of the file itself: behind its last key, in any case above the first table."""
+    """Add a top-level key: after the last one, and before the first table."""
     if not top.entries:
         return line + (newline if text.strip() else "") + text
     return text[: top.end] + _missing_newline(text[: top.end], newline) + line + text[top.end :]
 
 
 def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:
-    """Return the new text if it says exactly what was asked for, so that no edit can damage a file unnoticed."""
+    """Return the new text after checking that it has exactly the expected values, so that no edit can damage a file."""
     if not is_same(_loaded(new), plain(expected)):
         raise TomlEditError(
             f"{_dotted(path)} cannot be changed here without touching its surroundings; edit it in the text"
@@ -341,7 +341,7 @@ def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Compare values of a file; nan, which TOML has, is the same as nan here."""
+    """Compare values of a file; two NaN values, which TOML allows, count as equal here."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(is_same(item, second[key]) for key, item in first.items())
     if isinstance(first, list) and isinstance(second, list):
@@ -350,7 +350,7 @@ def is_same(first: Any, second: Any) -> bool:
 
 
 def _with_values(data: Mapping[str, Any], values: Mapping[Path, TomlValue]) -> dict[str, Any]:
-    """Return a copy of the data with values set in tables and lists that are there."""
+    """Return a copy of the data with values set in existing tables and lists."""
     result: dict[str, Any] = plain(data)
     for path, value in values.items():
         get_value(result, path[:-1])[path[-1]] = plain(value)
@@ -358,7 +358,7 @@ def _with_values(data: Mapping[str, Any], values: Mapping[Path, TomlValue]) -> d
 
 
 def _with_value(data: Mapping[str, Any], path: Path, value: TomlValue) -> dict[str, Any]:
-    """Return a copy of the data with one value set: what the edited text has to say."""
+    """Return a copy of the data with one value set, i.e. the expected content of the edited text."""
     result: dict[str, Any] = plain(data)
     here: Any = result
     for step in path[:-1]:
@@ -384,10 +384,10 @@ def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Copy a value into plain dictionaries and lists, whole floats as the integers they are written as."""
+    """Copy a value into plain dictionaries and lists, with integral floats as integers, as they are written."""
     if isinstance(value, (str, int, float)):
         return value
-    # Asking an abstract class takes longer; hardly anything gets that far.
+    # The test against an abstract class is slower, and rarely reached.
     if isinstance(value, (dict, Mapping)):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, Sequence)):
@@ -423,7 +423,7 @@ def _newline(text: str) -> str:
 
 
 def render_key(key: str) -> str:
-    """Write a key, in quotes where it has to."""
+    """Write a key, in quotes if needed."""
     return key if _BARE_KEY.match(key) else render_text(key)
 
 

@@ -1,4 +1,4 @@
-"""Files that people write in TOML: read, and refused with all that is wrong with them, in one way."""
+"""Reading of TOML files written by users; a file with problems is refused with all of them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int
     """The text of a file.
 
     Args:
-        path: of the file.
-        error: what is raised.
-        what: the file is to be, for a message: "a recipe".
-        most_bytes: it may have.
+        path: path of the file.
+        error: class of the exception to raise.
+        what: kind of file for messages, e.g. "a recipe".
+        most_bytes: largest allowed size, bytes.
 
     Raises:
         InputError: ``error``, if the file cannot be read, is too large, or is not UTF-8.
@@ -42,7 +42,7 @@ def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int
 
 
 def toml_tree(text: str, file: str | Path, error: type[InputError]) -> dict[str, Any]:
-    """What a text says.
+    """Parse a TOML text.
 
     Raises:
         InputError: ``error``, if it is not TOML.
@@ -56,16 +56,16 @@ def toml_tree(text: str, file: str | Path, error: type[InputError]) -> dict[str,
 def checked(
     text: str, file: str | Path, error: type[InputError], read: Callable[[Mapping[str, Any], Report], T | None]
 ) -> T:
-    """What ``read`` makes of a text, unless it or the report has problems.
+    """The result of ``read`` for a TOML text, unless the text has problems.
 
     Args:
         text: TOML.
-        file: what problems call it.
-        error: what is raised.
-        read: notes problems in the report; returns None where they leave nothing to make.
+        file: name of the file in messages.
+        error: class of the exception to raise.
+        read: adds problems to the report; returns None if no result is possible.
 
     Raises:
-        InputError: ``error``, with a line for each problem.
+        InputError: ``error``, with one line per problem.
     """
     tree = toml_tree(text, file, error)
     report = Report(str(file), lambda: toml_lines(text), tree)
@@ -76,12 +76,12 @@ def checked(
 
 
 def refusal(report: Report, error: type[InputError]) -> InputError:
-    """All problems of a report, in the order of the file."""
+    """An error with all problems of a report, in the order of the file."""
     return error("\n".join(map(str, report.sorted_problems())))
 
 
 def scenario_beside(report: Report, place: Place, file: Path, name: str | None) -> Path | None:
-    """The scenario that a file names: beside it, or a shipped one; None without a name, or with a problem noted."""
+    """The scenario named in a file: in the same folder, or a shipped one; None without a name or with a problem."""
     if name is None:
         return None
     beside = file.parent / name
@@ -93,7 +93,7 @@ def scenario_beside(report: Report, place: Place, file: Path, name: str | None) 
 
 
 def prose(text: str) -> str:
-    """The comment at the beginning of a file, as paragraphs without the signs."""
+    """The comment at the beginning of a file, as paragraphs without the comment signs."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):

@@ -1,1 +1,1 @@
-"""Work that takes its time, made of many tasks: where it stands, how far it is, and who carries the tasks out."""
+"""Long work made of many tasks: its state, its progress, and the executors that carry the tasks out."""

@@ -1,8 +1,8 @@
-"""Tasks on a Ray cluster: the same code in the workers of its nodes, which need Subflow installed and nothing else.
+"""Tasks on a Ray cluster: its nodes need only Subflow installed, and their workers run the same code.
 
-Ray's client ends its process when it loses the cluster, prints as it likes, and cannot be interrupted while it waits.
-So it runs in a process beside this one (`ray_client`), which tells every few seconds that the cluster answers.
-Ray tries nothing a second time here: what is lost is told, and the job decides, as with processes of its own.
+Ray's client ends its process when it loses the cluster, prints messages of its own, and cannot be interrupted while it
+waits. So it runs in a separate process (`ray_client`), which reports every few seconds that the cluster answers. Ray
+repeats no task here: a lost task is reported, and the job decides, as with local processes.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from subflow_app.foundation.jobs.cluster_address import ClusterAddress, check_cl
 from subflow_app.foundation.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
 from subflow_app.foundation.jobs.tasks import Answer, Task
 
-# A worker has the next task at hand when it ends one.
+# A worker finds its next task waiting when it finishes one.
 _TASKS_EACH = 2
-# Losses one after the other that say that no worker can carry any task out.
+# Number of losses in a row after which no worker counts as able to carry out tasks.
 _MOST_LOSSES = 50
-# Loading Ray and joining take seconds each, and on a busy machine ten times as long; the address has answered by
-# then. A head that is there is heard of every few seconds.
+# Loading Ray and joining take seconds each, and ten times as long on a busy machine; the address has answered by then.
+# A living head sends a beat every few seconds.
 BEAT_S = 2.0
 LOAD_S = 60.0
 JOIN_S = 45.0
 SILENT_S = 15.0
-# What the client has for leaving the cluster, and how long its end may come before the signal that also ended it.
+# Time for the client to leave the cluster, and the longest delay between its end and the signal that also ended it.
 _LEAVE_S = 3.0
 _SAME_MOMENT_S = 0.3
 
 
 class RayCluster:
-    """Carries tasks out in the workers of a cluster, one on each of its cores. Nothing here blocks but `close`."""
+    """Carries tasks out in the workers of a cluster, one on each core. Only `close` blocks."""
 
     def __init__(self, address: str) -> None:
-        """Begin to join the cluster; `wait` tells if that fails.
+        """Begin to join the cluster; `wait` reports a failure.
 
         Raises:
-            InputError: if that is no address.
-            ClusterError: if Ray is not installed, or nobody answers at that address.
+            InputError: if the address is malformed.
+            ClusterError: if Ray is not installed, or no server answers at that address.
         """
         check_cluster(address)
         self._address = ClusterAddress.parse(address)
-        # Until it is known how many cores the cluster has.
+        # Until the number of cores in the cluster is known.
         self.jobs = 1
         self.slots = _TASKS_EACH
         self._limit_s = LOAD_S
@@ -68,23 +68,23 @@ class RayCluster:
             target=serve, args=(theirs, address, BEAT_S, SILENT_S), name="subflow-cluster", daemon=True
         )
         if os.name == "posix":
-            # Begun by the first process otherwise, and lets interrupts in once it runs.
+            # The first process would start it otherwise, and it unblocks interrupts when it runs.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self._process.start()
-        theirs.close()  # so that its end is seen when the process ends
-        # What is sent waits for the client, which may wait for a cluster that is gone.
+        theirs.close()  # so that the pipe closes when the process ends
+        # The queue holds messages for the client, which may itself wait for a lost cluster.
         self._outbox: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
         threading.Thread(target=self._send, name="subflow-cluster-out", daemon=True).start()
 
     def submit(self, task: Task) -> None:
-        """Take a task."""
+        """Queue a task for the cluster."""
         if self._error is not None:
             raise self._error
         self._outbox.put((task.number, pickle.dumps(task.work)))
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """An answer, or none if nothing comes for a while: each is kept before the next takes memory of this machine.
+        """One answer, or none within the time limit; one at a time, so that it is stored before the next.
 
         Raises:
             ClusterError: if the cluster could not be joined, or is lost.
@@ -120,12 +120,12 @@ class RayCluster:
         return ()
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Stop all tasks."""
         self._stopped.set()
         self._outbox.put(None)
 
     def close(self) -> None:
-        """Leave the cluster; it remains as it is, without our tasks."""
+        """Leave the cluster, which stays up without our tasks."""
         self.stop()
         if self._is_joined and self._error is None:
             self._process.join(_LEAVE_S)
@@ -144,12 +144,12 @@ class RayCluster:
                     return
 
     def _take(self, said: Joining | Beat | Made | Refused) -> Answer | None:
-        """Note a message of the client; returns the answer in it, if it is one."""
+        """Process a message of the client; returns the answer in it, if any."""
         match said:
             case Joining():
                 self._silent_s, self._limit_s = 0.0, JOIN_S
             case Beat(cores):
-                # Only the head's own answer counts: workers that have tasks go on for a minute after its end.
+                # Only the head's own beat counts: workers with tasks continue for a minute after the head ends.
                 self._silent_s, self._limit_s = 0.0, SILENT_S
                 self._is_joined = True
                 self.jobs = cores
@@ -167,7 +167,7 @@ class RayCluster:
         return None
 
     def _fail(self, problem: str) -> Any:
-        """Use the cluster no more.
+        """Mark the cluster as unusable.
 
         Raises:
             ClusterError: always.

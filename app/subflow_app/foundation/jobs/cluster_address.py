@@ -1,6 +1,6 @@
 """Addresses of Ray clusters: their forms, and a quick test of whether a cluster answers, before Ray itself is loaded.
 
-Ray retries a silent address for minutes, cannot be interrupted meanwhile, and may end the process in the end.
+Ray retries a silent address for minutes, cannot be interrupted meanwhile, and may finally end the process.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from subflow_app.distribution import install_command
 from subflow_app.foundation.errors import ClusterError, InputError
 
 AUTO = "auto"
-"""The cluster of which this machine is a node, or the one that ``RAY_ADDRESS`` names."""
+"""The cluster of this machine's node, or the cluster named in ``RAY_ADDRESS``."""
 
 _CLIENT = "ray://"
 
 CONNECT_S = 3.0
 ANSWER_S = 3.0
-# Of all addresses of a name, and of the look-up of the name.
+# Limit for all addresses of a host name, including the name look-up.
 MOST_S = 8.0
 
-# Kinds of frames of HTTP/2 (RFC 9113) and one of its flags.
+# Frame types of HTTP/2 (RFC 9113) and two flags.
 _DATA, _HEADERS, _SETTINGS = 0, 1, 4
 _END_STREAM, _END_HEADERS = 1, 4
-# ":status: 200", which begins each answer of gRPC, as header compression (RFC 7541, appendix A) has it.
+# First header of each gRPC answer, ":status: 200", in header compression (RFC 7541, appendix A).
 _STATUS_200 = 0x88
 
 
@@ -37,9 +37,9 @@ class ClusterAddress:
     """The address of a cluster.
 
     Attributes:
-        text: as Ray takes it.
-        host: of the head; empty: Ray finds it (`AUTO`).
-        port: of the head; 0: Ray finds it.
+        text: the address in Ray's form.
+        host: host of the head; empty: Ray finds it (`AUTO`).
+        port: port of the head; 0: Ray finds it.
     """
 
     text: str
@@ -51,7 +51,7 @@ class ClusterAddress:
         """The address in a text: ``HOST:PORT``, ``ray://HOST:PORT`` or ``auto``.
 
         Raises:
-            InputError: if it has none of these forms.
+            InputError: if the text has another form.
         """
         if text == AUTO:
             return cls(text)
@@ -64,17 +64,17 @@ class ClusterAddress:
         return cls(text, match[1].strip("[]"), int(match[2]))
 
     def check(self) -> None:
-        """Test within `MOST_S` that a server at this address speaks as Ray does; passes over `AUTO`.
+        """Test within `MOST_S` that a Ray server answers at this address; does nothing for `AUTO`.
 
-        May be called in any thread; in the main thread Ctrl-C interrupts it.
+        Any thread may call this; in the main thread Ctrl-C interrupts it.
 
         Raises:
-            ClusterError: with the reason, if nobody does.
+            ClusterError: with the reason, if no Ray server answers.
         """
         if not self.host:
             return
         problems: list[str] = []
-        # A thread of its own, as nothing interrupts the look-up of a name.
+        # A separate thread, because a name look-up cannot be interrupted.
         probe = threading.Thread(target=lambda: problems.append(self._problem()), name="subflow-probe", daemon=True)
         probe.start()
         probe.join(MOST_S)
@@ -88,11 +88,11 @@ class ClusterAddress:
         return ClusterError(f"the Ray cluster {where} cannot be reached: {problem}")
 
     def _problem(self) -> str:
-        """Why nobody can be talked to; empty if somebody answers."""
+        """Reason why no Ray server can be reached; empty if one answers."""
         try:
             with socket.create_connection((self.host, self.port), timeout=CONNECT_S) as connection:
                 if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
-                    return ""  # what is said is encrypted
+                    return ""  # encrypted, so the answer cannot be examined
                 connection.settimeout(ANSWER_S)
                 connection.sendall(_question(f"{self.host}:{self.port}"))
                 is_ray = _is_grpc(connection)
@@ -106,7 +106,7 @@ class ClusterAddress:
 
 
 def _question(authority: str) -> bytes:
-    """A call of gRPC, of the method by which a head tells that it is alive; the other ports of Ray refuse it."""
+    """A gRPC call of the method by which a head reports that it is alive; Ray's other ports refuse it."""
 
     def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
         return len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
@@ -132,28 +132,28 @@ def _question(authority: str) -> bytes:
 
 
 def _is_grpc(connection: socket.socket) -> bool:
-    """True if the answer to `_question` is one of gRPC, be it a refusal.
+    """True if the answer to `_question` is a gRPC answer, including a refusal.
 
     Raises:
-        OSError: if there is none in time.
+        OSError: if no answer arrives in time.
     """
     with connection.makefile("rb") as answer:
         while len(header := answer.read(9)) == 9:
             payload = answer.read(int.from_bytes(header[:3], "big"))
             if header[3] == _HEADERS:
-                # Behind up to two changes of the table's size
+                # The status may follow up to two updates of the table size.
                 return _STATUS_200 in payload[:3]
-            if header[3] > 9:  # no kind of frame: another protocol
+            if header[3] > 9:  # not a frame type: another protocol
                 return False
     return False
 
 
 def check_cluster(text: str) -> None:
-    """Refuse the address of a cluster that cannot be used, before anything is begun.
+    """Refuse an unusable cluster address before any work begins.
 
     Raises:
-        InputError: if the text is no address.
-        ClusterError: if Ray is not installed, or nobody answers at the address.
+        InputError: if the address is malformed.
+        ClusterError: if Ray is not installed, or no server answers at the address.
     """
     address = ClusterAddress.parse(text)
     if find_spec("ray") is None:

@@ -1,7 +1,7 @@
-"""Executors of tasks, and the speed of this machine with the cost of runs beside their simulation.
+"""Executors of tasks, the speed of this machine, and the cost of runs in addition to their simulation.
 
-Tasks are carried out by threads of this process, by processes beside it, or by a cluster; to a job they are alike. The
-speed counts whatever else runs on the machine.
+Threads, worker processes or a cluster carry out tasks; to a job they are alike. The speed takes other programs on the
+machine into account.
 """
 
 from __future__ import annotations
@@ -15,45 +15,45 @@ from subflow_app.foundation.jobs.tasks import Answer, Stoppable, Task
 
 
 class Executor(Protocol):
-    """Carries tasks out. Used by one thread, but for `stop`; the order of the answers is not that of the tasks."""
+    """Carries out tasks and returns answers in any order. Only one thread may use it, except for `stop`."""
 
     @property
     def slots(self) -> int:
-        """How many tasks it should have: more would only wait, and take memory."""
+        """Useful number of submitted tasks: more would only wait and take memory."""
 
     @property
     def jobs(self) -> int:
-        """How many tasks it carries out at once."""
+        """Number of tasks carried out at once."""
 
     def submit(self, task: Task) -> None:
-        """Take a task.
+        """Accept a task.
 
         Raises:
-            ClusterError: if there is nobody left to carry it out.
+            ClusterError: if no worker can carry it out any more.
         """
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """What has come since; waits for a while if that is nothing.
+        """The answers since the last call; waits up to `timeout_s` for one.
 
         Raises:
-            ClusterError: if there is nobody left to carry tasks out.
+            ClusterError: if no worker can carry out tasks any more.
         """
 
     def stop(self) -> None:
-        """End what is under way; its tasks have no answers. Any thread may call this."""
+        """Abort the current tasks, which get no answers. Any thread may call this."""
 
     def close(self) -> None:
-        """End everything that was started."""
+        """End all threads and processes of the executor."""
 
 
 ExecutorMaker = Callable[[], Executor]
 
 
 class Threads:
-    """Carries tasks out in this process: simulations run without Python's lock."""
+    """Carries out tasks in this process: simulations run without holding Python's GIL."""
 
     def __init__(self, jobs: int = 1) -> None:
-        """With so many threads, which are started when there is something to do."""
+        """Prepare `jobs` threads, which start on demand."""
         self.jobs = self.slots = jobs
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="subflow-task")
         self._numbers: dict[Future[Any], int] = {}
@@ -61,17 +61,17 @@ class Threads:
         self._is_stopped = False
 
     def submit(self, task: Task) -> None:
-        """Take a task."""
+        """Accept a task."""
         self._numbers[self._pool.submit(self._carry_out, task)] = task.number
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """What has come since."""
+        """The answers since the last call."""
         done, _ = wait(self._numbers, timeout_s, FIRST_COMPLETED)
         answers = [Answer(self._numbers.pop(future), future.result()) for future in done]
         return () if self._is_stopped else answers
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Abort the current tasks."""
         self._is_stopped = True
         for stoppable in list(self._under_way):
             stoppable.stop()
@@ -100,31 +100,31 @@ class Threads:
 
 
 class Shared:
-    """Lends one executor to jobs that run one after the other, so that its processes are started once.
+    """Lends one executor to consecutive jobs, so that its processes start only once.
 
-    It is an `ExecutorMaker`; what it lends stays open until `close`.
+    It is an `ExecutorMaker`; the lent executor stays open until `close`.
     """
 
     def __init__(self, make: ExecutorMaker) -> None:
-        """Nothing is started yet."""
+        """Keep the maker; the executor is made at the first use."""
         self._make = make
         self._executor: Executor | None = None
 
     def __call__(self) -> Executor:
-        """The executor."""
+        """The shared executor, which ignores `close`."""
         if self._executor is None:
             self._executor = self._make()
         return _Lent(self._executor)
 
     def close(self) -> None:
-        """End everything that was started."""
+        """End all threads and processes of the executor."""
         if self._executor is not None:
             self._executor.close()
             self._executor = None
 
 
 class _Lent:
-    """An executor that whoever borrowed it does not close."""
+    """An executor whose borrower cannot close it."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -137,31 +137,31 @@ class _Lent:
 
 
 def core_count() -> int:
-    """The cores that this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
-    """Who carries tasks out.
+    """A function that makes the executor for these options.
 
     Args:
-        jobs: how many at once on this machine; 1: this process itself.
-        cluster: address of a Ray cluster that does it instead; None: none.
+        jobs: number of tasks at once on this machine; 1: threads of this process.
+        cluster: address of a Ray cluster to use instead; None: this machine.
 
     Raises:
-        InputError: if the text is no address of a cluster.
-        ClusterError: if Ray is not installed, or nobody answers at the address.
+        InputError: if the address is malformed.
+        ClusterError: if Ray is not installed, or no server answers at the address.
     """
     if cluster is not None:
         from subflow_app.foundation.jobs.cluster_address import check_cluster
 
-        # Before anything is begun: the points of a plan may take minutes to read.
+        # At once, because reading the points of a plan may take minutes.
         check_cluster(cluster)
 
     def make() -> Executor:
-        # Imported here: one that is not used needs not even be installed.
+        # Imported here, because an unused library need not be installed.
         if cluster is not None:
             from subflow_app.foundation.jobs.cluster import RayCluster
 
@@ -176,45 +176,45 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
 
 
 def jobs_beside_window() -> int:
-    """How many runs at once are suggested where a window is to stay quick: a core less, but not half of two."""
+    """Suggested number of simultaneous runs beside a responsive window: one core less, but both of two cores."""
     cores = os.cpu_count() or 1
     return cores - 1 if cores > 2 else cores
 
 
-# Processor time, measured on scenarios of 2 to 9 nodes: of a run where it is made and where it is stored, of a column
-# and of a byte of its traces, and of a process that is started to make runs.
+# Processor time, measured on scenarios of 2 to 9 nodes: per run in the simulating process and in the storing process,
+# per trace column, per trace byte, and per worker process at its start.
 RUN_MADE_S = 3e-3
 RUN_STORED_S = 8e-3
 COLUMN_STORED_S = 1.5e-4
 TRACE_S_PER_BYTE = 2e-8
 WORKER_STARTED_S = 0.9
-# Memory of a program that simulates and nothing else, and what storing adds: at all, for each column, and for each byte
-# of the traces.
+# Memory of a program that only simulates, and the additional memory for storing: fixed, per column, and per byte of
+# traces.
 PROGRAM_BYTES = 55e6
 STORE_BYTES = 8e6
 COLUMN_BYTES = 20e3
 BYTES_PER_TRACE_BYTE = 2.2
-# Disk space of a run, of a column, and of a byte of traces, packed.
+# Disk space of a run and of a column, and the ratio of compressed to plain traces.
 RUN_DISK_BYTES = 40e3
 PACKED = 0.6
 
-# A machine with a free core is not exactly as fast as its clock.
+# A machine with a free core may still appear slightly slow.
 _FREE = 1.15
 
 
 def speed(processes: int, slowness: float = 1.0) -> float:
-    """Processor seconds that so many processes of ours get together in a second.
+    """Processor seconds per second that all our processes together get.
 
     Args:
-        processes: that compute all the time.
-        slowness: wall-clock time of a process of this machine by its processor time, before they are started.
+        processes: number of processes that compute all the time.
+        slowness: wall-clock time divided by processor time of a process on this machine, before they start.
     """
     cores = core_count()
-    # Processes of others that want a core each, as far as one process can see them.
+    # Estimated number of other processes with a core each.
     others = cores * slowness - 1 if slowness > _FREE else 0.0
     return min(float(processes), cores * processes / max(processes + others, cores))
 
 
 def storing_s(columns: int, trace_bytes: float) -> float:
-    """Processor time for storing a run with these traces, s."""
+    """Processor time for storing a run with these traces in seconds."""
     return RUN_STORED_S + COLUMN_STORED_S * columns + TRACE_S_PER_BYTE * trace_bytes

@@ -1,4 +1,4 @@
-"""What all jobs have: a state, how far they are, what went wrong, and that they can be paused and stopped."""
+"""Base classes of jobs: state, progress, problems, pause and stop."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 ATTEMPTS = 3
-"""How often a task is tried whose worker dies."""
+"""Number of attempts for a task whose worker dies."""
 
-# How long an executor is waited for before pause and stop are asked for again.
+# Longest wait for an executor before pause and stop are checked again, s.
 _WAIT_S = 0.1
-# Tasks that must have ended in this session before their speed says when the rest will be done.
+# Number of tasks that must end in this session before their speed gives the remaining time.
 _KNOWN_SPEED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """How a job ended.
+    """The end of a job.
 
     Attributes:
-        state: finished, stopped, or failed: something could not be made, or it could not go on.
-        progress: the last one.
-        problems: what went wrong, a line each.
-        error: what ended it before its time; None if nothing did.
+        state: finished, stopped, or failed: an item could not be made, or the job could not continue.
+        progress: the last progress.
+        problems: error messages, one line each.
+        error: the error that ended the job early, or None.
     """
 
     state: JobState
@@ -47,17 +47,17 @@ class JobOutcome:
     error: Exception | None = None
 
     def check(self) -> None:
-        """Raise what ended it before its time, if something did."""
+        """Raise the error that ended the job early, if any."""
         if self.error is not None:
             raise self.error
 
 
 class Job(ABC):
-    """Work that takes its time. `run` blocks and belongs into a worker thread; the rest may be called from any.
+    """A long computation. `run` blocks and belongs into a worker thread; any thread may call the other methods.
 
     Args:
-        runs: all that it needs.
-        name: for people; may be empty.
+        runs: number of runs of the whole job.
+        name: name shown to users; may be empty.
     """
 
     def __init__(self, runs: int = 0, name: str = "") -> None:
@@ -67,52 +67,52 @@ class Job(ABC):
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._problems: list[str] = []
-        # Read by other threads, replaced as a whole by the one that runs: no lock needed.
+        # Needs no lock: the running thread replaces it as a whole, and other threads only read it.
         self._progress = JobProgress(runs, state=JobState.WAITING)
 
     @property
     def progress(self) -> JobProgress:
-        """How far it is; cheap enough to ask for at every frame."""
+        """The current progress; cheap enough to read at every frame."""
         return self._progress
 
     @property
     def state(self) -> JobState:
-        """Where it stands."""
+        """The current state."""
         return self._progress.state
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What went wrong so far, a line each."""
+        """Error messages so far, one line each."""
         return tuple(self._problems)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether `stop` was called."""
+        """True if `stop` was called."""
         return self._stop.is_set()
 
     def pause(self) -> None:
-        """Begin nothing more; what is under way is carried to its end."""
+        """Begin no more tasks; the current ones are completed."""
         self._go.clear()
 
     def unpause(self) -> None:
-        """Go on after a pause."""
+        """Continue after a pause."""
         self._go.set()
 
     def stop(self) -> None:
-        """End soon; what has ended is kept, what is under way is given up."""
+        """End soon: keep finished results and abort the current tasks."""
         self._stop.set()
         self._go.set()
         if self.state is JobState.WAITING:
             self._tell(state=JobState.STOPPED)
 
     def wait(self) -> None:
-        """Until `run`, which has been called, is over and writes no more."""
+        """Wait until a started `run` has ended and writes no more."""
         self._ended.wait()
 
     def run(self) -> JobOutcome:
-        """To the end, or until `stop`; what is there already is not made again.
+        """Run to the end, or until `stop`; existing results are not made again.
 
-        An error that is to be expected ends it, and is part of the outcome.
+        An expected error ends the job and becomes part of the outcome.
         """
         error: Exception | None = None
         state = JobState.FAILED
@@ -139,10 +139,10 @@ class Job(ABC):
 
     @abstractmethod
     def _work(self) -> None:
-        """Do it."""
+        """Do the work of the job."""
 
     def _settle(self, state: JobState) -> None:  # noqa: B027 # most jobs have nothing to say
-        """What is to be written once it is over; must not raise."""
+        """Write final records after the end; must not raise."""
 
     def _tell(self, **changes: Any) -> None:
         self._progress = replace(self._progress, **changes)
@@ -150,19 +150,19 @@ class Job(ABC):
 
 @dataclass(slots=True, eq=False)
 class _Pending(Generic[T]):
-    """Something that is to be made, and how its workers were lost."""
+    """An item to be made, and the losses of its workers."""
 
     item: T
     losses: list[str] = field(default_factory=list)
 
 
 class Batch(Job, Generic[T]):
-    """A job of many tasks of one kind, which an executor carries out; a worker that dies loses its task only.
+    """A job of many tasks of one kind, which an executor carries out; a worker that dies loses only its task.
 
     Args:
-        executor: makes who carries the tasks out.
-        runs: all that it needs.
-        name: for people; may be empty.
+        executor: makes the executor.
+        runs: number of runs of the whole job.
+        name: name shown to users; may be empty.
     """
 
     def __init__(self, executor: ExecutorMaker, runs: int = 0, name: str = "") -> None:
@@ -176,7 +176,7 @@ class Batch(Job, Generic[T]):
         self._first: tuple[int, float] | None = None
 
     def stop(self) -> None:
-        """End soon; what has ended is kept, what is under way is given up."""
+        """End soon: keep finished results and abort the current tasks."""
         super().stop()
         with self._executor_lock:
             if self._executor is not None:
@@ -184,22 +184,22 @@ class Batch(Job, Generic[T]):
 
     @abstractmethod
     def _task(self, item: T) -> Callable[[OnStart], Any]:
-        """What is to be done for an item, as `Task.work` says."""
+        """The work for an item, as in `Task.work`."""
 
     @abstractmethod
     def _keep(self, item: T, outcome: Any) -> None:
-        """Do with an item what it is made for, and tell it; whatever this raises ends the job."""
+        """Store the outcome of an item and update the progress; an exception ends the job."""
 
     def _give_up(self, item: T, problem: str) -> None:
-        """Tell that an item cannot be made."""
+        """Record that an item cannot be made."""
         self._problems.append(problem)
         self._tell(failed=self._progress.failed + 1)
 
     def _say_alive(self, state: JobState, *, at_once: bool = False) -> None:
-        """Tell whoever asks from elsewhere that somebody is at it; called all the time."""
+        """Record for other processes that this job is alive; called continually."""
 
     def _make(self, items: Iterable[T]) -> None:
-        """Have these items made, until none is left or `stop` is called."""
+        """Have these items made, until all are done or `stop` is called."""
         pending = deque(_Pending(item) for item in items)
         self._began, self._paused_s, self._made, self._first = time.monotonic(), 0.0, 0, None
         if not pending or self.is_stopped:
@@ -215,7 +215,7 @@ class Batch(Job, Generic[T]):
             executor.close()
 
     def _carry_out(self, pending: deque[_Pending[T]], executor: Executor) -> None:
-        """Hand out and take back, with no more under way than the executor needs."""
+        """Submit tasks and process answers, with at most `executor.slots` tasks submitted."""
         under_way: dict[int, _Pending[T]] = {}
         number = 0
         while (pending or under_way) and not self.is_stopped:
@@ -270,7 +270,7 @@ class Batch(Job, Generic[T]):
         )
 
     def _pace_s(self, elapsed_s: float, jobs: int) -> float:
-        """Time between two tasks that end, s: without the start of processes, once enough have ended."""
+        """Seconds between the ends of two tasks, without the start of processes once enough tasks have ended."""
         made, since_s = self._first or (0, 0.0)
         if self._made - made >= 2 * jobs and elapsed_s > since_s:
             return (elapsed_s - since_s) / (self._made - made)
@@ -281,11 +281,11 @@ J = TypeVar("J", bound=Job)
 
 
 class Series(Job, Generic[J]):
-    """Jobs one after the other; one that fails does not keep the others from their turn.
+    """Jobs in sequence; a failed job does not prevent the following ones.
 
     Attributes:
         each: the jobs, in order.
-        outcomes: of those that have ended, in order.
+        outcomes: outcomes of the jobs that have ended, in order.
     """
 
     def __init__(self, each: Sequence[J], name: str = "") -> None:
@@ -296,17 +296,17 @@ class Series(Job, Generic[J]):
 
     @property
     def current(self) -> J | None:
-        """The one that goes on; before the first, that one; after the last, that one."""
+        """The running job; the first before the start, the last after the end."""
         return self.each[min(len(self.outcomes), len(self.each) - 1)] if self.each else None
 
     @property
     def expected_s(self) -> float:
-        """What they take on two cores, if nothing is there yet, s."""
+        """Expected time of all jobs on two cores without existing results, s."""
         return math.fsum(self._weight(job) for job in self.each)
 
     @property
     def progress(self) -> JobProgress:
-        """How far they are, by what they are expected to take."""
+        """Progress of the series, weighted with the expected times of the jobs."""
         told = [job.progress for job in self.each]
         ended, made, done, total = len(self.outcomes), 0.0, 0.0, self.expected_s
         for number, (job, progress) in enumerate(zip(self.each, told, strict=True)):
@@ -314,7 +314,7 @@ class Series(Job, Generic[J]):
             done += weight * fraction
             made += weight * (fraction - progress.reused / max(progress.runs, 1))
         elapsed_s = time.monotonic() - self._began if self._began else 0.0
-        # What is left, at the speed of what was made so far: what is expected is told of another machine.
+        # Scale the expected rest with the measured speed, because the expected times come from another machine.
         pace = elapsed_s / made if made > 0.02 * total and elapsed_s > 2 else 1.0
         count, current = len(self.each), self.current
         number = min(ended + 1, count)
@@ -332,17 +332,17 @@ class Series(Job, Generic[J]):
         )
 
     def stop(self) -> None:
-        """End soon; what has ended is kept."""
+        """End soon and keep finished results."""
         super().stop()
         for job in self.each:
             job.stop()
 
     def _weight(self, job: J) -> float:
-        """What a job is expected to take, s."""
+        """Expected time of a job, s."""
         return float(max(job.progress.runs, 1))
 
     def _next(self) -> J | None:
-        """The first that waits for its turn."""
+        """The first waiting job."""
         return next((job for job in self.each if job.state is JobState.WAITING), None)
 
     def _work(self) -> None:

@@ -1,6 +1,6 @@
-"""Tasks in processes beside this one. A process that dies loses the task it was at, and another takes its place.
+"""Tasks in worker processes. A process that dies loses its current task, and another process replaces it.
 
-The pool of the standard library gives up as a whole when one of its processes dies, which is why this one is here.
+The pool of the standard library fails as a whole when one of its processes dies.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from subflow_app.foundation.errors import ClusterError
 from subflow_app.foundation.interruption import ignore_interrupts, interrupts_held_back
 from subflow_app.foundation.jobs.tasks import Answer, Task, carry_out
 
-# A process has the next task at hand when it ends one, so that it need not wait for what is done with that.
+# A process finds its next task waiting when it finishes one, and need not wait until its outcome is stored.
 _TASKS_EACH = 2
 _END_S = 5.0
-# Processes that end one after the other without an answer say that no process can live here.
+# Number of processes in a row that end without an answer, after which the pool fails.
 _MOST_STILLBORN = 20
 
 
 class ProcessPool:
-    """Carries out as many tasks at once as it has processes; they are started when there is something to do."""
+    """Carries out as many tasks at once as it has processes, which start on demand."""
 
     def __init__(self, jobs: int) -> None:
-        """With so many processes."""
+        """Prepare for `jobs` processes."""
         self.jobs = jobs
         self.slots = jobs * _TASKS_EACH
-        # Not forked: threads of this process would be missing in the child, and their locks locked for ever.
+        # Not forked: the child would lack the threads of this process, and their locks would stay locked.
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._waiting: deque[Task] = deque()
@@ -45,12 +45,12 @@ class ProcessPool:
         self._stillborn = 0
 
     def submit(self, task: Task) -> None:
-        """Take a task."""
+        """Accept a task."""
         self._waiting.append(task)
         self._hand_out()
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """What has come since."""
+        """The answers since the last call."""
         self._hand_out()
         answers: list[Answer] = []
         handles: list[Any] = [each for worker in self._workers for each in (worker.pipe, worker.process.sentinel)]
@@ -60,7 +60,7 @@ class ProcessPool:
                 continue
             try:
                 while worker.pipe.poll():
-                    outcome = worker.pipe.recv()  # of the first task given, which is still its own if this fails
+                    outcome = worker.pipe.recv()  # of the first task given, which stays in the queue if this fails
                     answers.append(Answer(worker.tasks.popleft().number, outcome))
                     self._stillborn = 0
             except (EOFError, OSError):
@@ -73,14 +73,14 @@ class ProcessPool:
         return answers
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Kill all processes."""
         with self._lock:
             self._is_stopped = True
             for worker in self._workers:
                 worker.process.kill()
 
     def close(self) -> None:
-        """End the processes: kindly where they are idle."""
+        """End the processes; idle ones are asked to exit, others are killed."""
         with self._lock:
             self._is_stopped = True
         for worker in self._workers:
@@ -96,7 +96,7 @@ class ProcessPool:
         self._workers.clear()
 
     def _hand_out(self) -> None:
-        """Give tasks to those that have the fewest."""
+        """Give tasks to the processes with the fewest tasks."""
         while self._waiting and not self._is_stopped:
             free = min(self._workers, key=lambda worker: len(worker.tasks), default=None)
             if len(self._workers) < self.jobs and (free is None or free.tasks):
@@ -114,7 +114,7 @@ class ProcessPool:
             return worker
 
     def _bury(self, worker: _Worker) -> Sequence[Answer]:
-        """A process is gone: the task it was at is lost, those it had not begun are given to others."""
+        """Remove a dead process: its current task is lost, and its other tasks are queued again."""
         with self._lock:
             self._workers.remove(worker)
         worker.process.join()
@@ -130,18 +130,18 @@ class ProcessPool:
 
 
 class _Worker:
-    """A process, and the tasks that it has."""
+    """A process with its tasks."""
 
     def __init__(self, context: Any) -> None:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
         if os.name == "posix":
-            # Begun by the first process otherwise, and lets interrupts in once it runs.
+            # The first process would start it otherwise, and it unblocks interrupts when it runs.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self.process.start()
-        theirs.close()  # so that its end is seen when the process ends
+        theirs.close()  # so that the pipe closes when the process ends
         self.tasks: deque[Task] = deque()
 
     def give(self, task: Task) -> None:
@@ -155,11 +155,11 @@ class _Worker:
 
 
 def work(pipe: Connection) -> None:
-    """A process of the pool: takes tasks and gives outcomes, until there are no more or nobody is there to ask."""
+    """Main function of a process of the pool: carries out tasks until the pipe closes."""
     ignore_interrupts()
     threading.Thread(target=end_with_parent, daemon=True).start()
     tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-    # Always ready to receive: the sender must not wait for a task to end.
+    # A separate thread always receives, so that the sender need not wait for the end of a task.
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     with watched("sweep"):
         try:
@@ -181,7 +181,7 @@ def _receive(pipe: Connection, tasks: queue.SimpleQueue[Task | None]) -> None:
 
 
 def end_with_parent() -> None:
-    """For a thread of a process that nobody needs once its parent is gone."""
+    """Exit when the parent process ends; to be run in a thread."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Where a job stands and how far it is: runs, sweeps, experiments, trainings and builds tell it in the same words."""
+"""State and progress of a job, common to runs, sweeps, experiments, trainings and builds."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from subflow_app.vocabulary.language import translatable
 
 
 class JobState(StrEnum):
-    """Where a job stands, in a word that can be translated; not every job has each state."""
+    """State of a job as a translatable word; not every job passes through all states."""
 
     WAITING = translatable("waiting")
     CHECKING = translatable("checking")
-    """What it needs is being read."""
+    """Its input is being read."""
     STARTING = translatable("starting")
     RUNNING = translatable("running")
     PAUSED = translatable("paused")
     STOPPING = translatable("stopping")
     FINISHED = translatable("finished")
     STOPPED = translatable("stopped")
-    """Somebody ended it; what was made is kept."""
+    """The user ended it; finished results are kept."""
     FAILED = translatable("failed")
-    """Something could not be made, or the job could not go on."""
+    """An item could not be made, or the job could not continue."""
     CANCELLED = translatable("cancelled")
-    """It was taken back before it began, or given up."""
+    """It was withdrawn before it began, or abandoned."""
     INTERRUPTED = translatable("interrupted")
-    """Its process ended without a word: it was killed, or the machine went down."""
+    """Its process ended without a message: it was killed, or the machine went down."""
 
     @property
     def is_over(self) -> bool:
-        """True when nothing more will happen by itself."""
+        """True if the state can no longer change without a new start."""
         return self in _OVER
 
     @property
     def can_be_resumed(self) -> bool:
-        """True if there may be something to go on from."""
+        """True if the job may have results from which it can continue."""
         return self in (JobState.STOPPED, JobState.FAILED, JobState.INTERRUPTED)
 
 
@@ -45,22 +45,22 @@ _OVER = (JobState.FINISHED, JobState.STOPPED, JobState.FAILED, JobState.CANCELLE
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """How far a job is.
+    """Progress of a job.
 
     Attributes:
-        runs: all that it needs; runs, trainings or measurements; 0 where they are not of one kind.
-        finished: those that are there, taken over or made.
-        reused: those of them that were there already.
-        failed: those that could not be made.
-        eta_s: time still to go, s; NaN while unknown.
-        doing: what goes on; may be empty.
-        state: where the job stands.
-        under_way: runs that are being made.
-        checked: points that have been read, while `state` is checking.
-        elapsed_s: time that runs were made, pauses left out, s.
-        jobs: how many runs are made at once; 0 until that is known.
-        share: of the work that is done, 0 to 1, where runs differ in what they take; NaN: by their number.
-        part: how far the job is that goes on, of several; None: it is one.
+        runs: number of all runs, trainings or measurements; 0 if they differ in kind.
+        finished: number of available runs, reused or made.
+        reused: number of finished runs that existed before.
+        failed: number of runs that could not be made.
+        eta_s: remaining time, s; NaN while unknown.
+        doing: current activity; may be empty.
+        state: state of the job.
+        under_way: number of runs being made.
+        checked: number of points read, while `state` is checking.
+        elapsed_s: time spent on runs without pauses, s.
+        jobs: number of runs made at once; 0 while unknown.
+        share: finished share of the work, 0 to 1, if runs differ in cost; NaN: use the number of runs.
+        part: progress of the current job in a series; None for a single job.
     """
 
     runs: int
@@ -79,7 +79,7 @@ class JobProgress:
 
     @property
     def fraction(self) -> float:
-        """Share that is done, 0 to 1."""
+        """Finished share of the job, 0 to 1."""
         if not math.isnan(self.share):
             return self.share
         return (self.finished + self.failed) / self.runs if self.runs else 1.0

@@ -1,6 +1,6 @@
-"""The process in which Ray's client runs: it takes tasks from a pipe, and gives what came of them.
+"""The process of Ray's client: it takes tasks from a pipe, and returns their outcomes.
 
-Whatever Ray prints goes nowhere, and whatever it does to its process is seen by the one that started it.
+It discards all output of Ray, and the process that started it notices if Ray ends this one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Joining(NamedTuple):
 
 
 class Beat(NamedTuple):
-    """The cluster answers.
+    """The cluster has answered.
 
     Attributes:
-        cores: of all nodes that are there now.
+        cores: cores of all nodes in the cluster now.
     """
 
     cores: int
@@ -41,9 +41,9 @@ class Made(NamedTuple):
     """Outcome of a task.
 
     Attributes:
-        number: of the task.
-        packed: its pickled outcome; None: its worker was lost.
-        loss: how that is known.
+        number: number of the task.
+        packed: its pickled outcome; None if its worker was lost.
+        loss: evidence of the loss.
     """
 
     number: int
@@ -52,65 +52,65 @@ class Made(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """The cluster cannot be joined, or used any more.
+    """The cluster cannot be joined or used any more.
 
     Attributes:
-        problem: in a few words.
+        problem: the reason in a few words.
     """
 
     problem: str
 
 
 class _Line:
-    """The way to the process that started this one, for several threads."""
+    """The pipe to the parent process, for use by several threads."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._lock = threading.Lock()
 
     def say(self, message: Joining | Beat | Made | Refused) -> None:
-        with self._lock, contextlib.suppress(OSError):  # whoever asked has ended, and so does this process
+        with self._lock, contextlib.suppress(OSError):  # the parent has ended, and so will this process
             self._pipe.send(message)
 
 
 def serve(pipe: Connection, address: str, beat_s: float, silent_s: float) -> None:
-    """Join the cluster and have tasks carried out there, until the other end of the pipe wants no more.
+    """Join the cluster and carry out tasks there, until the other end of the pipe closes or sends None.
 
     Args:
-        pipe: takes pairs of a number and pickled work, and gives messages.
-        address: of the cluster, as Ray takes it.
-        beat_s: time between two messages that the cluster answers, s.
-        silent_s: time without an answer of its head after which the cluster is lost, s.
+        pipe: receives pairs of a number and pickled work, and returns messages.
+        address: address of the cluster in Ray's form.
+        beat_s: time between two `Beat` messages, s.
+        silent_s: time without an answer of the head after which the cluster counts as lost, s.
     """
     ignore_interrupts()
     threading.Thread(target=end_with_parent, daemon=True).start()
     _print_nothing()
     line = _Line(pipe)
     orders: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
-    # Always ready to receive, also while Ray waits.
+    # A separate thread always receives, also while Ray waits.
     threading.Thread(target=_receive, args=(pipe, orders), daemon=True).start()
     try:
         ray = _joined(line, address)
         threading.Thread(target=_beat, args=(ray, line, beat_s, silent_s), daemon=True).start()
         _work(ray, line, orders)
-    except Exception as error:  # Ray has many, of no common kind: all say that the cluster cannot be used
+    except Exception as error:  # Ray has many errors without a common base; all mean an unusable cluster
         line.say(Refused(_first_line(error)))
-    # Not by way of the interpreter's own end: threads of Ray may wait for what is gone.
+    # Skips the interpreter's normal exit, where threads of Ray could wait for a lost cluster.
     os._exit(0)
 
 
 def carry_out_packed(packed: bytes) -> bytes:
-    """Do the work in a worker; pickled here and there, so that the client need not know what is in it."""
+    """Do the work in a worker. Both ends pickle, so that the client need not import the work's modules."""
     return pickle.dumps(carry_out(pickle.loads(packed)))
 
 
 def _joined(line: _Line, address: str) -> Any:
-    # Said before it is imported: it tells its makers how it is used.
+    # Set before the import, because Ray reports usage statistics by default.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import ray
 
-    # It warns of being used in a thread, which is meant.
+    # Ray warns of use in a thread, which is intended.
     logging.getLogger("ray").setLevel(logging.ERROR)
     line.say(Joining())
     if address == AUTO:
@@ -121,12 +121,12 @@ def _joined(line: _Line, address: str) -> Any:
 
 
 def _check_own_node() -> None:
-    """Refuse what is left on this machine of a cluster that has ended: Ray would wait for it.
+    """Refuse the remains of an ended cluster on this machine, because Ray would wait for it.
 
     Raises:
-        ClusterError: if nobody answers where the cluster was.
+        ClusterError: if no server answers at the address of the cluster.
     """
-    # WORKAROUND(ray 2.60.0): no public name says which address "auto" is before it is joined.
+    # WORKAROUND(ray 2.60.0): no public function returns the address of "auto" before joining.
     from ray._private import services
 
     ClusterAddress.parse(services.get_ray_address_from_environment(AUTO, None)).check()
@@ -154,23 +154,23 @@ def _work(ray: Any, line: _Line, orders: queue.SimpleQueue[tuple[int, bytes] | N
                 line.say(Refused("the node of this machine, through which it is reached, has ended"))
                 return
             except ray.exceptions.RayError as error:
-                # A worker is lost only if the cluster is there to tell.
+                # Only a reachable cluster can report the loss of a worker.
                 _cores(ray)
                 line.say(Made(number, None, type(error).__name__))
 
 
 def _leave(ray: Any, references: list[Any]) -> None:
     for reference in references:
-        with contextlib.suppress(Exception):  # it may have ended, or the cluster may be gone
+        with contextlib.suppress(Exception):  # it may have ended, or the cluster may be lost
             ray.cancel(reference, force=True)
     with contextlib.suppress(Exception):
         ray.shutdown()
 
 
 def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
-    """Report again and again that the cluster answers; the count of its cores comes from its head.
+    """Report regularly that the cluster answers; its head supplies the number of cores.
 
-    Ray itself waits a minute for a head that has ended, and workers that are at a task carry on meanwhile.
+    Ray waits a minute for a dead head, and workers with a task continue meanwhile.
     """
     while True:
         time.sleep(beat_s)
@@ -187,12 +187,12 @@ def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
 
 
 def no_answer(limit_s: float) -> str:
-    """The problem of a cluster, or of its client, that was silent for so long."""
+    """The problem of a silent cluster or client."""
     return f"no answer within {limit_s:g} s"
 
 
 def _cores(ray: Any) -> int:
-    """Cores of the nodes that are there now: nodes come and go."""
+    """Cores of the current nodes, whose number may change."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
@@ -206,7 +206,7 @@ def _receive(pipe: Connection, orders: queue.SimpleQueue[tuple[int, bytes] | Non
 
 
 def _print_nothing() -> None:
-    """Keep Ray's messages off the terminal, also those that its libraries write without Python."""
+    """Keep Ray's messages off the terminal, including those of its native libraries."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)

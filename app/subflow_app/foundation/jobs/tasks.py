@@ -1,4 +1,4 @@
-"""A task as it goes to whoever carries it out, and what comes back."""
+"""Tasks for an executor, and their answers."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Stoppable(Protocol):
-    """What can be ended."""
+    """Work that can be ended early."""
 
     def stop(self) -> None:
-        """End soon, and keep what there is. Any thread may call this."""
+        """End soon and keep existing results. Any thread may call this."""
 
 
 OnStart = Callable[[Stoppable], None]
-"""Is handed what ends the work that has just begun."""
+"""Receives the object that can stop the work that has just begun."""
 
 
 class Task(NamedTuple):
-    """A task.
+    """A task for an executor.
 
     Attributes:
-        number: by which whoever gave it knows it.
-        work: that is to be done; it can be sent to another process, and so can what it returns. It does not raise.
+        number: identifies the task for its sender.
+        work: the function to call; it can be pickled, as can its result, and it does not raise.
     """
 
     number: int
@@ -30,12 +30,12 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of a task.
+    """The answer to a task.
 
     Attributes:
-        number: of the task.
-        outcome: that its work returned; None if whoever had it is gone.
-        loss: how that is known; empty if there is an outcome.
+        number: number of the task.
+        outcome: result of its work; None if the worker was lost.
+        loss: evidence of the loss; empty if the task has an outcome.
     """
 
     number: int
@@ -44,5 +44,5 @@ class Answer(NamedTuple):
 
 
 def carry_out(work: Callable[[OnStart], Any]) -> Any:
-    """Do the work where nothing but the end of the process stops it."""
+    """Do work that only the end of the process can stop."""
     return work(lambda _stoppable: None)
