@@ -1,1 +1,1 @@
-"""Assembly."""
+"""Assembly of the window and the command line from features."""

@@ -1,7 +1,7 @@
 """The start of the window: application object, log, theme, language, and the report of a bug.
 
-Where Qt finds no display, it aborts the process, so the program ends earlier with a clear message. The language is
-chosen before any widget of the window is made.
+If Qt finds no display, it aborts the process, so the program ends earlier with a clear message. The language is chosen
+before any widget of the window is made.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# What the docking system says on the tabs of panels; it brings no translations of its own.
+# Texts of the docking system on the tabs of panels; the library has no translations of its own.
 DOCKING_TEXTS = (
     translatable("Close"),
     translatable("Close Active Tab"),
@@ -81,18 +81,18 @@ DOCKING_TEXTS = (
 
 
 def choose_language(application: QApplication, setting: str) -> None:
-    """Shows everything from now on in the language of the setting, the texts of Qt's own dialogs included.
+    """Show all texts from now on in the language of the setting, including those of Qt's own dialogs.
 
     Args:
-        application: gets Qt's translations.
-        setting: one of `core.settings.LANGUAGE_CHOICES`.
+        application: receives Qt's translations.
+        setting: one of `LANGUAGE_CHOICES`.
     """
     code = language_for(setting, QLocale.system().uiLanguages())
     use_language(code)
     for before in application.findChildren(QTranslator, options=Qt.FindChildOption.FindDirectChildrenOnly):
         application.removeTranslator(before)
         before.deleteLater()
-    # Fields that Qt reads and writes have a decimal point as all others, see `vocabulary.language`.
+    # Qt's input fields use a decimal point like all other numbers, see `vocabulary.language`.
     QLocale.setDefault(QLocale.c())
     if code == ENGLISH:
         return
@@ -106,15 +106,15 @@ def choose_language(application: QApplication, setting: str) -> None:
 
 
 class _DockingTexts(QTranslator):
-    """Translates what the docking system says by our catalogue."""
+    """Translates the texts of the docking system with our catalogue."""
 
     def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:
-        """Qt asks for everything here; what is not the docking system's is left to the others."""
+        """Translate texts of the docking system; Qt asks here for all texts, and None passes to the next translator."""
         is_docking = context.startswith("ads::") or context == "QObject"
         return tr(source) if is_docking and source in DOCKING_TEXTS else None
 
     def isEmpty(self) -> bool:
-        """Not empty: Qt would not ask."""
+        """False, because Qt skips an empty translator."""
         return False
 
 
@@ -126,10 +126,10 @@ MessageHandler = Callable[[QtMsgType, QMessageLogContext, str], None]
 class Application(QApplication):
     """The application object of the program."""
 
-    file_wanted = Signal(object)  # Path: macOS tells a running program so which file was double-clicked
+    file_wanted = Signal(object)  # Path: macOS reports a double-clicked file in this way to the running program
 
     def event(self, event: QEvent) -> bool:
-        """Hears of files that are to be opened."""
+        """Emit `file_wanted` if the system asks to open a file."""
         if isinstance(event, QFileOpenEvent) and event.file():
             self.file_wanted.emit(Path(event.file()))
             return True
@@ -137,16 +137,16 @@ class Application(QApplication):
 
 
 def application_or_end(arguments: list[str], handler: MessageHandler) -> Application:
-    """Makes the application object; where there is no display, the process ends with a line that says so.
+    """Make the application object; without a display, the process ends with a message in one line.
 
     Args:
-        arguments: of the program.
-        handler: hears what Qt says from then on, and what it said while it was looking for a display.
+        arguments: arguments of the program.
+        handler: receives all messages of Qt, including the earlier ones from the search for a display.
     """
     heard: list[tuple[QtMsgType, str]] = []
 
     def hear(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
-        # What comes after a fatal message is abort(): nothing can be raised through Qt's own frames.
+        # Qt calls abort() after a fatal message, and an exception cannot pass through Qt's stack frames.
         if kind == QtMsgType.QtFatalMsg:
             _end([text for _kind, text in heard])
         heard.append((kind, text))
@@ -162,7 +162,7 @@ def application_or_end(arguments: list[str], handler: MessageHandler) -> Applica
 def _end(said: list[str]) -> None:
     text = no_display_text(said, os.environ)
     logging.getLogger(__name__).info("%s; message of Qt: %s", text, said)
-    # A program without a console has no stderr, and then the log alone.
+    # A program without a console has no stderr, so the message is only in the log.
     if sys.stderr is not None:
         sys.stderr.write(f"subflow: {text}\n")
         sys.stderr.flush()
@@ -173,31 +173,32 @@ def _end(said: list[str]) -> None:
 
 _LOG_BYTES = 1_000_000
 _LOG_FILES_KEPT = 3
-# Said by platforms without a window manager about every resize, every dialog and every menu; nothing is wrong.
+# Platforms without a window manager print these messages for each resize, dialog and menu.
 _HARMLESS = tuple(
     f"This plugin does not support {what}" for what in ("propagateSizeHints", "raise()", "grabbing the keyboard")
 )
 
 
 def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | None = None) -> int:
-    """Opens the window and returns when it is closed.
+    """Open the window and return when it is closed.
 
     Args:
-        file: scenario or database to open; the shipped demo and the user's own database if left out.
-        prepared: told the window just before it is shown; what it returns lives as long as the window.
+        file: scenario or database to open; default: the shipped demo and the user's database.
+        prepared: called with the window just before it is shown; its result lives as long as the window.
 
     Returns:
         Exit code of the program.
     """
-    # What is made while the window starts stays, and looking through it again and again finds nothing to free.
+    # Objects made at startup live as long as the window, so collecting them repeatedly would free nothing.
     gc.disable()
     _start_log()
-    # Read by Qt when the application is made, hence before there are preferences.
+    # Qt reads this variable when the application is made, i.e. before the preferences exist.
     scale = load_settings().scale_percent
     if scale != 100:
         os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
     application = make_application(sys.argv[:1])
-    # Imported here: building the window's modules costs more than the application, which has an icon to show first.
+    # Imported here: the window's modules take longer to import than the application object, whose icon should show
+    # first.
     from subflow_app.shell.actions import ACTIONS
     from subflow_app.shell.main_window import MainWindow
 
@@ -233,9 +234,9 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
 
 
 def make_application(arguments: list[str]) -> QApplication:
-    """The application object, with its name, icon and log; the one that exists, if there is one.
+    """The application object with its name, icon and log handler; an existing one is returned.
 
-    Where there is no display, the process ends.
+    Without a display, the process ends.
     """
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
@@ -249,12 +250,12 @@ def make_application(arguments: list[str]) -> QApplication:
 
 
 def window_icon() -> QIcon:
-    """The program's icon, also in menus and task bars."""
-    return QIcon(str(resource_path("icon.svg")))  # installers draw theirs from it too: packaging/icons.py
+    """The program's icon, also for menus and task bars."""
+    return QIcon(str(resource_path("icon.svg")))  # packaging/icons.py makes the icons of installers from it, too
 
 
 class _AfterFirstPaint(QObject):
-    """Lets the window load the rest once it has been painted: the plots, and the database in the background."""
+    """Loads the rest after the first paint: the plots, and the database in the background."""
 
     def __init__(self, window: MainWindow, *, welcomes: bool) -> None:
         super().__init__(window)
@@ -263,7 +264,7 @@ class _AfterFirstPaint(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Waits for the first paint, then is not asked any more."""
+        """Load the rest after the first paint, and remove this filter."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
             QTimer.singleShot(0, self, self._load)
@@ -271,7 +272,7 @@ class _AfterFirstPaint(QObject):
 
     def _load(self) -> None:
         if not self._window.isVisible():
-            return  # closed right after its first paint: nobody would wait for the thread that opens the database
+            return  # closed after its first paint, so start no thread for the database
         for settled in (self._window.database.opened, self._window.database.failed):
             settled.connect(_spare_collector)
         self._window.load()
@@ -280,10 +281,10 @@ class _AfterFirstPaint(QObject):
 
 
 def _spare_collector(_told: object = None) -> None:
-    """Begins garbage collection, which waits for the end of the start, and leaves out what is loaded by then.
+    """Start garbage collection after startup, and exempt all objects loaded by then.
 
-    Going through all of that takes a tenth of a second each time.
-    What is made from now on is collected as ever; most of what there is lives as long as the window.
+    Scanning the exempted objects would take a tenth of a second each time. Objects created later are collected
+    normally; most of the earlier ones live as long as the window.
     """
     if not gc.isenabled():
         gc.freeze()
@@ -291,9 +292,9 @@ def _spare_collector(_told: object = None) -> None:
 
 
 class _Signals(QObject):
-    """Ctrl-C in the terminal, its end and SIGTERM close the window as a person would: a run is stopped and kept.
+    """Closes the window on Ctrl-C, SIGHUP or SIGTERM as on the user's request: a run is stopped and kept.
 
-    Python runs its signal handlers between bytecodes, and an idle event loop has none: a signal therefore also writes
+    Python runs signal handlers between bytecodes, and an idle event loop executes none. Therefore a signal also writes
     to a socket that the event loop watches.
     """
 
@@ -311,7 +312,7 @@ class _Signals(QObject):
             signal.signal(number, self._on_signal)
 
     def release(self) -> None:
-        """Gives the signals back, before the sockets go."""
+        """Restore the default signal handlers, before closing the sockets."""
         for number in self._before:
             signal.signal(number, signal.SIG_IGN if number not in (signal.SIGINT, signal.SIGTERM) else signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
@@ -323,12 +324,12 @@ class _Signals(QObject):
         self._reader.recv(64)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        # What it interrupts goes on afterwards, and shall not find its window closed.
+        # Not immediately, because the interrupted code continues and needs its window.
         QTimer.singleShot(0, self._window, self._window.close_at_once)
 
 
 def _start_log() -> None:
-    """Everything from "info" on goes to the user's log file, warnings to stderr too."""
+    """Log messages from INFO on to the user's log file, and warnings to stderr, too."""
     root = logging.getLogger()
     if root.handlers:
         return
@@ -350,12 +351,12 @@ def _start_log() -> None:
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
-    """The log file. Where it cannot be written, on a full disk say, that is said once; the window has its own log."""
+    """The log file; a write error, as on a full disk, is reported once. The window keeps its log in memory."""
 
     _has_failed = False
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Says it; Python's own way is a traceback on stderr for each message."""
+        """Report a write error once; by default, Python prints a traceback on stderr for each message."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)
@@ -366,7 +367,7 @@ class _LogFile(logging.handlers.RotatingFileHandler):
 
 def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
     if text.startswith(_HARMLESS) or (text.startswith("Detected locale") and "has switched to" in text):
-        return  # the second is that of systems without a locale of UTF-8, where Qt has found one of its own
+        return  # the second message appears on systems without a UTF-8 locale, where Qt selects another one
     levels = {
         QtMsgType.QtDebugMsg: logging.DEBUG,
         QtMsgType.QtInfoMsg: logging.INFO,

@@ -1,6 +1,6 @@
-"""The command palette: everything that can be done or opened, found by typing a few letters.
+"""The command palette: fuzzy search over actions, panels, files and runs.
 
-The search is fuzzy: the typed letters occur in this order, best at the beginnings of words.
+A text matches if it contains the typed letters in this order; matches at the beginnings of words rank highest.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Points for a letter: in sequence with the one before, at the beginning of a word, anywhere else.
+# Points for a letter: in sequence with the preceding letter, at the beginning of a word, anywhere else.
 _IN_SEQUENCE, _AT_WORD, _ELSEWHERE = 8, 7, 1
-# What a match in the second text of an entry is worth beside one in its first, and so on.
+# Factor of a match for each text after the first one of an entry.
 _LATER_TEXT = 0.5
 
 
 def rank(query: str, entries: Iterable[T], texts: Callable[[T], Sequence[str]]) -> list[T]:
-    """The entries that match, best first; those that match equally well keep their order.
+    """The matching entries, best first; entries with equal scores keep their order.
 
     Args:
-        query: words; each must match in some text of an entry.
-        entries: what is searched.
-        texts: of an entry, the most telling first.
+        query: search words; each must match in some text of an entry.
+        entries: the entries to search.
+        texts: returns the texts of an entry, the most important first.
     """
     words = query.lower().split()
     scored = []
@@ -70,20 +70,20 @@ def rank(query: str, entries: Iterable[T], texts: Callable[[T], Sequence[str]]) 
                 break
             score += best
         else:
-            # Of two that match alike the shorter one is closer to what was typed.
+            # At equal scores, the shorter title is closer to the query.
             scored.append((score - 0.01 * len(lowered[0]) * bool(words), entry))
     return [entry for _score, entry in sorted(scored, key=lambda pair: -pair[0])]
 
 
 def _score(word: str, text: str, *, is_title: bool) -> float:
-    """How well a word matches, per letter; 0 if it does not."""
+    """Score per letter of a word; 0 without a match."""
     whole = text.find(word)
     if whole >= 0:
         begins = whole == 0 or not text[whole - 1].isalnum()
-        # A word as it stands is better than any letters scattered over others, best of all where a title begins.
+        # A contiguous match is better than scattered letters, and best at the beginning of a title.
         return _IN_SEQUENCE * (2.2 if is_title and whole == 0 else 2.0 if begins else 1.4) + len(word)
     if not is_title:
-        # Long texts hold most letters in any order.
+        # Long texts contain most letters in any order.
         return 0.0
     points, at, before = 0, 0, -2
     for letter in word:
@@ -99,12 +99,12 @@ def _score(word: str, text: str, *, is_title: bool) -> float:
             points += _AT_WORD if beginning == found else _ELSEWHERE
         before, at = found, found + 1
     mean = points / len(word)
-    # Letters that are scattered without any order match nearly everything, and help nobody.
+    # Scattered letters match nearly every text, so such matches are useless.
     return mean if mean >= 0.5 * _AT_WORD else 0.0
 
 
 def _next_beginning(text: str, letter: str, at: int) -> int:
-    """Where the next word begins with this letter; -1 if none does."""
+    """Position of the next word that begins with this letter; -1 if none does."""
     while (at := text.find(letter, at)) >= 0:
         if at == 0 or not text[at - 1].isalnum():
             return at
@@ -119,16 +119,16 @@ _WIDTH = 640
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that the palette offers.
+    """One entry of the palette.
 
     Attributes:
-        title: what it is called.
-        path: where it stands: menus, or what kind of thing it is.
+        title: its name.
+        path: its menu path, or its kind.
         keys: its shortcut.
         icon_name: its icon, by meaning.
-        words: what it is found by besides its title and path.
-        run: does it.
-        refusal: why it cannot be done now; empty if it can.
+        words: further text to search.
+        run: carries it out.
+        refusal: reason why it cannot be carried out now; empty if it can.
     """
 
     title: str
@@ -141,7 +141,7 @@ class Entry:
 
 
 class PalettePorts(Protocol):
-    """Parts of the window that the palette finds things in."""
+    """Parts of the window with entries for the palette."""
 
     bar: ActionBar
     docks: Docks
@@ -153,7 +153,7 @@ class PalettePorts(Protocol):
 
 
 def entries_of(ports: PalettePorts) -> list[Entry]:
-    """Everything that they offer now: actions, panels, files and runs."""
+    """All current entries: actions, panels, files and runs."""
     return [
         *_actions(ports.bar),
         *_panels(ports.docks),
@@ -163,10 +163,10 @@ def entries_of(ports: PalettePorts) -> list[Entry]:
 
 
 class CommandPalette(QDialog):
-    """A field to type in and the entries that match; Enter does the one that is chosen."""
+    """A search field with the matching entries; Enter runs the chosen one."""
 
     def __init__(self, entries: Sequence[Entry], window: QWidget) -> None:
-        """Offers these, at the top of ``window``."""
+        """Show these entries, at the top of ``window``."""
         super().__init__(window, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("command_palette")
         self.setWindowTitle(tr("Command palette"))
@@ -177,7 +177,7 @@ class CommandPalette(QDialog):
         self.list.setModel(self.model)
         self.list.setItemDelegate(_Delegate(self.list))
         self.list.setUniformItemSizes(True)
-        # The keyboard stays in the field, where the arrows move the choice.
+        # The search field keeps the keyboard focus, and its arrow keys move the selection.
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.hint = named(Label(self, wordWrap=True), "palette_hint")
@@ -197,12 +197,12 @@ class CommandPalette(QDialog):
         self.move(window.mapToGlobal(QRect(0, 0, window.width(), 0).center()).x() - width // 2, window.y() + 60)
 
     def chosen(self) -> Entry | None:
-        """The entry that Enter would do."""
+        """The entry that Enter would run."""
         entry: Entry | None = self.list.currentIndex().data(ROW_ROLE)
         return entry
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Gives the keys that move the choice to the list."""
+        """Pass the keys that move the selection to the list."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             moves = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
             if event.key() in moves:
@@ -225,7 +225,7 @@ class CommandPalette(QDialog):
         entry = self.chosen()
         if entry is None or entry.refusal:
             return
-        # Closed first: what is done may open a dialog of its own, or move the focus.
+        # Close first, because the entry may open a dialog or move the focus.
         self.accept()
         entry.run()
 
@@ -233,7 +233,7 @@ class CommandPalette(QDialog):
 class _Entries(ListModel[Entry]):
     def __init__(self, entries: Sequence[Entry], parent: QObject) -> None:
         super().__init__(lambda entry: entry.title, parent)
-        # Of two that match alike, what can be done comes first.
+        # At equal scores, entries that can run now come first.
         self._all = sorted(entries, key=lambda entry: bool(entry.refusal))
         self.rows = self._all
 
@@ -247,7 +247,7 @@ class _Entries(ListModel[Entry]):
 
 
 class _Delegate(QStyledItemDelegate):
-    """Icon and title at the left, where it stands behind them, the shortcut at the right."""
+    """Draws icon, title and path at the left, and the shortcut at the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, option.fontMetrics.height() + 12)
@@ -300,7 +300,7 @@ def _actions(bar: ActionBar) -> Iterator[Entry]:
 
 
 def _menu_paths() -> dict[str, str]:
-    """Where each action stands, e.g. ``View › Plots › Interval plots``."""
+    """Menu path of each action, e.g. ``View › Plots › Interval plots``."""
     paths: dict[str, str] = {}
 
     def note(entries: Sequence[str], above: str) -> None:

@@ -1,4 +1,4 @@
-"""The commands of ``subflow``: ``app`` is their list, ``main`` runs it."""
+"""The commands of ``subflow``: ``app`` lists them, ``main`` runs one."""
 
 from __future__ import annotations
 
@@ -138,15 +138,15 @@ app.command()(guide.guide)
 
 
 def main() -> int:
-    """Run the command line on ``sys.argv``; returns the exit code.
+    """Run the command line in ``sys.argv`` and return the exit code.
 
-    A bug leaves with its traceback, and a report of it is kept.
+    A bug ends with its traceback, and a crash report is saved.
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal or file that cannot hold an arrow gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    # Whatever else is typed may be private.
+    # Other words on the command line may be private, so the crash report names only the command.
     command = next((word for word in sys.argv[1:2] if word in _names()), "")
     try:
         with reporting_bugs(f"subflow {command}".rstrip()):
@@ -158,7 +158,7 @@ def main() -> int:
 
 
 def _names() -> set[str]:
-    """Of all commands."""
+    """Names of all commands."""
     groups = {group.name for group in app.registered_groups}
     commands = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
     return {name for name in groups | commands if name}

@@ -40,7 +40,7 @@ KINDS = (
     CrashFeature,
     RescueFeature,
     PlayheadFeature,
-    # Behind the playhead: a click takes that to a time, and then to the decision that explains it.
+    # After the playhead: a click first moves the playhead to a time, and then shows the decision that explains it.
     ExplainFeature,
     ForkFeature,
     SweepFeature,
@@ -54,10 +54,10 @@ KINDS = (
 
 
 class Features:
-    """Those of one window."""
+    """The features of one window."""
 
     def __init__(self, window: W, kinds: Sequence[Callable[[W], Feature]]) -> None:
-        """Makes one of each kind, with the window as its ports."""
+        """Make one feature of each kind, with the window as its ports."""
         self._by_kind: dict[type[Feature], Feature] = {}
         for make in kinds:
             feature = make(window)
@@ -65,32 +65,32 @@ class Features:
             self._by_kind[type(feature)] = feature
 
     def __iter__(self) -> Iterator[Feature]:
-        """Each of them, in the order of the list."""
+        """Iterate over the features in the order of the list."""
         return iter(self._by_kind.values())
 
     def __getitem__(self, kind: type[F]) -> F:
-        """The one of that class."""
+        """The feature of a class."""
         found = self._by_kind[kind]
         assert isinstance(found, kind)
         return found
 
     def panels(self) -> dict[str, QWidget]:
-        """Their panels by name."""
+        """Panels of the features by name."""
         return {feature.panel_name: feature.panel for feature in self if feature.panel is not None}
 
     def strips(self) -> list[QWidget]:
-        """What goes below the panels."""
+        """Widgets below the panels."""
         return [feature.strip for feature in self if feature.strip is not None]
 
     def connect_parts(self) -> None:
-        """Connects them with the parts of the window."""
+        """Connect the features to parts of the window."""
         for feature in self:
             feature.connect_parts()
 
     def possible(self) -> frozenset[str]:
-        """Ids of their actions that can be done now."""
+        """Ids of all actions of features that can run now."""
         return frozenset[str]().union(*(feature.possible() for feature in self))
 
     def may_close(self) -> bool:
-        """Whether all of them may be closed."""
+        """True if all features may be closed."""
         return all(feature.may_close() for feature in self)

@@ -1,4 +1,4 @@
-"""``subflow figure-worker``: the process that draws for the window, and prints for window and commands."""
+"""``subflow figure-worker``: the process that draws figures for the window and prints PDF files."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def _printed(job: PrintJob) -> bytes:
 
     try:
         from subflow_app.features.paper.qt.printing import print_pages
-    except ImportError as error:  # Qt needs libraries of the system that a server may lack
+    except ImportError as error:  # Qt needs system libraries that a server may lack
         raise ExportError(f"a PDF cannot be printed: {error}; HTML needs nothing more") from error
     return print_pages(job)

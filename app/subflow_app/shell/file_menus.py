@@ -1,7 +1,7 @@
-"""The submenus that list files, and the files that are dropped on the window.
+"""Submenus that list files, and files that are dropped on the window.
 
-The submenus list the shipped examples and the files that were opened last. A dropped file opens according to its
-kind, and the message for any other file names the kinds that can be opened.
+The submenus list the shipped examples and the recent files. A dropped file opens according to its kind, and the message
+for any other file lists the accepted kinds.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
 
 
-# The titles that `menus` places them with.
+# Titles by which `menus` places these submenus.
 EXAMPLES = "Open &example"
 RECENT = "Open &recent"
 
 
 class FileMenus(QObject):
-    """Filled each time they open."""
+    """Submenus of files, filled each time they open."""
 
     def __init__(self, documents: Documents, preferences: Preferences, parent: QWidget) -> None:
-        """Empty menus of the window ``parent``."""
+        """Make empty menus of the window ``parent``."""
         super().__init__(parent)
         self._documents = documents
         self._preferences = preferences
@@ -46,7 +46,7 @@ class FileMenus(QObject):
         self._recent = self._make(RECENT, "recent", self._fill_recent, parent)
 
     def by_title(self) -> dict[str, QMenu]:
-        """The menus by the titles that ``menus`` places them with."""
+        """The menus by their titles in ``menus``."""
         return {EXAMPLES: self._examples, RECENT: self._recent}
 
     def _make(self, title: str, name: str, fill: Callable[[], None], parent: QWidget) -> QMenu:
@@ -86,7 +86,7 @@ class FileMenus(QObject):
 
 
 class FileDrops(QObject):
-    """What one window does with files that are dragged over it."""
+    """Opens files that are dropped on a window."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class FileDrops(QObject):
         preferences: Preferences,
         parent: QObject,
     ) -> None:
-        """Opens files in these parts of a window."""
+        """Keep the parts of the window that open files."""
         super().__init__(parent)
         self._documents = documents
         self._database = database
@@ -107,24 +107,24 @@ class FileDrops(QObject):
         self._trace_opener: Callable[[Path], object] | None = None
 
     def set_trace_opener(self, opener: Callable[[Path], object]) -> None:
-        """Has measured traces opened by this."""
+        """Set the function that opens measured traces."""
         self._trace_opener = opener
 
     def enter(self, event: QDragEnterEvent) -> None:
-        """Takes files of any kind: a refusal with its reason is worth more than a cursor that says no."""
+        """Accept files of any kind, because a refusal with a reason is more helpful than a cursor."""
         if _files(event):
             event.acceptProposedAction()
 
     def drop(self, event: QDropEvent) -> None:
-        """Opens what was dropped, once the program that it comes from has been answered."""
+        """Open the dropped files, after answering the program from which they come."""
         files = _files(event)
         if files:
             event.acceptProposedAction()
-            # A question about unsaved changes must not hold that program up.
+            # A question about unsaved changes must not block that program.
             QTimer.singleShot(0, self, lambda: self.open(files))
 
     def open(self, files: Sequence[Path]) -> None:
-        """Opens one scenario or graph and one database; the other scenarios come to the recent files."""
+        """Open one scenario or graph and one database; add the other scenarios to the recent files."""
         refused = [file for file in files if self._opener(file) is None]
         usable = [file for file in files if file not in refused]
         databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]
@@ -182,5 +182,5 @@ def _is_trace(file: Path) -> bool:
 
 
 def _files(event: QDropEvent) -> list[Path]:
-    """The files of this computer that are dragged."""
+    """The dragged files on this computer."""
     return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]

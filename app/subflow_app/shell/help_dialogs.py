@@ -1,6 +1,6 @@
-"""Help dialogs: the list of shortcuts from the table of actions, and the welcome of the first start.
+"""Help dialogs: the list of shortcuts from the table of actions, and the welcome dialog.
 
-The welcome offers three doors into the program, and the files that were opened last.
+The welcome dialog offers three starting points and the recent files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from subflow_app.toolkit.widgets.shorthand import Label, close_button, heading, 
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.gate import is_there
 
-# Gestures and keys that are not actions: (where, what to do, what happens).
+# Gestures and keys that are not actions: (place, gesture, effect).
 GESTURES = (
     ("Plots", "Wheel", "Zoom time at the cursor"),
     ("Plots", "Drag", "Move through time"),
@@ -48,10 +48,10 @@ GESTURES = (
 
 
 class ShortcutsDialog(QDialog):
-    """All shortcuts, by menu, with a filter."""
+    """All shortcuts by menu, with a filter."""
 
     def __init__(self, specs: Sequence[ActionSpec[Any]], parent: QWidget | None = None) -> None:
-        """Lists the shortcuts of this table."""
+        """List the shortcuts in this table."""
         super().__init__(parent)
         self._sections = _sections(specs)
         self.setObjectName("shortcuts_dialog")
@@ -82,7 +82,7 @@ class ShortcutsDialog(QDialog):
 
 
 def _sections(specs: Sequence[ActionSpec[Any]]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """Title and (keys, what happens, where) of every shortcut and gesture."""
+    """Title of each section, with the (keys, effect, place) of its shortcuts and gestures."""
     by_id = {spec.id: spec for spec in specs}
     sections = [
         (
@@ -107,7 +107,7 @@ def _row(spec: ActionSpec[Any]) -> tuple[str, str, str]:
 _FILES_SHOWN = 4
 _WIDTH, _ICON = 500, 26
 
-# Name -> (title, what is behind it, icon).
+# Name -> (title, description, icon).
 DOORS = {
     "demo": (
         translatable("See the demo"),
@@ -128,13 +128,13 @@ DOORS = {
 
 
 class WelcomeDialog(QDialog):
-    """Three doors; Escape leaves what is open as it is."""
+    """Three starting points; Escape changes nothing."""
 
     door_chosen = Signal(str)
     file_chosen = Signal(str)
 
     def __init__(self, recent_files: Sequence[str], parent: QWidget | None = None) -> None:
-        """Offers the doors and these files, those that are still there."""
+        """Offer the starting points and the recent files that still exist."""
         super().__init__(parent)
         self.setObjectName("welcome_dialog")
         self.setWindowTitle(tr("Welcome to Subflow"))
@@ -175,7 +175,7 @@ class WelcomeDialog(QDialog):
 
 
 class _Door(QPushButton):
-    """A wide button with an icon, a title and what is behind it."""
+    """A wide button with an icon, a title and a description."""
 
     def __init__(self, title: str, behind: str, icon_name: str, colour: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -201,5 +201,5 @@ class _Door(QPushButton):
         self.setFixedHeight(grid.heightForWidth(_WIDTH))
 
     def sizeHint(self) -> QSize:
-        """As wide as a line of text is comfortable."""
+        """A comfortable width for reading."""
         return QSize(_WIDTH, self.height())

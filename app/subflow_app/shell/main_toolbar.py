@@ -1,7 +1,7 @@
-"""The menu bar, the toolbar and the status buttons of the window; bar and toolbar come from the tables in `menus`.
+"""Menu bar, toolbar and status buttons of the window; menu bar and toolbar come from the tables in `menus`.
 
-The buttons at the right end of the status bar show the state of the run, the problems of the scenario and the
-database in use.
+The buttons at the right end of the status bar show unread warnings, the problems of the scenario and the database in
+use.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from subflow_app.toolkit.workspaces import WORKSPACES
 from subflow_app.vocabulary.language import tr, translatable, trn
 
 _ICON = 18
-# Names of the run action, by what it does next.
+# Names of the run action in its three states.
 _RUN_WORDS = (translatable("&Run"), translatable("&Pause"), translatable("&Resume"))
 
 
 def fill_menu_bar(window: QMainWindow, bar: ActionBar, filled: Mapping[str, QMenu]) -> None:
-    """Adds all menus to the menu bar; `filled` has the submenus, by title, that the window fills itself."""
+    """Add all menus to the menu bar; `filled` has the submenus, by title, that the window fills."""
     menus = dict(filled)
     for title in SUBMENUS:
         menus[title] = named(QMenu(tr(title), window), f"menu_{title.replace(' ', '_').lower()}")
@@ -41,10 +41,10 @@ def fill_menu_bar(window: QMainWindow, bar: ActionBar, filled: Mapping[str, QMen
 
 
 class MainToolbar(QToolBar):
-    """Buttons of the actions used most, with the speed and the workspace."""
+    """Buttons of the most frequent actions, with the speed and the workspace."""
 
     def __init__(self, bar: ActionBar, window: QMainWindow) -> None:
-        """Makes the buttons; `bar` has the actions."""
+        """Make the buttons; `bar` supplies the actions."""
         super().__init__(tr("Toolbar"), window, movable=False)
         named(self, "toolbar")
         self._bar = bar
@@ -56,7 +56,7 @@ class MainToolbar(QToolBar):
         self._workspace = self._drop_down(
             "workspace", [*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout"]
         )
-        # Between the presets of the speed none is on.
+        # A speed between the presets checks no preset.
         bar["run.speed_express"].actionGroup().setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
         for action_id in (
             *(f"run.speed_{speed}" for speed in SPEEDS),
@@ -69,7 +69,7 @@ class MainToolbar(QToolBar):
         self._update_buttons()
 
     def show_speed(self, limit: float | None) -> None:
-        """Shows a speed limit: a preset if there is one of it."""
+        """Show a speed limit, and check the preset with this limit, if any."""
         preset = next((name for name, (value, *_more) in SPEEDS.items() if value == limit), None)
         for name in SPEEDS:
             self._bar[f"run.speed_{name}"].setChecked(name == preset)
@@ -78,9 +78,9 @@ class MainToolbar(QToolBar):
         self._update_buttons()
 
     def set_undo_shown(self, is_shown: bool) -> None:
-        """Shows undo and redo, or leaves them to their keys."""
+        """Show or hide the buttons of undo and redo; their shortcuts always work."""
         entries = self.actions()
-        edge = entries[entries.index(self._bar["run.toggle"]) - 1]  # the separator behind them
+        edge = entries[entries.index(self._bar["run.toggle"]) - 1]  # the separator after them
         edge.setVisible(is_shown)
         for action_id in ("edit.undo", "edit.redo"):
             if is_shown:
@@ -114,13 +114,14 @@ class MainToolbar(QToolBar):
         run = self.widgetForAction(self._bar["run.toggle"])
         if isinstance(run, QToolButton):
             run.setObjectName("run_button")
-            # The words differ in length; the buttons beside must not jump.
+            # The words differ in length; the width stays fixed, so that other buttons do not move.
             widest = max(run.fontMetrics().horizontalAdvance(tr(word).replace("&", "")) for word in _RUN_WORDS)
             run.setMinimumWidth(widest + _ICON + 22)
 
     def _drop_down(self, name: str, action_ids: Sequence[str]) -> QToolButton:
         button = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), f"{name}_button")
-        # Like the other buttons of a toolbar: the keyboard has the menus, and the focus stays where a person works.
+        # Without keyboard focus, like other toolbar buttons: keyboard users have the menus, and the focus stays in the
+        # panel.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         menu = QMenu(button)
         self._bar.fill(menu, action_ids)
@@ -143,14 +144,14 @@ class MainToolbar(QToolBar):
 
 
 class StatusButtons(QObject):
-    """Three buttons behind the state of the run."""
+    """Three buttons after the state of the run."""
 
     problems_clicked = Signal()
     database_clicked = Signal()
     warnings_clicked = Signal()
 
     def __init__(self, bar: QStatusBar, run_status: QWidget) -> None:
-        """Fills the bar; ``run_status`` comes first."""
+        """Fill the status bar; ``run_status`` comes first."""
         super().__init__(bar)
         bar.setSizeGripEnabled(False)
         self._problems = named(QToolButton(bar), "problems_button")
@@ -173,17 +174,17 @@ class StatusButtons(QObject):
             bar.addPermanentWidget(widget)
 
     def show_problems(self, count: int) -> None:
-        """Says how many problems the scenario has; nothing if it has none."""
+        """Show the number of problems in the scenario; hidden without problems."""
         self._problems.setVisible(count > 0)
         self._problems.setText(trn("{count} problem", "{count} problems", count))
 
     def show_warnings(self, count: int) -> None:
-        """Says how many warnings of the log nobody has looked at; nothing if there are none."""
+        """Show the number of unread warnings in the log; hidden without warnings."""
         self._warnings.setVisible(count > 0)
         self._warnings.setText(trn("{count} warning", "{count} warnings", count))
 
     def show_database(self, database: DatabaseControl) -> None:
-        """Says where runs are kept."""
+        """Show the database in use."""
         path, has_store = database.path, database.store is not None
         self._database.setText(path.name if path is not None and has_store else tr("no database"))
         if not has_store:

@@ -1,4 +1,4 @@
-"""The main window: puts the parts together and passes facts between them; the parts know how, this file knows who."""
+"""The main window: creates the parts, places and connects them, and passes events between them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MainWindow(QMainWindow):
     """One window, one scenario, one database."""
 
     closing = Signal()
-    loaded = Signal()  # everything but the stored runs is there
+    loaded = Signal()  # all parts except the stored runs are ready
 
     def __init__(
         self,
@@ -86,17 +86,17 @@ class MainWindow(QMainWindow):
         recovery_folder: Path | None = None,
         example: str | None = None,
     ) -> None:
-        """Makes the window with a scenario; :meth:`load` brings plots and database.
+        """Make the window with a scenario; :meth:`load` adds plots and database.
 
         Args:
-            theme: the application's.
+            theme: the application's theme.
             preferences: the user's settings.
-            actions: the table of them.
-            dialogs: asks the person; tests pass one that answers.
-            state_file: where geometry and layout are kept.
-            desk_maker: brings the trainings, once the Train page is shown.
-            recovery_folder: where unsaved changes are kept.
-            example: shipped scenario to begin with, instead of a new one; opened later, all would be built twice.
+            actions: the table of actions.
+            dialogs: asks the user; tests pass a replacement with prepared answers.
+            state_file: file for geometry and layout.
+            desk_maker: makes the desk of trainings when the Train page is first shown.
+            recovery_folder: folder for unsaved changes.
+            example: shipped scenario to begin with, instead of a new one; opening it later would build all parts twice.
         """
         super().__init__()
         self.setObjectName("main_window")
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self._place_parts()
         self._connect_parts()
         self._restore_state()
-        # Once all is in its place: whatever comes while a style sheet is set is polished again.
+        # After placing all parts, because setting a style sheet polishes later children again.
         self.docks.colour()
         for bar in (self.menuBar(), self.toolbar, self.statusBar()):
             set_style(bar, bar_style)
@@ -225,7 +225,7 @@ class MainWindow(QMainWindow):
         self.database.opened.connect(self._on_database_opened)
         self.database.failed.connect(self._on_database_failed)
         self.database.copied.connect(self.notices.copied)
-        self.database.purged.connect(self.history_stack.clear)  # what undo could bring back is gone
+        self.database.purged.connect(self.history_stack.clear)  # undo cannot restore purged runs
         self.database.purged.connect(self.notices.purged)
         self.closing.connect(self.database_watch.stop)
         self.shown.changed.connect(self._on_shown_changed)
@@ -254,7 +254,7 @@ class MainWindow(QMainWindow):
         self.features.connect_parts()
         for feature in self.features:
             feature.changed.connect(self.update_actions)
-        # After the features have looked where the crosshair is: when the menu opens, it is gone from there.
+        # After the features have handled the signal, because the open menu hides the crosshair that they read.
         self.plots.menu_requested.connect(lambda position: self.bar.pop_up(PLOT_MENU, position))
 
     def _restore_state(self) -> None:
@@ -270,31 +270,31 @@ class MainWindow(QMainWindow):
             self.bar.set_on(f"view.{name}", self.docks.is_open(name))
 
     def load(self) -> None:
-        """Brings what start-up leaves for later: the plots, and the database in the background."""
-        # First what the person may ask for next. The database's thread would only hold that up.
+        """Load the parts that startup leaves for later: the plots, and the database in the background."""
+        # Plots first, because the user may need them next, and the database's thread would delay them.
         self.plots.load()
         self.recovery.offer()
-        # Space runs from here, and nothing looks as if it were about to be pressed.
+        # With this focus, the space key starts a run, and no button looks selected.
         self.topology.setFocus()
         self.database.open_first(self.preferences.settings.database)
         self.loaded.emit()
 
-    # ---- what actions call ----
+    # ---- called by actions ----
 
     def toggle_run(self) -> None:
-        """Runs the scenario, with whatever is typed but not entered yet; pauses or resumes a run."""
+        """Run the scenario, after committing unfinished input; pause or resume a current run."""
         if not self.runs.is_running:
             self.inspector.commit_pending()
         self.session.toggle()
 
     def set_speed_limit(self, limit: float | None) -> None:
-        """Lets runs go at most this fast, in simulated seconds per second."""
+        """Limit the speed of runs, in simulated seconds per second."""
         self.speed_limit = limit
         self.toolbar.show_speed(limit)
         self.runs.set_speed_limit(limit)
 
     def set_decisions_recorded(self, is_on: bool) -> None:
-        """Lets new runs keep their decisions, or not, and remembers it."""
+        """Set whether new runs record decisions, and save the setting."""
         self.preferences.change(self.preferences.settings.with_decisions(is_on))
 
     def set_theme(self, mode: ThemeMode) -> None:
@@ -302,7 +302,7 @@ class MainWindow(QMainWindow):
         self.preferences.change(self.preferences.settings.with_theme(mode))
 
     def zoom(self, steps: int) -> None:
-        """Zooms in (1), out (-1) or back (0): the topology if it has the focus, else the plots."""
+        """Zoom in (1), out (-1) or reset (0): the topology if it has the focus, else the plots."""
         focused = QApplication.focusWidget()
         if focused is not None and self.topology.isAncestorOf(focused):
             {1: self.topology.zoom_in, -1: self.topology.zoom_out, 0: self.topology.reset_zoom}[steps]()
@@ -312,17 +312,17 @@ class MainWindow(QMainWindow):
             self.plots.zoom(steps)
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Switches one plot on or off; the last one stays."""
+        """Show or hide one plot; the last one stays visible."""
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
     def find_run(self) -> None:
-        """Opens the history and puts the cursor into its search field."""
+        """Open the history and focus its search field."""
         self.docks.set_open("history", True)
         self.history.start_search()
 
     def show_first_problem(self) -> None:
-        """Goes to the field of the first problem of the scenario."""
+        """Focus the field of the first problem in the scenario."""
         if self.documents.doc.problems:
             self.docks.set_open("inspector", True)
             self.inspector.focus_problem(self.documents.doc.problems[0])
@@ -336,22 +336,22 @@ class MainWindow(QMainWindow):
         )
 
     def close_at_once(self) -> None:
-        """Closes without asking, as the program is ended from outside; the next start offers unsaved changes."""
+        """Close without asking, because the program is ended from outside; the next start offers unsaved changes."""
         self.closes_unasked = self._closes_when_ended = True
         self.close()
 
     def tell(self, text: str) -> None:
-        """Says something in the status bar, for a while."""
+        """Show a message in the status bar for some seconds."""
         self.statusBar().showMessage(text, _MESSAGE_MS)
 
     def tell_failure(self, error: Exception) -> None:
-        """Says why an action did not work."""
+        """Show why an action failed."""
         self.notices.action_failed(error_text(error), self.notices.ways_of(error))
 
-    # ---- facts ----
+    # ---- event handlers ----
 
     def update_actions(self) -> None:
-        """Enables what can be done now."""
+        """Enable the actions that are possible now."""
         undo_text, redo_text = self.undo_order.undo_text, self.undo_order.redo_text
         self.bar.update_state(
             WindowState(
@@ -385,20 +385,20 @@ class MainWindow(QMainWindow):
         self.inspector.set_document(doc)
         self.banners.close_banner("file")
         if not self.runs.is_running:
-            self.run_status.hide()  # what the last run said is not of this scenario
+            self.run_status.hide()  # the last run's state belongs to another scenario
         self.shown.meet_scenario(doc.scenario, is_running=self.runs.is_running)
 
     def _on_document_edited(self) -> None:
         self.setWindowTitle(f"{self.documents.shown_name}[*] — Subflow")
         self.setWindowModified(self.documents.is_modified)
-        # An empty canvas is a beginning, and nothing is wrong with it.
+        # An empty canvas is a beginning, not an error.
         count = 0 if self.documents.doc.missing_part else len(self.documents.doc.problems)
         self.status_buttons.show_problems(count)
         self.update_actions()
 
     def _on_workspace_changed(self, name: str) -> None:
         self.bar.set_on(f"view.workspace_{name}", True)
-        # The room for the picture is another: what was zoomed to may be out of it.
+        # The size of the view has changed, so a zoomed part may lie outside of it.
         QTimer.singleShot(0, self.topology, self.topology.fit)
 
     def _on_workspace_left(self, name: str) -> None:
@@ -415,7 +415,7 @@ class MainWindow(QMainWindow):
 
     def _on_run_ended(self, _job: object, _result: object) -> None:
         if self._closes_when_ended:
-            # Not from inside the signal: others have not heard yet that the run is over.
+            # Not within the signal, because other listeners have not yet received it.
             QTimer.singleShot(0, self, self.close)
 
     def _on_database_opened(self, store: Store) -> None:
@@ -457,23 +457,23 @@ class MainWindow(QMainWindow):
     # ---- Qt ----
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape, where nobody else has a use for it, ends a presentation."""
+        """End a presentation on Escape, unless another widget handles the key."""
         if event.key() == Qt.Key.Key_Escape and self.presentation.is_on:
             self.presentation.set_on(False)
             return
         super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Takes files."""
+        """Accept dragged files."""
         self.drops.enter(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Opens what was dropped."""
+        """Open dropped files."""
         self.drops.drop(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
-        # Trainings first: waiting for their checkpoints may take a moment, and nothing shall be asked twice.
+        """Ask about unsaved changes, stop and keep a run, and close the database."""
+        # Trainings first: waiting for their checkpoints may take a moment, and no question shall appear twice.
         if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
             event.ignore()
             return
@@ -497,7 +497,7 @@ class MainWindow(QMainWindow):
             return
         for feature in self.features:
             feature.close()
-        self.unsaved.make_safe(asks=False, waits=waits)  # what the queue has left
+        self.unsaved.make_safe(asks=False, waits=waits)  # unsaved runs of the queue
         switches = {name: self.bar[name].isChecked() for name in self.bar.switches()}
         self._state_file.save(self, self.workspaces, switches, self.presentation.geometry_before)
         self.presentation.close()
@@ -509,6 +509,6 @@ class MainWindow(QMainWindow):
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()
-        # A stack that is destroyed with commands in it still tells its listeners, half of which are gone by then.
+        # When a stack with commands is destroyed, it notifies listeners of which some no longer exist.
         self.document_stack.clear()
         event.accept()

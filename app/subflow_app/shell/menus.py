@@ -16,10 +16,11 @@ from subflow_app.features.training.qt.session import TRAINING_MENU
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
-# With the number of the plot in its group, 1 to 9. Others have no key: keyboards have no more that are free everywhere.
+# Modifiers, used with the number of the plot in its group, 1 to 9. Further plots have no key, because no other key is
+# free on all keyboards.
 PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift", INTERVALS: "Ctrl+Alt", AGENTS: "Ctrl+Alt+Shift"}
 
-# Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
+# Largest speed in simulated seconds per second, None for no limit: (limit, text, icon, shortcut).
 SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
     "slower": (0.01, "Slow motion (0.01×)", "speed_slowest", "Ctrl+Shift+F4"),
     "slow": (0.1, "Slow motion (0.1×)", "speed_slower", "Ctrl+Shift+F6"),
@@ -42,7 +43,8 @@ STEPS: dict[StepSize, tuple[str, str, str]] = {
     "100ms": ("Step by 1&00 ms", "Advance the run by 100 ms of simulated time and pause", "Ctrl+Alt+F10"),
 }
 
-# Bins of curves over time: id -> (length, s, zero for the samples and None for what the zoom asks for; text; tip).
+# Bins of curves over time: id -> (length, s, zero for raw samples and None for a length that follows the zoom; text;
+# tip).
 BINS: dict[str, tuple[float | None, str, str]] = {
     "auto": (None, "&Automatic bins", "Draw curves as means over bins that are as long as the time in view asks for"),
     "raw": (RAW_S, "&Raw samples", "Draw every sample of the runs"),
@@ -56,7 +58,7 @@ BINS: dict[str, tuple[float | None, str, str]] = {
     },
 }
 
-# What colours of curves tell apart: (text, tip).
+# Meanings of curve colours: (text, tip).
 COLOURS: dict[ColourBy, tuple[str, str]] = {
     BY_RUN: ("Colour by &run", "Give each run a colour; of a single run, each subflow has one"),
     BY_CONTROLLER: ("Colour by &controller", "Give the flows of each congestion controller a colour"),
@@ -123,7 +125,7 @@ CURVES_MENU = (
     "view.seed_means",
     "view.flow_medians",
 )
-# Submenus of the menus below, and of each other.
+# Submenus, used in the menus below and in each other.
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
 } | {
@@ -205,7 +207,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "view.reset_layouts",
     ),
 }
-# Icons of submenus that are not of plots.
+# Icons of submenus without plots.
 SUBMENU_ICONS = {
     "Import from a file": "import",
     "Export to a file": "export_data",
@@ -224,8 +226,8 @@ SUBMENU_ICONS = {
     "Break a claim": "break",
     "Script": "script",
 }
-# Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
-# the window fills.
+# Menus as lists of action ids; "-" is a separator, ">" opens a submenu by its title: one in `SUBMENUS`, or one that the
+# window fills.
 MENUS: dict[str, tuple[str, ...]] = {
     "&File": (
         "file.new",
@@ -418,7 +420,7 @@ PLOT_MENU = (
     "-",
     "history.clear_overlay",
 )
-# ">speed" is the drop-down with the speeds, ">speed_slider" the slider beside it, "<>" pushes the rest to the right.
+# ">speed" is the drop-down of speeds, ">speed_slider" the slider beside it; "<>" aligns the following entries right.
 TOOLBAR = (
     "file.new",
     "file.open",
@@ -440,7 +442,7 @@ TOOLBAR = (
     "<>",
     ">workspace",
 )
-# Buttons of the toolbar that say what they do, in a word.
+# Labels of toolbar buttons.
 TOOLBAR_WORDS = {
     "fork.new": translatable("What if"),
     "study.compare": translatable("Compare"),

@@ -1,4 +1,4 @@
-"""Presentation: the window for a lecture, full screen, with large type and thick lines, topology and plots alone."""
+"""Presentation mode for lectures: full screen with large type and thick lines, and only topology and plots."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.workspaces import Workspaces
 
 TYPE_SCALE = 1.4
-"""Of all fonts: 9 points become 12.6, which the last row of a lecture hall reads."""
+"""Factor for all fonts: 9 points become 12.6, readable in the last row of a lecture hall."""
 LINE_SCALE = 2.0
-"""Of all curves."""
+"""Factor for the line width of all curves."""
 
-# The desktop takes a moment to give a window its former size, and panels are put back at the sizes that they had.
+# The desktop needs a moment to restore the size of a window, and only then do the panels get their former sizes.
 _POLL_MS, _CALM_POLLS, _MOST_POLLS = 40, 4, 40
 
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What leaving brings back."""
+    """State to restore at the end of the presentation."""
 
     font: QFont
     state: Qt.WindowState
@@ -39,7 +39,7 @@ class _Before:
 
 
 class PresentationPorts(Protocol):
-    """Parts of the window that look different while it presents."""
+    """Parts of the window that change in a presentation."""
 
     workspaces: Workspaces
     toolbar: MainToolbar
@@ -49,29 +49,29 @@ class PresentationPorts(Protocol):
 
 
 class Presentation(QObject):
-    """Switches one window to and fro; what is done meanwhile, runs included, goes on."""
+    """Switches a window to presentation mode and back; runs and other activities continue."""
 
-    changed = Signal(bool)  # whether it is on
+    changed = Signal(bool)  # True when the presentation begins
 
     def __init__(self, ports: PresentationPorts, window: QMainWindow) -> None:
-        """Off."""
+        """Prepare the mode, switched off."""
         super().__init__(window)
         self._ports = ports
         self._window = window
         self._before: _Before | None = None
-        self.is_on = False  # whether the window presents
+        self.is_on = False  # true during a presentation
         self._polls = self._calm = 0
         self._settling = timer(self, self._settle, _POLL_MS)
-        # Who chooses a workspace wants its panels.
+        # Choosing a workspace shows its panels.
         ports.workspaces.changed.connect(lambda _name: self.set_on(False))
 
     @property
     def geometry_before(self) -> QByteArray | None:
-        """Place of the window before, to be kept for the next start; None once the panels lie as they did then."""
+        """Window geometry before the presentation, saved for the next start; None once the panels are restored."""
         return self._before.geometry if self._before is not None else None
 
     def set_on(self, is_on: bool) -> None:
-        """Begins or ends it; everything is as it was before then."""
+        """Begin the presentation, or end it and restore the previous state."""
         if is_on == self.is_on:
             return
         self.is_on = is_on
@@ -82,14 +82,14 @@ class Presentation(QObject):
         self.changed.emit(is_on)
 
     def close(self) -> None:
-        """The window closes: the type of the program is its own again."""
+        """Restore the application's font before the window closes."""
         self._settling.stop()
         if self.is_on and self._before is not None:
             QApplication.setFont(self._before.font)
 
     def _enter(self) -> None:
         window = self._window
-        if self._before is not None:  # left a moment ago
+        if self._before is not None:  # the last presentation ended a moment ago
             self._bring_panels_back()
         font = QApplication.font()
         self._before = _Before(font, window.windowState(), window.saveGeometry(), window.geometry())
@@ -115,29 +115,29 @@ class Presentation(QObject):
         ports.banners.set_held_back(not is_plain)
         QApplication.setFont(font)
         ports.plots.set_type(font, line_scale)
-        # The canvas takes its fonts with its colours.
+        # The canvas updates its fonts together with its colours.
         set_current(current_tokens())
 
     def _settle(self) -> None:
         window, before = self._window, self._before
         self._polls += 1
-        # Once type is small in all panels, which else would keep the window from getting as small as it was.
+        # After the fonts are small again in all panels, because large ones would keep the window from shrinking.
         self._ports.workspaces.end_presenting()
         if before is None or self._polls >= _MOST_POLLS:
             self._bring_panels_back()
         elif window.geometry() != before.rect:
             self._calm = 0
             if window.windowState() == Qt.WindowState.WindowNoState:
-                # Desktops remember the size, and not all of them the place.
+                # Desktops restore the size, but some not the position.
                 window.setGeometry(before.rect)
         else:
-            # The desktop may have its own say after ours.
+            # The desktop may change the geometry again after us.
             self._calm += 1
             if self._calm >= _CALM_POLLS:
                 self._bring_panels_back()
 
     def _bring_panels_back(self) -> None:
-        """Puts panels where they were once more, now that there is the room that they had."""
+        """Restore the panels again, now that the window has its former size."""
         self._settling.stop()
         self._before = None
         self._ports.workspaces.bring_back()

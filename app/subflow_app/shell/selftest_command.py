@@ -1,4 +1,4 @@
-"""``subflow --selftest``: whether this installation works, one line for each thing that was tried."""
+"""``subflow --selftest``: tests this installation and prints one line per check."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -> None:
-    """Says what does not go together.
+    """Refuse options that exclude each other.
 
     Raises:
-        InputError: if something does not.
+        InputError: if they do.
     """
     if not is_selftest:
         raise InputError(f"--out {out} works only with --selftest; name the output of a command behind that command")
@@ -27,13 +27,13 @@ def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -
 
 
 def selftest(out: Path | None) -> int:
-    """Try everything that this installation is for; what the user has is not touched.
+    """Test all parts of this installation without touching the user's data.
 
     Args:
-        out: a file for what came of it, as JSON.
+        out: file for the results as JSON.
 
     Returns:
-        The exit code: 0 if all is as it has to be, else 1.
+        The exit code: 0 if all checks pass, else 1.
 
     Raises:
         InputError: if the file cannot be written.

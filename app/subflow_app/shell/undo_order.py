@@ -1,4 +1,4 @@
-"""What Undo and Redo mean in a window with more than one thing that changes."""
+"""Undo and redo in a window with several undo stacks."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from PySide6.QtGui import QUndoStack
 
 
 class UndoOrder(QObject):
-    """Undo takes back the last change, wherever the focus is; redo makes it again.
+    """Undo reverts the last change, wherever the focus is; redo makes it again.
 
-    Of its stacks, that of the scenario and that of the history, the one counts that changed last, and the other once
-    there is nothing left in it. A stack chosen by the focus would be silent: after a click in the history there seemed
-    to be nothing to undo. Fields in which text is being edited keep the keys for that text.
+    Undo uses the stack that changed last, either the scenario's or the history's, and then the other one once the first
+    is empty. Choosing the stack by the focus was confusing: after a click in the history, undo seemed to have no change
+    to revert. Text fields keep the keys for their own text.
     """
 
-    changed = Signal()  # another change is the next to be taken back or made again, or there is none
+    changed = Signal()  # the next change to undo or redo is another one or missing
 
     def __init__(self, *stacks: QUndoStack, parent: QObject | None = None) -> None:
-        """Of these, none of which has changed yet."""
+        """Use these stacks, all still unchanged."""
         super().__init__(parent)
-        self._stacks = list(stacks)  # the one that changed last comes first
+        self._stacks = list(stacks)  # in order of their last change, latest first
         for stack in stacks:
             stack.indexChanged.connect(partial(self._on_changed, stack))
             for signal in (stack.undoTextChanged, stack.redoTextChanged):
@@ -29,24 +29,24 @@ class UndoOrder(QObject):
 
     @property
     def undo_text(self) -> str | None:
-        """What would be taken back; None if there is nothing."""
+        """Text of the change that undo would revert; None without a change."""
         stack = self._next_to_undo()
         return stack.undoText() if stack is not None else None
 
     @property
     def redo_text(self) -> str | None:
-        """What would be made again; None if there is nothing."""
+        """Text of the change that redo would make; None without a change."""
         stack = self._next_to_redo()
         return stack.redoText() if stack is not None else None
 
     def undo(self) -> None:
-        """Takes the last change back."""
+        """Revert the last change."""
         stack = self._next_to_undo()
         if stack is not None:
             stack.undo()
 
     def redo(self) -> None:
-        """Makes the change again that was taken back last."""
+        """Make the last reverted change again."""
         stack = self._next_to_redo()
         if stack is not None:
             stack.redo()

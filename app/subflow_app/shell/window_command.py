@@ -1,4 +1,4 @@
-"""Opens the window without reading the commands first, which takes a quarter of a second."""
+"""Opens the window without importing the commands, which takes a quarter of a second."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from subflow_sim.gate import is_file
 
 
 def is_for_window(words: Sequence[str]) -> bool:
-    """Whether a command line, without the name of the program, only opens the window: no word, or that of a file."""
+    """True if a command line, without the program's name, only opens the window: no argument, or one file."""
     return not words or (len(words) == 1 and words[0].endswith(OPENED_SUFFIXES))
 
 
 def window_of(words: Sequence[str]) -> int:
-    """Opens it for such a command line; returns the exit code. What can go wrong outside our own code is told."""
+    """Open the window for such a command line and return the exit code; expected errors are reported in a sentence."""
     try:
         with failures.reporting_bugs("the window"):
             return open_window(Path(words[0]) if words else None)
@@ -32,12 +32,13 @@ def window_of(words: Sequence[str]) -> int:
 
 
 def open_window(file: Path | None) -> int:
-    """Opens it on a scenario or a database, on the shipped demo if left out; returns the exit code.
+    """Open the window on a scenario or a database, by default the shipped demo, and return the exit code.
 
     Raises:
-        InputError: if the database is not there, or there is no screen to open a window on.
+        InputError: if the database does not exist, or no display is available.
     """
-    # A scenario that is not there is told by the window, where another can be chosen; a database would be made anew.
+    # The window reports a missing scenario, because the user can choose another one there. A missing database would be
+    # created.
     if file is not None and is_database_file(file) and not is_file(file):
         raise InputError(f"{file}: no such database file; `subflow` opens your own, `subflow runs` lists its runs")
     from subflow_app.shell.app import main as window_main

@@ -1,6 +1,6 @@
-"""The dialogs of the window that no other part owns: palette, settings, welcome and help.
+"""General dialogs of the window: palette, settings, welcome and help.
 
-Each is imported when it is opened first: a start needs none of them.
+Each is imported at its first use, because startup needs none of them.
 """
 
 from __future__ import annotations
@@ -53,35 +53,35 @@ class DialogPorts(FeatureHolder, PanelPorts, Protocol):
 
 
 class WindowDialogs(QObject):
-    """Opens them, and does what was chosen in them."""
+    """Opens the dialogs and applies the choices made in them."""
 
     def __init__(self, ports: DialogPorts, window: QWidget) -> None:
-        """Dialogs above ``window``."""
+        """Prepare dialogs above ``window``."""
         super().__init__(window)
         self._ports = ports
         self._window = window
 
     def show_palette(self) -> None:
-        """Finds by typing."""
+        """Show the command palette."""
         from subflow_app.shell.command_palette import CommandPalette, entries_of
 
         self._ports.inspector.commit_pending()
         open_dialog(CommandPalette(entries_of(self._ports), self._window))
 
     def show_shortcuts(self) -> None:
-        """Lists the shortcuts."""
+        """Show the list of shortcuts."""
         from subflow_app.shell.help_dialogs import ShortcutsDialog
 
         open_dialog(ShortcutsDialog(self._ports.bar.specs, self._window))
 
     def show_about(self) -> None:
-        """Says what Subflow is."""
+        """Show version, licences and file locations of Subflow."""
         from subflow_app.features.about.qt import AboutDialog
 
         open_dialog(AboutDialog(self._ports.database.path, self._ports.workers, self._window))
 
     def show_settings(self) -> None:
-        """Lets the person choose."""
+        """Show the settings."""
         from subflow_app.features.settings.qt import SettingsDialog
 
         ports = self._ports
@@ -92,7 +92,7 @@ class WindowDialogs(QObject):
         open_dialog(dialog)
 
     def change_settings(self, settings: Settings) -> None:
-        """Puts other settings in force, now or, where that is so, says that it is at the next start."""
+        """Apply new settings, and report which of them take effect only at the next start."""
         ports = self._ports
         later = for_next_start(ports.preferences.settings, settings)
         ports.preferences.change(settings)
@@ -103,12 +103,12 @@ class WindowDialogs(QObject):
             ports.notices.settings_later([tr(spec.label) for spec in later])
 
     def show_welcome_once(self) -> None:
-        """Welcomes at the first start."""
+        """Show the welcome dialog if it was never shown."""
         if not self._ports.preferences.settings.is_welcomed:
             self.show_welcome()
 
     def show_welcome(self) -> None:
-        """Offers the ways into the program."""
+        """Show the welcome dialog with its starting points."""
         from subflow_app.shell.help_dialogs import WelcomeDialog
 
         preferences = self._ports.preferences
@@ -119,7 +119,7 @@ class WindowDialogs(QObject):
         open_dialog(dialog)
 
     def open_door(self, name: str) -> None:
-        """Goes through one of the doors of the welcome: ``"demo"``, ``"lab"`` or ``"new"``."""
+        """Open a starting point of the welcome dialog: ``"demo"``, ``"lab"`` or ``"new"``."""
         ports = self._ports
         if name == "demo" and ports.documents.open_example(DEMO_SCENARIO):
             ports.workspaces.show("run")
@@ -132,7 +132,7 @@ class WindowDialogs(QObject):
             ports.workspaces.show("design")
 
     def show_help(self) -> None:
-        """Shows help on the panel at hand: that has the keyboard, or else is under the mouse."""
+        """Show help on the panel with the keyboard focus, or else on the panel under the mouse."""
         ports = self._ports
         at_hand = (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos()))
         pages = (self._page_of(widget) for widget in at_hand if widget is not None)
@@ -140,7 +140,7 @@ class WindowDialogs(QObject):
         ports.docks.set_open("help", True)
 
     def _page_of(self, widget: QWidget) -> str:
-        """The page of the panel that a widget is part of, or of whose place it is the tab; empty: none has it."""
+        """Help page of the panel that a widget or tab belongs to; empty for a widget outside of all panels."""
         docks = self._ports.docks
         for name in PANELS:
             if docks.contains(name, widget) or docks.tab(name) in (widget, widget.parentWidget()):

@@ -1,6 +1,6 @@
-"""The window between sessions: its place, its panels around the plots with banners, and the choices that are kept.
+"""State of the window across sessions: geometry, the layout of panels, and saved choices.
 
-Choices are the switches of the toolbar, the speed, and the look of the list of runs. ``workspaces`` arranges the
+Choices are the switches of the toolbar, the speed, and the state of the list of runs. ``workspaces`` arranges the
 panels.
 """
 
@@ -22,26 +22,26 @@ from subflow_app.toolkit.workspaces import PANELS, WORKSPACES, Workspaces
 from subflow_app.vocabulary.language import tr
 
 DEFAULT_SIZE = QSize(1400, 900)
-_GUESSED_FRAME = QMargins(4, 32, 4, 4)  # px around a window that no desktop has framed yet
-_FRAMED_MS = 300  # after its first picture, a window has its frame on every desktop that gives it one
+_GUESSED_FRAME = QMargins(4, 32, 4, 4)  # px around a window before the desktop has framed it
+_FRAMED_MS = 300  # delay after the first paint until any desktop has added its frame
 
 
 def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
-    """Where a window that was at ``rect`` goes on these screens.
+    """Position for a window that was at ``rect``, on the current screens.
 
     Args:
-        rect: where it was, px.
-        rooms: what each screen has for windows, the main screen first; not empty.
+        rect: former geometry, px.
+        rooms: available geometry of each screen, the main screen first; not empty.
 
     Returns:
-        ``rect`` where its top and bottom are in reach and it fits; else, on the screen that shows most of it or on the
-        main one, no larger than that screen and wholly on it.
+        ``rect`` if it fits and its top and bottom are reachable; else a rectangle within one screen, that with its
+        largest part or the main one.
     """
     shares = [room.intersected(rect) for room in rooms]
     best = max(range(len(rooms)), key=lambda index: shares[index].width() * shares[index].height())
     room, share = rooms[best], shares[best]
     fits = rect.width() <= room.width() and rect.height() <= room.height()
-    # Part of a window may be beside the screen: people put it there. Its title and time bars and half of its width not.
+    # Users may move up to half the width of a window off the screen, but its title bar and time bar must stay visible.
     is_in_reach = rect.top() >= room.top() and rect.bottom() <= room.bottom()
     if fits and is_in_reach and 2 * share.width() >= rect.width():
         return rect
@@ -52,12 +52,12 @@ def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
 
 
 def first_size() -> QSize:
-    """How large a window begins: as it looks best, but no larger than the main screen has room for, frame included."""
+    """Initial size of a window: the default, reduced if needed so that window and frame fit the main screen."""
     return DEFAULT_SIZE.boundedTo(_rooms(_GUESSED_FRAME)[0].size()) if _has_screen() else DEFAULT_SIZE
 
 
 def fit_to_screen(window: QMainWindow) -> None:
-    """Brings a window back whose screen is gone, or smaller now; a maximised one is the desktop's business."""
+    """Move a window back whose screen was removed or has shrunk; the desktop handles maximised windows."""
     if window.isMaximized() or window.isFullScreen():
         return
     rect = placed_on(window.geometry(), _rooms(_frame_of(window)))
@@ -66,13 +66,13 @@ def fit_to_screen(window: QMainWindow) -> None:
 
 
 class ScreenFit(QObject):
-    """Keeps a window with its frame on the screen: when it is first seen, and when a screen is taken away.
+    """Keeps a window with its frame on the screen, after its first paint and when a screen is removed.
 
-    Under X11 a window gets its frame only once it is shown; until then its size rests on a guess.
+    Under X11 a window gets its frame only when shown; until then its size is based on a guess.
     """
 
     def __init__(self, window: QMainWindow) -> None:
-        """Waits for the first picture of ``window``."""
+        """Wait for the first paint of ``window``."""
         super().__init__(window)
         self._timer = timer(self, lambda: fit_to_screen(window), _FRAMED_MS, is_single=True)
         if _has_screen():
@@ -80,7 +80,7 @@ class ScreenFit(QObject):
             QGuiApplication.instance().screenRemoved.connect(self._timer.start)  # type: ignore[union-attr] # of a GUI
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Waits for the first paint, then is not asked any more."""
+        """Start the timer after the first paint, and remove this filter."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
             self._timer.start()
@@ -88,19 +88,19 @@ class ScreenFit(QObject):
 
 
 def _has_screen() -> bool:
-    # Where pictures go to memory alone, nobody has to reach a title bar, and the size is that of the picture.
+    # Without a real screen, title bars need not be reachable, and tests need the exact size.
     return QGuiApplication.platformName() not in ("offscreen", "minimal")
 
 
 def _rooms(frame: QMargins) -> list[QRect]:
-    """What each screen has for windows within such a frame, the main screen first."""
+    """Area for a window with such a frame on each screen, the main screen first."""
     main = QGuiApplication.primaryScreen()
     screens = [main, *(screen for screen in QGuiApplication.screens() if screen is not main)]
     return [screen.availableGeometry().marginsRemoved(frame) for screen in screens]
 
 
 def _frame_of(window: QMainWindow) -> QMargins:
-    """Its frame, px; a guess before the desktop has given it one."""
+    """Widths of the window's frame, px; a guess before the desktop has added the frame."""
     if not _has_screen():
         return QMargins()
     outer, inner = window.frameGeometry(), window.geometry()
@@ -118,7 +118,7 @@ class WindowStateFile:
     """An INI file with geometry, layout and the switches of the toolbar."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Uses the user's file, or ``path``."""
+        """Use the user's file, or ``path``."""
         self._settings = QSettings(str(path or window_state_path()), QSettings.Format.IniFormat)
 
     def save(
@@ -128,7 +128,7 @@ class WindowStateFile:
         switches: dict[str, bool],
         geometry: QByteArray | None = None,
     ) -> None:
-        """Writes everything; ``geometry`` in place of where the window is now."""
+        """Save the state; ``geometry`` replaces the current geometry."""
         self._settings.setValue("version", LAYOUT_VERSION)
         self._settings.setValue("geometry", geometry or window.saveGeometry())
         self._settings.setValue("workspace", workspaces.current)
@@ -143,17 +143,17 @@ class WindowStateFile:
         self._settings.sync()
 
     def save_speed_limit(self, limit: float | None) -> None:
-        """Writes the speed that is chosen."""
+        """Save the chosen speed."""
         self._settings.setValue("speed", "max" if limit is None else f"{limit:g}")
         self._settings.sync()
 
     def restore_layout(self, window: QMainWindow, workspaces: Workspaces) -> None:
-        """Puts window and panels where they were, or where they are at first if another version wrote the file."""
+        """Restore window and panels, or the default layout if another version wrote the file."""
         states: dict[str, QByteArray] = {}
         window.resize(first_size())
         if str(self._settings.value("version", "")) == str(LAYOUT_VERSION):
             geometry = self._settings.value("geometry")
-            # Before the panels, which share out the room that the window has.
+            # Before the panels, which divide the space in the window.
             if isinstance(geometry, QByteArray):
                 window.restoreGeometry(geometry)
                 fit_to_screen(window)
@@ -165,7 +165,7 @@ class WindowStateFile:
         ScreenFit(window)
 
     def switches(self) -> dict[str, bool]:
-        """Switches that were saved, by action id."""
+        """Saved switches, by action id."""
         return self._choices("switches")
 
     def _choices(self, group: str) -> dict[str, bool]:
@@ -175,7 +175,7 @@ class WindowStateFile:
         return saved
 
     def speed_limit(self, otherwise: float | None) -> float | None:
-        """The speed that was chosen; what is given here the first time, or if the file says nothing sensible."""
+        """The saved speed; ``otherwise`` if it is missing or invalid."""
         text = str(self._settings.value("speed", ""))
         if text == "max":
             return None
@@ -186,18 +186,18 @@ class WindowStateFile:
         return limit if SLOWEST <= limit <= FASTEST else otherwise
 
     def save_history(self, state: str) -> None:
-        """Writes how the list of runs looks."""
+        """Save the state of the list of runs."""
         self._settings.setValue("history", state)
         self._settings.sync()
 
     @property
     def history(self) -> str:
-        """How the list of runs looked; empty the first time."""
+        """The saved state of the list of runs; empty the first time."""
         return str(self._settings.value("history", ""))
 
 
 class PanelLayout(QObject):
-    """The central part of one window."""
+    """The central part of one window: plots, panels, banners and strips."""
 
     def __init__(
         self,
@@ -207,17 +207,17 @@ class PanelLayout(QObject):
         panels: Mapping[str, QWidget],
         strips: Sequence[QWidget] = (),
     ) -> None:
-        """Puts everything into the window.
+        """Place all parts in the window.
 
         Args:
-            window: gets a central widget.
-            banners: lie over the lower end of the column of the plots.
-            plots: the centre, which stays.
-            panels: by the names of :data:`.choices.PANELS`.
-            strips: go below the panels, as wide as the window.
+            window: receives a central widget.
+            banners: placed over the lower end of the plots' column.
+            plots: the fixed centre.
+            panels: panels by their names in :data:`.choices.PANELS`.
+            strips: widgets below the panels, as wide as the window.
         """
         super().__init__(window)
-        # A window in the window: the docking manager takes a whole one, and there are banners and strips as well.
+        # A nested window, because the docking manager occupies a whole window, and banners and strips need space, too.
         dock_area = QMainWindow()
         dock_area.setWindowFlags(Qt.WindowType.Widget)
         middle = QWidget(window)
@@ -233,11 +233,11 @@ class PanelLayout(QObject):
         banners.lie_over(dock_area, lambda: self.docks.place_of("plots", middle), plots)
 
     def show_plots(self) -> None:
-        """Brings the plots to the front for runs that were asked for; who looks at shares sees them of these runs."""
+        """Raise the plots of requested runs, unless the user looks at the fairness panel, which shows the runs, too."""
         if self.docks.front_of("plots") != "fairness":
             self.docks.raise_panel("plots")
 
     def show_canvas(self) -> None:
-        """Brings the topology to the front of the plots, where these cover it: a scenario is opened, or drawn."""
+        """Raise the topology above the plots in the same place, after a scenario was opened or while one is drawn."""
         if self.docks.is_open("topology") and self.docks.front_of("topology") == "plots":
             self.docks.raise_panel("topology")

@@ -1,7 +1,7 @@
-"""Everything a person can do in the window, in one table: menus, toolbar, shortcuts and their list come from it.
+"""All actions of the window in one table, from which menus, toolbar, shortcuts and the list of shortcuts are made.
 
-A new action is one row with its feature or in the file of its menu, and its place in ``menus``. The callback of the row
-is one call to the part that knows how.
+A new action is one row, in its feature or in the file of its menu, and an entry in ``menus``. Its callback is one call
+to the responsible part of the window.
 """
 
 from __future__ import annotations

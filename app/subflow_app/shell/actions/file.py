@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def file_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The File menu."""
+    """Rows of the File menu."""
     yield ActionSpec(
         "file.new",
         "&New scenario",
@@ -101,7 +101,7 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
 
 
 def edit_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The Edit menu."""
+    """Rows of the Edit menu."""
     yield ActionSpec(
         "edit.undo",
         "&Undo",
@@ -132,7 +132,7 @@ def edit_rows() -> Iterator[ActionSpec[MainWindow]]:
 
 
 def help_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The Help menu."""
+    """Rows of the Help menu."""
     yield ActionSpec(
         "help.panel",
         "&Help on this panel",

@@ -29,7 +29,7 @@ _LINK = Need(lambda s: s.has_live_link, translatable("select a link on the canva
 
 
 def run_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The Run menu."""
+    """Rows of the Run menu."""
     yield ActionSpec(
         "run.toggle",
         "&Run",
@@ -109,7 +109,7 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
 
 
 def history_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The History menu."""
+    """Rows of the History menu."""
     yield ActionSpec(
         "history.open",
         "&Open plots",

@@ -1,6 +1,6 @@
 """Actions for panels, plots, zoom and colours, and for the arrangement of nodes on the canvas.
 
-The actions for the arrangement also choose what the topology panel shows beside the picture.
+The arrangement actions also choose the additional elements of the topology panel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_DIGITS = 9
 
 
 def _lower_first(title: str) -> str:
-    """A title in the middle of a sentence; an abbreviation at its start stays."""
+    """A title for use within a sentence; an abbreviation at its start keeps its capitals."""
     return title if title[:2].isupper() else title[0].lower() + title[1:]
 
 
@@ -38,7 +38,7 @@ def _has_data(plot_id: str) -> Need:
 
 
 def view_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The View menu."""
+    """Rows of the View menu."""
     for name, (title, icon_name, shortcut) in PANELS.items():
         yield ActionSpec(
             f"view.{name}",
@@ -274,7 +274,7 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
 
 
 def _curves() -> Iterator[ActionSpec[MainWindow]]:
-    """How curves are drawn."""
+    """Rows for the drawing of curves."""
     for number, (name, (bin_s, text, tip)) in enumerate(BINS.items()):
         yield ActionSpec(
             f"view.bins_{name}",
@@ -344,7 +344,7 @@ _MANY = Need(lambda s: s.nodes_selected >= 3, translatable("select three nodes o
 
 
 def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
-    """The part of the Topology menu that arranges."""
+    """Rows of the Topology menu for arranging nodes."""
     for edge in EDGES:
         text, where, shortcut = _ALIGNMENTS[edge]
         yield ActionSpec(

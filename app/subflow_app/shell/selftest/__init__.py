@@ -1,1 +1,1 @@
-"""The self-test of an installation: `registry.CHECKS` is the list, `runner.run_checks` carries it out."""
+"""The self-test of an installation: `worker.CHECKS` lists the checks, `runner.run_checks` carries them out."""

@@ -1,6 +1,6 @@
-"""Checks of the self-test: definition, workplace, errors, and a kept run for checks that need a stored one.
+"""Definition, working folder and errors of self-test checks, and a short stored run that checks may use.
 
-The process of the check itself makes this run.
+The process of the check makes this run.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from subflow_app.distribution import install_command
 from subflow_app.foundation.paths import is_frozen, own_command
 
 SHORT_RUN = ("t-2link", "--set", "duration=10s", "--set", "warmup=2s")
-"""What stands behind `subflow run` where any run will do: a connection over two paths."""
+"""Arguments of `subflow run` for an arbitrary run: a connection over two paths."""
 
 _PATIENCE_S = 90.0
 _LAST_LINES = 4
 
 
 class CheckError(Exception):
-    """Something is not as it has to be; the text says what, in one line."""
+    """A check has failed; the text gives the reason in one line."""
 
 
 class NotHereError(Exception):
-    """The check means nothing on this system, or the system does not let it be tried; the text says why."""
+    """The check is not applicable or not possible on this system; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the program said as a process of its own.
+    """Output of the program in a separate process.
 
     Attributes:
         code: its exit code.
-        out: what it wrote to stdout.
-        err: what it wrote to stderr.
+        out: its standard output.
+        err: its standard error.
     """
 
     code: int
@@ -48,7 +48,7 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        """The JSON document that it printed."""
+        """The JSON document in the output."""
         try:
             return json.loads(self.out)
         except ValueError as error:
@@ -57,11 +57,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a check may work.
+    """Working folder of a check.
 
     Attributes:
-        folder: empty, and gone afterwards. The user's folders (data, settings, logs, temporary files) are below one
-            that is made for this check alone.
+        folder: an empty folder, removed afterwards. The user's folders (data, settings, logs, temporary files) are
+            replaced by folders for this check only.
     """
 
     folder: Path
@@ -74,17 +74,17 @@ class Place:
         environment: Mapping[str, str | None] | None = None,
         folder: Path | None = None,
     ) -> Answer:
-        """Starts the program with these words, as a person would in a terminal, and waits for it.
+        """Run the program with these arguments, as in a terminal, and wait for its end.
 
         Args:
-            words: the command.
-            code: the exit code that it has to end with.
-            may_speak: stderr is looked at by the caller; else it has to stay empty.
-            environment: variables that differ; None takes one away.
-            folder: the working directory; left out: that of the check.
+            words: the arguments.
+            code: expected exit code.
+            may_speak: whether output on stderr is allowed; the caller then checks it.
+            environment: changed environment variables; None removes a variable.
+            folder: the working directory; default: that of the check.
 
         Raises:
-            CheckError: if it ends otherwise, or says something that nobody expects.
+            CheckError: for another exit code, or unexpected output.
         """
         told = f"subflow {' '.join(map(str, words))}".rstrip()
         try:
@@ -111,13 +111,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the self-test.
+    """One check of the self-test.
 
     Attributes:
-        name: as it is printed.
-        run: does it in a process of its own; returns in a few words what was found.
-        limit_s: after which it is given up, s; a machine that does much else takes long, one that hangs forever.
-        is_in_own_locale: whether its process has the user's language and formats, as the program itself has them.
+        name: its printed name.
+        run: carries it out in a separate process; returns a short result.
+        limit_s: time limit, s, long enough for a busy machine.
+        is_in_own_locale: whether its process uses the user's language and formats, as the program does.
     """
 
     name: str
@@ -127,24 +127,24 @@ class Check:
 
 
 def require(holds: object, otherwise: str) -> None:
-    """Raises CheckError with the text unless it holds."""
+    """Raise CheckError with the text unless the condition holds."""
     if not holds:
         raise CheckError(otherwise)
 
 
 def is_to_be_here(library: str) -> bool:
-    """Whether an optional library has to work: in the packaged program all have, elsewhere those that are installed."""
+    """True if an optional library must work: always in the packaged program, otherwise if it is installed."""
     return is_frozen() or importlib.util.find_spec(library) is not None
 
 
 def skip_without(library: str, extra: str) -> None:
-    """Raises NotHereError where an optional library need not be, with how to install it."""
+    """Raise NotHereError with the installation command if an optional library is not installed and need not be."""
     if not is_to_be_here(library):
         raise NotHereError(f"{library} is not installed: {install_command(extra)}")
 
 
 def last_lines(text: str) -> str:
-    """The end of an output in one line: where errors are."""
+    """The last lines of an output, which contain errors, joined to one line."""
     return " | ".join(line.strip() for line in text.strip().splitlines()[-_LAST_LINES:])
 
 
@@ -154,10 +154,10 @@ def _changed(environment: Mapping[str, str], changes: Mapping[str, str | None]) 
 
 
 def keep_short_run(database: Path) -> int:
-    """Makes `SHORT_RUN` and keeps it; returns its number.
+    """Make and store `SHORT_RUN`; returns its number.
 
     Raises:
-        CheckError: if it is not kept.
+        CheckError: if it is not stored.
     """
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario

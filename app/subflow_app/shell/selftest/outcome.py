@@ -14,11 +14,11 @@ from subflow_app.foundation.json_document import json_text
 from subflow_app.foundation.paths import is_frozen
 
 ANSWER_FILE = "answer.json"
-"""Where the process of a check leaves what came of it."""
+"""File in which the process of a check writes its result."""
 
 
 class State(Enum):
-    """How a check ended."""
+    """Result of a check."""
 
     OK = "ok"
     FAILED = "FAILED"
@@ -27,15 +27,15 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a check.
+    """Outcome of a check.
 
     Attributes:
-        name: of the check.
-        state: how it ended.
-        told: what was found, what is wrong, or why it was left out; one line.
-        duration_s: how long it took, s.
-        cpu_s: processor time of its process and of those that it waited for, s; 0 if it did not come to its end.
-        details: a traceback, and what the process wrote, as it came.
+        name: name of the check.
+        state: its result.
+        told: the finding, the problem, or the reason for skipping; one line.
+        duration_s: wall-clock time, s.
+        cpu_s: processor time of its process and its finished child processes, s; 0 if it did not complete.
+        details: a traceback, and the raw output of the process.
     """
 
     name: str
@@ -47,15 +47,15 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """For people: ``ok      core signature: demo 6dec78914440212e (0.4 s)``."""
+        """Line for the terminal: ``ok core signature: demo 6dec78914440212e (0.4 s)``."""
         return f"{self.state.value:8}{self.name}: {self.told} ({self.duration_s:.1f} s)"
 
 
 def write_report(path: Path, outcomes: Sequence[Outcome], duration_s: float) -> None:
-    """Writes it, as JSON; without outcomes the self-test has not come to its end, which is not a success.
+    """Write the report as JSON; without outcomes the self-test is incomplete and counts as failed.
 
     Raises:
-        InputError: if it cannot be written.
+        InputError: if the report cannot be written.
     """
     document = {
         "version": __version__,

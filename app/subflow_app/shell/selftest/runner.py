@@ -1,7 +1,7 @@
-"""The runner of the self-test: each check in a process of its own, with surroundings of its own.
+"""The runner of the self-test: each check runs in a separate process with a separate environment.
 
-A crash or a hang is thereby reported for the check that causes it. The surroundings are folders of their own and a
-screen in memory, without any setting of the real user.
+A crash or a hang is thereby reported for the responsible check. The environment has new folders and an offscreen
+display, without settings of the user.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FOLDERS = {
     "XDG_CACHE_HOME": "cache",
     "XDG_STATE_HOME": "state",
     "XDG_RUNTIME_DIR": "runtime",
-    # Windows asks the system, not the environment; platformdirs lets these stand for the answers.
+    # Windows queries the system, not the environment; platformdirs lets these variables override the system.
     "WIN_PD_OVERRIDE_LOCAL_APPDATA": "data",
     "WIN_PD_OVERRIDE_APPDATA": "data",
     "HOME": "home",
@@ -39,18 +39,18 @@ _FOLDERS = {
     "TEMP": "temporary",
     "TMP": "temporary",
 }
-# What changes how the program looks, speaks or counts; a self-test comes out the same for everybody.
+# Prefixes of variables that change appearance, output or numbers; without them, results are the same for all users.
 _NOT_TAKEN = ("QT_", "SUBFLOW_", "MPL", "COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONIOENCODING")
-_LOCALE = ("LC_", "LANG")  # LANGUAGE too
+_LOCALE = ("LC_", "LANG")  # includes LANGUAGE
 
 
 def own_surroundings(environment: Mapping[str, str], folder: Path, *, keeps_locale: bool = False) -> dict[str, str]:
-    """The environment of a check; makes the folders that it names.
+    """The environment of a check; creates its folders.
 
     Args:
-        environment: of this process.
-        folder: an empty one.
-        keeps_locale: whether language and formats stay those of the user.
+        environment: environment of this process.
+        folder: an empty folder.
+        keeps_locale: whether the user's language and formats are kept.
     """
     left_out = _NOT_TAKEN if keeps_locale else (*_NOT_TAKEN, *_LOCALE)
     kept = {name: value for name, value in environment.items() if not name.startswith(left_out)}
@@ -64,9 +64,9 @@ def own_surroundings(environment: Mapping[str, str], folder: Path, *, keeps_loca
         {
             "QT_QPA_PLATFORM": "offscreen",
             "NO_COLOR": "1",
-            # Where Python reads it, which a frozen program does not: warnings of libraries are told as well.
+            # Shows warnings of libraries, but has no effect in a frozen program.
             "PYTHONWARNINGS": "default",
-            # A training on a graphics card would be another one.
+            # A training on a graphics card would give other results.
             "CUDA_VISIBLE_DEVICES": "",
         }
     )
@@ -77,13 +77,13 @@ _MOST_AT_A_TIME = 4
 
 
 def run_checks(checks: Sequence[Check], tell: Callable[[Outcome], None]) -> list[Outcome]:
-    """Carries checks out, as many at a time as there are processors, and tells of them in their order.
+    """Carry out checks, in parallel on up to four cores, and report them in their order.
 
-    Everything that they write goes with a temporary folder; the user's own files are not touched.
+    All their output is in a temporary folder, and the user's files are not touched.
 
     Args:
-        checks: in the order in which they are told.
-        tell: called with each in turn, from this thread.
+        checks: the checks, in the order of the reports.
+        tell: called with each outcome in turn, in this thread.
     """
     outcomes = []
     with tempfile.TemporaryDirectory(prefix="subflow-selftest-", ignore_cleanup_errors=True) as folder:
@@ -98,7 +98,7 @@ def run_checks(checks: Sequence[Check], tell: Callable[[Outcome], None]) -> list
                     outcome = future.result()
                     outcomes.append(outcome)
                     tell(outcome)
-            except BaseException:  # Ctrl-C above all
+            except BaseException:  # especially Ctrl-C
                 pool.shutdown(wait=False, cancel_futures=True)
                 processes.end()
                 raise
@@ -106,7 +106,7 @@ def run_checks(checks: Sequence[Check], tell: Callable[[Outcome], None]) -> list
 
 
 class _Processes:
-    """The processes of the checks that go on, to end them from outside."""
+    """The running processes of checks, to kill them from outside."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -138,7 +138,7 @@ def _run(check: Check, folder: Path, processes: _Processes) -> Outcome:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        # A group of their own, so that what they start can be ended with them.
+        # A separate process group, so that child processes can be killed together with the check.
         start_new_session=True,
     ) as process:
         processes.add(process)
@@ -155,7 +155,7 @@ def _run(check: Check, folder: Path, processes: _Processes) -> Outcome:
 
 
 class _Answer(NamedTuple):
-    """What is known of a check when its process has ended."""
+    """The result of a check, known when its process has ended."""
 
     state: State
     told: str
@@ -178,7 +178,7 @@ def _answer(folder: Path, code: int, said: str) -> _Answer:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """Ends the process of a check, if it goes on; where the system has groups, with all that it started."""
+    """Kill the process of a check if it still runs, with its process group if the system supports groups."""
     if process.poll() is not None:
         return
     if sys.platform != "win32":

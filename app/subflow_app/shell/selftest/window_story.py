@@ -1,4 +1,4 @@
-"""Plays a story in the window as the program opens it: what a person would do, and what has to be seen then."""
+"""Plays a scripted story of user actions and expected states in the real window."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 _LOOK_MS = 5
 _PATIENCE_S = 60.0
 _SERIOUS = (" WARNING ", " ERROR ", " CRITICAL ")
-# A pixel in so many is looked at, in both directions.
+# Pixel distance of the grid for counting colours, in both directions.
 _PIXEL_STEP = 7
 
 
 class Until(NamedTuple):
-    """What a story waits for.
+    """A condition for which a story waits.
 
     Attributes:
-        what: as the end of "waited for": "the run to end".
-        holds: whether it has come.
+        what: end of the message "waited for ...", e.g. "the run to end".
+        holds: returns True when the condition holds.
     """
 
     what: str
@@ -42,15 +42,15 @@ Story = Callable[["MainWindow"], Iterator[Until]]
 
 
 def play(story: Story, *, file: Path | None = None, settings: Mapping[str, Any] | None = None) -> None:
-    """Opens the window, plays the story, and closes it.
+    """Open the window, play the story, and close the window.
 
     Args:
-        story: takes actions, and yields what it waits for.
-        file: the window is opened on it.
-        settings: of the user; none: those of a first start.
+        story: takes actions, and yields the conditions to wait for.
+        file: file to open in the window.
+        settings: settings of the user; None: those of a first start.
 
     Raises:
-        CheckError: if something does not come, if the log has a warning, or the program ends with an error.
+        CheckError: if a condition is not met in time, the log has a warning, or the program ends with an error.
     """
     if settings is not None:
         settings_path().parent.mkdir(parents=True, exist_ok=True)
@@ -72,14 +72,14 @@ def play(story: Story, *, file: Path | None = None, settings: Mapping[str, Any] 
 
 
 def colours(window: MainWindow) -> int:
-    """How many colours the window shows, of a grid of its pixels: one is an empty window."""
+    """Number of colours on a grid of pixels in the window: an empty window has one."""
     image = window.grab().toImage()
     across, down = range(0, image.width(), _PIXEL_STEP), range(0, image.height(), _PIXEL_STEP)
     return len({image.pixel(x, y) for x in across for y in down})
 
 
 class _Player(QObject):
-    """Goes on with the story as soon as what it waits for has come."""
+    """Continues the story as soon as its current condition holds."""
 
     def __init__(self, window: MainWindow, story: Story) -> None:
         super().__init__(window)
@@ -94,7 +94,7 @@ class _Player(QObject):
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
         self._timer.start(_LOOK_MS)
-        # A dialog about a bug would wait for somebody to close it.
+        # A dialog about a bug would wait for the user.
         sys.excepthook = self._on_exception
 
     def _on_loaded(self) -> None:

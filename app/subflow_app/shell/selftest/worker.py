@@ -1,6 +1,6 @@
-"""The process of one check of the self-test: it carries the check out and leaves an answer in a file.
+"""The process of one self-test check, which writes its result to a file.
 
-The list of all checks is in the order in which they are reported.
+`CHECKS` is in the order of the report.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ CHECKS: tuple[Check, ...] = (
 
 
 def be_check(words: Sequence[str]) -> int:
-    """Does one check.
+    """Carry out one check.
 
-    What it writes to stdout or stderr is read by the runner, and is a failure: nobody expects it.
+    The runner treats any output on stdout or stderr as a failure.
 
     Args:
-        words: name of the check, and a folder for its answer, in which it gets a folder to work in.
+        words: name of the check, and a folder for its result, in which the working folder is created.
 
     Returns:
-        The exit code; 0 whatever came of the check.
+        The exit code, always 0.
     """
     name, folder = words[0], Path(words[1])
     check = next(each for each in CHECKS if each.name == name)

@@ -1,1 +1,1 @@
-"""The checks of the self-test: a file for each, listed in `registry`."""
+"""The checks of the self-test, listed in `worker.CHECKS`."""

@@ -1,14 +1,14 @@
-"""Checks of files that are read and written: the database, data, figures and reports, faulty files, and odd names.
+"""Checks of reading and writing files: database, data, figures, reports, faulty files, and unusual names.
 
-A run goes into the database, comes out as it was, is described, deleted, brought back, and copied.
+Database: a run is stored, read back unchanged, annotated, deleted, restored, and copied.
 
-A run is written as CSV, long CSV, Parquet, a capture of its packets, and a bundle that is simulated again.
+Data: a run is exported as CSV, long CSV, Parquet, a packet capture, and a bundle that is simulated again.
 
-Figures in every format, and reports to hand in, are drawn by the command and by the process that draws for the window.
+Figures: the command and the window's drawing process draw figures in all formats, and reports.
 
-Files that cannot be used are refused with a reason and left as they are: scenario, database, policy, bundle.
+Refused files: unusable scenarios and databases are refused with a reason and left unchanged.
 
-Folders and files may have spaces, letters of other alphabets and signs, in a terminal that knows ASCII alone.
+Unusual names: paths with spaces, non-Latin letters and symbols work, also in a terminal restricted to ASCII.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTE = "Grüße, 世界"
 
 
 def _check_store(place: Place) -> str:
-    """Takes a run through it."""
+    """Store a run in a database and read it back."""
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_app.features.running.core.runs import RunJob
@@ -58,7 +58,7 @@ def _check_store(place: Place) -> str:
 
 
 def _compare(path: Path, store: Store, run_id: int, made: Traces, signature: str, scenario_text: str) -> int:
-    """How many traces are the same; what is not is told."""
+    """Number of equal traces; a difference raises CheckError."""
     import numpy as np
 
     from subflow_app.features.traces.core.traces import StoredTraces
@@ -68,7 +68,7 @@ def _compare(path: Path, store: Store, run_id: int, made: Traces, signature: str
     require(run.note == _NOTE, f"{path.name} has the note {run.note}")
     require(run.scenario_text == scenario_text, f"{path.name} has another scenario text")
     require(set(traces.keys()) == set(made.keys()), f"{path.name} has other traces")
-    for key in traces.keys():  # noqa: SIM118 # a method of ours, not a dictionary's
+    for key in traces.keys():  # noqa: SIM118 # a method of ours, not of a dictionary
         (times, values), (made_times, made_values) = traces.read(key), made.read(key)
         is_same = np.array_equal(times, made_times) and np.array_equal(values, made_values, equal_nan=True)
         require(is_same, f"{path.name} has other samples of {key}")
@@ -79,7 +79,7 @@ STORE = Check("store", _check_store)
 
 
 def _check_tables(place: Place) -> str:
-    """Exports a run in every format of data, and reads each file again."""
+    """Export a run in all data formats, and read each file again."""
     from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
     from subflow_app.features.exporting.core.verification import verify_bundle
     from subflow_app.features.measured.core.measured_table import ReadingOptions
@@ -102,14 +102,14 @@ def _check_tables(place: Place) -> str:
 
 
 def _csv_size(path: Path) -> tuple[int, int]:
-    """Rows below the heading, and columns."""
+    """Number of rows below the heading, and number of columns."""
     with path.open(encoding="utf-8", newline="") as file:
         table = list(csv.reader(file))
     return len(table) - 1, len(table[0])
 
 
 def _check_parquet(path: Path) -> None:
-    """What other programs look at first: the marks at both ends, and the length of the description before the last."""
+    """Check the parts that Parquet readers read first: both magic numbers and the length of the metadata."""
     raw = path.read_bytes()
     described = int.from_bytes(raw[-8:-4], "little")
     is_whole = raw[:4] == raw[-4:] == b"PAR1" and 0 < described < len(raw) - 12
@@ -123,7 +123,7 @@ _STARTS = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
 
 
 def _check_figures(place: Place) -> str:
-    """Draws a run both ways."""
+    """Draw a run by the command and by the window's process."""
     database = place.folder / "runs.subflow"
     number = keep_short_run(database)
     words = ("--format", ",".join(_STARTS), "--figure", "throughput", "--out", "drawn")
@@ -141,7 +141,7 @@ def _check_figures(place: Place) -> str:
 
 
 def _drawn_for_the_window(database: Path, number: int) -> tuple[bytes, bytes, bytes]:
-    """A figure, and the report in both forms."""
+    """A figure, and the report as HTML and PDF."""
     from subflow_app.features.paper.core.figure_plan import FigureLook, run_plan
     from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.features.paper.core.report import build_report, read_runs
@@ -165,7 +165,7 @@ FIGURES = Check("export of figures", _check_figures)
 
 
 def _check_refused_files(place: Place) -> str:
-    """Hands over one of each."""
+    """Try a faulty scenario and a database of a newer version."""
     from subflow_app.foundation.resources import resource_path
     from subflow_store import open_store
 
@@ -192,7 +192,7 @@ _FOLDER, _SCENARIO, _DATABASE = "Büro & 世界 100 %", "Mein Übungs-Netz.subfl
 
 
 def _check_strange_path(place: Place) -> str:
-    """Runs a scenario there and exports it; the window is opened on such a file by another check."""
+    """Run and export a scenario in such a folder; `windows.LANGUAGES` opens the window on such a file."""
     from subflow_app.foundation.resources import resource_path
 
     folder = place.folder / _FOLDER

@@ -1,12 +1,12 @@
-"""Checks that the parts of the program are whole: modules, libraries, PyTorch, licences, guide and help.
+"""Checks that the program is complete: modules, libraries, PyTorch, licences, guide and help.
 
-Every module of ours and every library that is imported late can be imported, and prints nothing meanwhile.
+Imports: all of our modules and all libraries imported late can be imported, without any output.
 
-PyTorch is whole: not only the needs of a first training step, but also all that is imported by name when asked for.
+PyTorch: modules that it imports by name on demand must work, in addition to those of a first training step.
 
-The licences cover everything that is delivered with the program: each part is listed, and its texts are there.
+Licences: each delivered part is listed with the texts of its licence.
 
-The user guide and the pages of help are there for every panel, controller and scheduler, in every language.
+Guide: the user guide and the help pages cover all panels, controllers and schedulers, in all languages.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import sys
 from subflow_app.foundation.paths import is_frozen
 from subflow_app.shell.selftest.check import Check, NotHereError, Place, is_to_be_here, require, skip_without
 
-# Those that are imported inside functions; matplotlib and PyTorch have processes of their own, tried by other checks.
+# Libraries imported inside functions; other checks test matplotlib and PyTorch, which run in separate processes.
 _LIBRARIES = (
     *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds"),
     *("cma", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
     *("sqlite3", "tomlkit", "typer", "zstandard"),
 )
 _OPTIONAL = ("dpkt",)
-_PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own
-# What learners of others need is not part of the program.
+_PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # subflow_agents needs PyTorch and has a separate check
+# Interfaces for external learning libraries are not part of the packaged program.
 _EXTRAS = ("subflow_sim.env", "subflow_sim.parallel_env", "subflow_sim.vector_env")
 
 
 def _check_imports(_place: Place) -> str:
-    """Imports all of them."""
+    """Import all modules and libraries."""
     libraries = [*_LIBRARIES, *filter(is_to_be_here, _OPTIONAL)]
     for name in libraries:
         importlib.import_module(name)
@@ -43,7 +43,7 @@ def _check_imports(_place: Place) -> str:
 
 
 def modules_of(package: str) -> list[str]:
-    """Names of the modules of a package, those of its packages included; the entries of programs are left out."""
+    """Names of all modules of a package and its subpackages, without program entry points."""
     paths = importlib.import_module(package).__path__
     found = pkgutil.walk_packages(paths, f"{package}.")
     return [module.name for module in found if not module.name.endswith("__main__")]
@@ -53,7 +53,7 @@ IMPORTS = Check("imports", _check_imports)
 
 
 def _check_learning_library(_place: Place) -> str:
-    """Imports all agents, and tries the parts of PyTorch that are known to be lost when a program is frozen."""
+    """Import all modules of agents, and test the parts of PyTorch that are easily lost when a program is frozen."""
     skip_without("torch", "train")
     from subflow_agents.torch_check import check_torch
 
@@ -71,13 +71,13 @@ _ONLY_PACKAGED = ("PyInstaller",)  # its bootloader starts the packaged program
 
 
 def _check_licences(_place: Place) -> str:
-    """Reads the list and each text."""
+    """Check the list of parts, and the licence texts of each part."""
     from subflow_app.features.about.core import licence_parts
 
     parts = licence_parts()
     for part in parts:
         require(part.text().strip(), f"no licence is listed for {part.name}")
-        # In a source tree a package has what its makers put into it.
+        # In a source tree, a package has only the texts that its makers ship.
         require(not is_frozen() or (part.licence and part.files), f"{part.name} has no licence, or no text of it")
     names = " ".join(part.name for part in parts).casefold()
     needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ()) + (("torch",) if is_to_be_here("torch") else ())
@@ -90,7 +90,7 @@ LICENCES = Check("licences", _check_licences)
 
 
 def _check_guide(_place: Place) -> str:
-    """Looks for their pages."""
+    """Check that all pages exist."""
     from subflow_app.features.guide.core import guide_folder, guide_page
     from subflow_app.foundation.resources import resource_path
     from subflow_app.vocabulary.language import ENGLISH, LANGUAGES

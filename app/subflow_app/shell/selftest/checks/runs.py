@@ -1,15 +1,15 @@
-"""Checks that runs work: the compiled simulator, scripts, policies, a training, a sweep and a guided lab.
+"""Checks of runs: the compiled simulator, scripts, policies, a training, a sweep and a guided lab.
 
-The compiled simulator does the same as at home: shipped scenarios have the signatures that were kept of them.
+Simulator: shipped scenarios have the recorded signatures.
 
-The controllers and schedulers that ship as text, and a new one, are compiled, and each controls a run. Each trained
-policy that ships is found by its name, is whole, and controls a run.
+Scripts and policies: each shipped controller and scheduler in text form, and a new one, compiles and controls a run.
+Each shipped policy is found by its name, is intact, and controls a run.
 
-An agent learns for some steps in a process of its own, on the processor, and its policy controls a run.
+Training: an agent learns for some steps in a separate process on the CPU, and its policy controls a run.
 
-A sweep on two processes shares the work between them, and makes the very runs that this process makes alone.
+Sweep: a sweep on two processes makes the same runs as this process.
 
-The guided lab runs from its first step to the last, each done by the lab's own solution and judged as a student's.
+Lab: a guided lab runs from the first to the last step, each done with the lab's solution and graded like a student's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import json
 
 from subflow_app.shell.selftest.check import Check, CheckError, Place, require, skip_without
 
-# Siblings of t-ddpg-b on the same network, which take longer than all others together.
+# Variants of t-ddpg-b on the same network, which take longer than all others together.
 _LEFT_OUT = ("t-ddpg-a", "t-ddpg-bed", "t-ddpg-c")
 
 
 def _check_core_signature(_place: Place) -> str:
-    """Simulates nearly all of them."""
+    """Simulate nearly all shipped scenarios."""
     from subflow_app.features.catalog.core.uses import Use, scenario_at
     from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path, scenario_names
     from subflow_sim import Simulation
@@ -54,7 +54,7 @@ _SCRIPTED, _FLOW = "t-2link", "mptcp"
 
 
 def _check_scripts(_place: Place) -> str:
-    """Runs a scenario with each of them."""
+    """Run a scenario with each script."""
     from subflow_sim.script import SKELETONS
     from subflow_sim.script_reader import shipped_algorithms
 
@@ -91,13 +91,13 @@ def _goodput_bps(kind: str, text: str) -> float:
 SCRIPTS = Check("scripts", _check_scripts)
 
 
-# The flow of one, where agents of single paths are at home, and that of the other are the only ones.
+# Scenario and flow for agents of single-path flows, and for all others.
 _SCENARIOS = {"rl-explore": ("rlx-fixed", "download")}
 _USUAL = ("t-2link", "mptcp")
 
 
 def _check_policies(_place: Place) -> str:
-    """Runs a scenario with each of them."""
+    """Run a scenario with each policy."""
     from subflow_app.features.policies.core import policy_records
 
     records = policy_records()
@@ -110,13 +110,13 @@ def _check_policies(_place: Place) -> str:
 
 
 def decisions(scenario: str, flow: str, controller: str, policy: str) -> int:
-    """How many decisions a policy takes in ten seconds.
+    """Number of decisions that a policy makes in ten seconds.
 
     Args:
-        scenario: name of a shipped one.
-        flow: whose controller it is.
+        scenario: name of a shipped scenario.
+        flow: flow that the agent controls.
         controller: name of the agent.
-        policy: its name or file.
+        policy: name or file of the policy.
     """
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
@@ -138,7 +138,7 @@ _AGENT, _TRAINED, _STEPS = "drl-cc", "t-2link", 10
 
 
 def _check_training(place: Place) -> str:
-    """Trains, then runs the policy."""
+    """Train an agent, then run its policy."""
     skip_without("torch", "train")
     words = ("train", _AGENT, "--scenario", _TRAINED, "--steps", _STEPS, "--eval-every", 0, "--episode", "10s")
     told = place.subflow(*words, "--no-store", "--out", "training", "--deterministic", "--json-lines").out
@@ -156,7 +156,7 @@ _SWEPT, _KEY, _CONTROLLERS, _SEEDS = "t-2link", "flows.mptcp.controller", ("lia"
 
 
 def _check_sweep(place: Place) -> str:
-    """Makes it, and each of its runs once more."""
+    """Make a sweep, and each of its runs once more."""
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim import Simulation
@@ -184,7 +184,7 @@ _LAB = "03-two-paths"
 
 
 def _check_lab(place: Place) -> str:
-    """Carries it out."""
+    """Carry out the lab."""
     (done,) = place.subflow("labs", "check", _LAB, "--run", "--json").document
     require(not done["problems"], f"{_LAB}: {'; '.join(done['problems'])}")
     require(not done["notices"], f"{_LAB}: {'; '.join(done['notices'])}")

@@ -1,14 +1,14 @@
-"""Checks of the window: its first start, its languages and locale, the libraries of Qt, and the report on a crash.
+"""Checks of the window: first start, languages and locale, Qt's libraries, and the crash report.
 
-The first start shows the welcome and the demo with its curves, and a command works beside it on one database.
+First start: the window shows the welcome and the demo with its curves, while a command uses the same database.
 
-The window shows German, on a file with a German name: its own texts, the help, and the dialogs of Qt.
+Languages: the window shows German on a file with a German name, in its own texts, the help, and Qt's dialogs.
 
-The window opens in the user's own locale, and its controls work there; all other checks use one fixed locale.
+Locale: the window opens in the user's locale, and its controls work; all other checks use one fixed locale.
 
-Of Qt's libraries and plug-ins, that of this system's displays can be loaded, text can be drawn, and icons can be read.
+Qt: the plug-in for the displays of this system loads, text is drawn, and icons can be read.
 
-A crash of the program leaves a report for the user to read, without the user's name and folders.
+Crash report: a crash of the program leaves a report for the user, without the user's name and folders.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from subflow_app.shell.selftest.window_story import Until
 
 
-# A window with all panels and curves has some hundred, text alone already a dozen.
+# A window with all panels and curves has some hundred colours, and text by itself already a dozen.
 _FEWEST_COLOURS = 40
 
 
 def _check_window(_place: Place) -> str:
-    """Plays it."""
+    """Open the window as at a first start, and run the demo beside a command."""
     from subflow_app.shell.selftest.window_story import Until, colours, play
 
     found: list[str] = []
@@ -78,7 +78,7 @@ _FOLDER, _FILE = "Übungen & Läufe", "Mein Netz für 世界.subflow.toml"
 
 
 def _check_languages(place: Place) -> str:
-    """Opens it in German."""
+    """Open the window in German."""
     from subflow_app.foundation.resources import resource_path
     from subflow_app.shell.selftest.window_story import play
 
@@ -108,7 +108,7 @@ LANGUAGES = Check("languages", _check_languages)
 
 
 def _check_own_locale(_place: Place) -> str:
-    """Opens it, and runs the demo."""
+    """Open the window and run the demo."""
     from subflow_app.shell.selftest.window_story import Until, play
 
     found: list[str] = []
@@ -131,12 +131,12 @@ def _check_own_locale(_place: Place) -> str:
 OWN_LOCALE = Check("own locale", _check_own_locale, is_in_own_locale=True)
 
 
-# The first is what a window cannot do without; where a desktop has no Wayland, its libraries may be missing.
+# A window needs the first; libraries of the others may be missing, e.g. on a desktop without Wayland.
 _PLATFORMS = {"win32": ("windows",), "darwin": ("cocoa",), "linux": ("xcb", "wayland")}
 
 
 def _check_qt_platform(_place: Place) -> str:
-    """Loads them."""
+    """Load the platform plug-ins, draw text, and list image formats."""
     from PySide6.QtCore import QLibraryInfo, qVersion
     from PySide6.QtGui import QColor, QFontDatabase, QGuiApplication, QImage, QImageReader, QPainter
 
@@ -161,7 +161,7 @@ def _check_qt_platform(_place: Place) -> str:
 
 
 def _problem(folder: Path, name: str) -> str:
-    """Why a plug-in cannot be loaded; empty if it can, with all the libraries that it needs."""
+    """The reason why a plug-in cannot be loaded; empty if it and all its libraries can."""
     from PySide6.QtCore import QPluginLoader
 
     file = next((path for path in folder.glob(f"*q{name}.*") if path.suffix in (".so", ".dll", ".dylib")), None)
@@ -178,14 +178,14 @@ _PATIENCE_S = 30.0
 
 
 def _check_crash_report(place: Place) -> str:
-    """Has a run die of a damaged memory access, and reads what is left."""
+    """Crash a run with an invalid memory access, and read the report."""
     if sys.platform == "win32":
         raise NotHereError("no process can be made to crash here")
     import resource
 
     from subflow_app.foundation.crash_reports import collect_crashes
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the picture of its memory is of no use to anybody
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # write no core dump
     words = ("run", "t-2link", "--set", "duration=1e6", "--sample-interval", "1000s", "--no-store")
     with subprocess.Popen(
         own_command(*words), cwd=place.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
