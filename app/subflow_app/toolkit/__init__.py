@@ -1,4 +1,4 @@
-"""Qt building blocks that know no feature."""
+"""Qt building blocks that are independent of features."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import sys
 
 
 def _stop_reading_sources() -> None:
-    """Keeps PySide from reading the source of every module that is imported after it.
+    """Keep PySide from reading the source of every module that is imported after it.
 
-    WORKAROUND(PySide6 6.11.2): https://github.com/napari/napari/issues/8584. It looks for the word "PySide6" there, to
-    know for which modules ``from __feature__ import`` may switch the names of methods. We never do that, and the
-    search took a tenth of a second of each start.
+    WORKAROUND(PySide6 6.11.2): https://github.com/napari/napari/issues/8584. PySide searches each module for the word
+    "PySide6", to decide if ``from __feature__ import`` may switch the names of its methods. We never use that import,
+    and the search took a tenth of a second of each start.
     """
-    import PySide6.QtCore  # noqa: F401 - brings the module that is looked up below
+    import PySide6.QtCore  # noqa: F401 - imports the module that is looked up below
 
     feature = sys.modules.get("shibokensupport.feature")
     if hasattr(feature, "_mod_uses_pyside"):

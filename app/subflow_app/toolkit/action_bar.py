@@ -1,6 +1,6 @@
-"""Actions of a window, made from a table of them and kept in step with the state of the window.
+"""Actions of a window, made from a table and updated with the state of the window.
 
-An action is a row of the table in ``subflow_app.shell.actions``, with the conditions on which it is available.
+An action is a row of the table in ``subflow_app.shell.actions``, with the conditions under which it is available.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ P_contra = TypeVar("P_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class WindowState:
-    """What the availability of actions depends on."""
+    """State of the window on which the availability of actions depends."""
 
     is_valid: bool = False  # the scenario can run
-    is_begun_only: bool = False  # nothing is wrong with it, but there is no node, link or flow yet
-    is_running: bool = False  # a run is going on, paused or not
+    is_begun_only: bool = False  # the scenario has no problem, but no node, link or flow yet
+    is_running: bool = False  # a run is in progress, paused or not
     is_paused: bool = False
-    has_live_link: bool = False  # a link is selected that the run has
+    has_live_link: bool = False  # the selected link exists in the run
     can_undo: bool = False
     can_redo: bool = False
     nodes_selected: int = 0  # on the canvas
-    has_nodes: bool = False  # the picture shows some
+    has_nodes: bool = False  # the canvas shows nodes
     can_move_nodes: bool = False  # the scenario can be edited, and nodes are not locked
     runs_shown: int = 0  # in the plots
     runs_selected: int = 0  # in the history
     has_store: bool = False
     can_write: bool = False  # to the store
-    plots_without_data: frozenset[str] = frozenset()  # that no run shown has
-    features: frozenset[str] = frozenset()  # ids of what can be done with features, see `features`
+    plots_without_data: frozenset[str] = frozenset()  # ids of plots without data in any shown run
+    features: frozenset[str] = frozenset()  # ids of possible actions of features, see `features`
 
 
 class Scope(Enum):
-    """Where a shortcut works: single letters only where nobody types."""
+    """Place where a shortcut works; shortcuts of one letter only work outside text fields."""
 
     WINDOW = "anywhere"
     PLOTS = "in the plots"
@@ -61,11 +61,11 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an action cannot do without.
+    """A condition of an action.
 
     Attributes:
-        is_met: whether it is there.
-        otherwise: why the action cannot be done where it is not: in the middle of a sentence, in English.
+        is_met: returns True if the condition holds.
+        otherwise: reason why the action is unavailable otherwise, as part of a sentence, in English.
     """
 
     is_met: Callable[[WindowState], bool]
@@ -89,27 +89,27 @@ ONE_SELECTED = Need(lambda s: s.runs_selected == 1, translatable("select one run
 
 
 def possible(action_id: str, otherwise: str) -> Need:
-    """That a feature says of its action that it can be done."""
+    """The condition that a feature reports its action as possible."""
     return Need(lambda state: action_id in state.features, otherwise)
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec(Generic[P_contra]):
-    """One row of the table, for windows that have the parts `P_contra`.
+    """One row of the table, for windows with the parts `P_contra`.
 
     Attributes:
         id: object name of the action, ``menu.verb``.
-        text: what menus say, with its mnemonic.
-        tip: what the status bar says.
+        text: menu text, with its mnemonic.
+        tip: text in the status bar.
         icon: its meaning, see ``icons``.
-        shortcuts: portable text; the first is shown, the others work too.
-        run: what it does; a switch reads its new state from the second argument.
-        needs: what it cannot do without; of what is missing, the first is told.
+        shortcuts: portable text; menus show the first, and the others work, too.
+        run: carries the action out; a switch reads its new state from the second argument.
+        needs: its conditions; the first unmet condition is reported.
         scope: where its shortcuts work.
         checkable: whether it is a switch.
-        group: of the actions with the same group exactly one is on.
-        is_on: whether a switch is on at first.
-        is_contextual: whether menus have it only while it can be done, because it belongs to what goes on then.
+        group: exactly one of the switches with the same group is on.
+        is_on: initial state of a switch.
+        is_contextual: whether menus show it only while it is possible, because it belongs to a temporary activity.
     """
 
     id: str
@@ -126,16 +126,16 @@ class ActionSpec(Generic[P_contra]):
     is_contextual: bool = False
 
     def enabled_when(self, state: WindowState) -> bool:
-        """Whether it can be done now."""
+        """True if the action is possible now."""
         return all(need.is_met(state) for need in self.needs)
 
     def refusal(self, state: WindowState) -> str:
-        """Why it cannot be done now, in the middle of a sentence and in English; empty if it can."""
+        """The reason why the action is not possible now, as part of an English sentence; empty if it is possible."""
         return next((need.otherwise for need in self.needs if not need.is_met(state)), "")
 
     @property
     def is_remembered(self) -> bool:
-        """Whether it is a switch of plots or canvas, kept from session to session; others are kept elsewhere."""
+        """True for a switch of plots or canvas, whose state is saved across sessions; others are saved elsewhere."""
         if not self.checkable:
             return False
         return self.scope is Scope.PLOTS or (not self.group and self.id.startswith(("view.plot_", "arrange.")))
@@ -143,7 +143,7 @@ class ActionSpec(Generic[P_contra]):
 
 W = TypeVar("W", bound=QMainWindow)
 
-# Colours of icons that are not that of text.
+# Colours of icons other than that of text.
 _TONES = {"run.toggle": "ok", "run.stop": "error"}
 
 
@@ -155,12 +155,12 @@ class ActionBar(QObject):
     """
 
     def __init__(self, window: W, specs: Sequence[ActionSpec[W]], failed: Callable[[Exception], object]) -> None:
-        """Makes all actions; :meth:`place` makes their shortcuts work once the parts of the window exist.
+        """Make all actions; :meth:`place` activates their shortcuts once the parts of the window exist.
 
         Args:
-            window: what the actions work on.
+            window: passed to the callbacks of the actions.
             specs: the table of actions.
-            failed: called with the error of an action that the world refused.
+            failed: called with an expected error of an action.
         """
         super().__init__(window)
         self._window: QMainWindow = window
@@ -168,10 +168,10 @@ class ActionBar(QObject):
         self.specs = tuple(specs)
         self._work = {spec.id: partial(spec.run, window) for spec in specs}
         self._actions: dict[str, QAction] = {}
-        self._refusals: dict[str, str] = {}  # why actions cannot be done now
+        self._refusals: dict[str, str] = {}  # reasons why actions are not possible now
         self._groups: dict[str, QActionGroup] = {}
         self.state = WindowState()
-        self._words: dict[str, str] = {}  # of actions whose name says what they do next
+        self._words: dict[str, str] = {}  # names of actions that alternate between run, pause and resume
         for spec in specs:
             self._make(spec)
 
@@ -179,12 +179,12 @@ class ActionBar(QObject):
         """The action with this id.
 
         Raises:
-            KeyError: if there is none.
+            KeyError: if no action has this id.
         """
         return self._actions[action_id]
 
     def switches(self) -> tuple[str, ...]:
-        """Ids of the switches of the plots, which are remembered from session to session."""
+        """Ids of the switches that are saved across sessions."""
         return tuple(spec.id for spec in self.specs if spec.is_remembered)
 
     def ids(self) -> tuple[str, ...]:
@@ -192,22 +192,22 @@ class ActionBar(QObject):
         return tuple(self._actions)
 
     def trigger(self, action_id: str) -> None:
-        """Does what the menu entry does; nothing while it is disabled.
+        """Trigger an action as its menu entry does; no effect while it is disabled.
 
         Raises:
-            KeyError: if there is no such action.
+            KeyError: if no action has this id.
         """
         self._actions[action_id].trigger()
 
     def place(self, scopes: Mapping[Scope, QWidget]) -> None:
-        """Makes shortcuts work where they belong; `scopes` has the widget of every scope but the window."""
+        """Add each action to the widget of its scope, so that its shortcuts work there."""
         for spec in self.specs:
             place = self._window if spec.scope is Scope.WINDOW else scopes[spec.scope]
             place.addAction(self._actions[spec.id])
 
     def fill(self, menu: QMenu, entries: Sequence[str], submenus: Mapping[str, QMenu] | None = None) -> None:
         """Adds the actions with these ids to a menu; "-" is a separator, ">title" a submenu."""
-        # What cannot be done says there why.
+        # The tool tip of a disabled action gives the reason.
         menu.setToolTipsVisible(True)
         for entry in entries:
             if entry == "-":
@@ -218,14 +218,14 @@ class ActionBar(QObject):
                 menu.addAction(self._actions[entry])
 
     def pop_up(self, entries: Sequence[str], position: QPoint) -> None:
-        """Shows a menu of these actions there."""
+        """Show a menu of these actions at a position."""
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.fill(menu, entries)
         menu.popup(position)
 
     def update_state(self, state: WindowState) -> None:
-        """Enables what can be done now."""
+        """Enable the actions that are possible now."""
         self.state = state
         for spec in self.specs:
             refusal = spec.refusal(state)
@@ -233,12 +233,12 @@ class ActionBar(QObject):
                 self._refuse(spec, refusal)
 
     def set_on(self, action_id: str, is_on: bool) -> None:
-        """Shows a switch as on or off without doing what it does."""
-        # Actions do their work when they are triggered, which this does not.
+        """Set the state of a switch without running its callback."""
+        # Callbacks are connected to `triggered`, which setChecked does not emit.
         self._actions[action_id].setChecked(is_on)
 
     def set_word(self, action_id: str, word: str) -> None:
-        """Makes an action that runs or pauses something say which of these it does next."""
+        """Set the name of an action that alternates between run, pause and resume."""
         if word == self._words.get(action_id):
             return
         self._words[action_id] = word
@@ -254,7 +254,7 @@ class ActionBar(QObject):
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
         action.setIcon(icon(spec.icon, _TONES.get(spec.id, "text")))
-        # Portable text in the order of the table: addition would sort, and the first is the one that menus show.
+        # Portable text in the order of the table: addition would sort them, but menus show the first one.
         action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
         if spec.scope is not Scope.WINDOW:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -270,7 +270,7 @@ class ActionBar(QObject):
         action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
 
     def _refuse(self, spec: ActionSpec[Any], refusal: str) -> None:
-        """Enables an action, or disables it and says why, where it is pointed at."""
+        """Enable an action, or disable it and show the reason in its tool tip and the status bar."""
         self._refusals[spec.id] = refusal
         action = self._actions[spec.id]
         action.setEnabled(not refusal)
@@ -285,5 +285,5 @@ class ActionBar(QObject):
         try:
             self._work[spec.id](is_on)
         except (AppError, StoreError, SimError) as error:
-            # The world said no (a database gone, a disk full): told in one place, whatever the action was.
+            # Expected errors (a missing database, a full disk) are reported in one place for all actions.
             self._failed(error)

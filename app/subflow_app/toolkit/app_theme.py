@@ -1,7 +1,7 @@
 """The theme of the application, chosen by the user or the desktop, and a Fusion style with the program's icons.
 
-The theme can switch while windows are open. With the icons, the parts that Qt draws itself, such as buttons of dialogs,
-look like the rest.
+The theme can change while windows are open. The icons also apply to widgets that Qt makes, such as the buttons of
+dialogs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from subflow_app.toolkit.theme import (
 
 _Standard = QStyle.StandardPixmap
 
-# What Qt asks for -> its meaning in `icons`.
+# Qt's standard pixmap -> its meaning in `icons`.
 MEANINGS: dict[QStyle.StandardPixmap, str] = {
     _Standard.SP_LineEditClearButton: "close",
     _Standard.SP_TabCloseButton: "close",
@@ -93,30 +93,30 @@ _COLOURS = {
 
 
 class FusionWithOurIcons(QProxyStyle):
-    """Only icons are asked for in Python; everything that is painted goes to Fusion without a detour."""
+    """Overrides only icons in Python, so that all painting is done by Fusion without a detour."""
 
     def __init__(self) -> None:
-        """Fusion on every desktop."""
+        """Use Fusion on every desktop."""
         super().__init__("Fusion")
 
     def standardIcon(
         self, which: QStyle.StandardPixmap, option: QStyleOption | None = None, widget: QWidget | None = None
     ) -> QIcon:
-        """Ours, where there is one."""
+        """Our icon for a standard pixmap, or else Qt's."""
         if which not in MEANINGS:
             return super().standardIcon(which, option, widget)
         return icon(MEANINGS[which], _COLOURS.get(which, "text"))
 
 
 class Theme(QObject):
-    """The application's theme: the chosen mode, and the tokens that follow from it."""
+    """The application's theme: the chosen mode, and the resulting colour tokens."""
 
     def __init__(self, application: QApplication, mode: ThemeMode = "system", parent: QObject | None = None) -> None:
-        """Applies ``mode`` to ``application`` at once and follows the desktop while the mode is ``"system"``."""
+        """Apply ``mode`` to ``application`` and follow the desktop while the mode is ``"system"``."""
         super().__init__(parent)
         self._application = application
-        self.mode: ThemeMode = mode  # what the person chose: light, dark, high contrast or the desktop's
-        # Setting a style polishes every widget there is: not again for what is set already.
+        self.mode: ThemeMode = mode  # the user's choice: light, dark, high contrast or the desktop's
+        # Setting a style polishes every widget, so skip it if the style is already set.
         if not isinstance(application.style(), FusionWithOurIcons):
             application.setStyle(FusionWithOurIcons())
         hints = application.styleHints()
@@ -125,7 +125,7 @@ class Theme(QObject):
         self._apply()
 
     def set_mode(self, mode: ThemeMode) -> None:
-        """Switches every open window to ``mode``."""
+        """Switch all open windows to ``mode``."""
         if mode not in MODES:
             raise ValueError(f"theme mode {mode!r}; allowed: {', '.join(MODES)}")
         self.mode = mode
@@ -141,27 +141,27 @@ class Theme(QObject):
         self._application.setPalette(palette)
         QToolTip.setPalette(palette)
         for kind in _FRAMED:
-            # The stub asks for bytes, which the call refuses.
+            # The stub declares bytes, which the call refuses.
             self._application.setPalette(_frame_palette(palette, tokens), kind)  # type: ignore[arg-type]
-        # Only if there is one or was one: it makes Qt polish every widget there is.
+        # Only on a change, because setting a style sheet polishes every widget.
         style = edge_style(tokens) if tokens is CONTRAST else ""
         if self._application.styleSheet() != style:
             self._application.setStyleSheet(style)
         set_current(tokens)
 
 
-# What has a frame or a box to tick but no ground of its own, so that nothing else shows the colour of the window.
+# Classes of widgets with a frame or a check box, but without a background in the window's colour.
 _FRAMED = ("QCheckBox", "QRadioButton", "QAbstractSpinBox", "QAbstractItemView", "QLineEdit", "QComboBox")
-# Fusion outlines are `window.darker(140)`: invisible on a dark ground. Drawn in Python instead, every part of every
-# widget would go through it; a palette for these classes costs nothing when they are painted.
+# Fusion outlines are `window.darker(140)`, i.e. invisible on a dark background. Drawing them in Python would slow down
+# every widget; a palette for these classes costs no painting time.
 _FUSION_DARKENS = 1.4
 
 
 def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
-    """The palette from which Fusion gets frames that are seen; in the light set they are."""
+    """The palette that gives Fusion visible frames; in the light theme they are visible anyway."""
     framed = QPalette(palette)
     if tokens.is_dark:
-        # The share at which a frame is seen and its field is still what is looked at.
+        # At this share the frame is visible without distracting from the field.
         wanted = QColor(tokens.muted_text if tokens is CONTRAST else mixed(tokens.muted_text, tokens.window, 0.3))
         value = min(1.0, wanted.valueF() * _FUSION_DARKENS)
         framed.setColor(
@@ -171,18 +171,18 @@ def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
 
 
 def system_is_dark() -> bool:
-    """Whether the desktop says it is dark; desktops that say nothing count as light."""
+    """True if the desktop uses a dark colour scheme; an unknown scheme counts as light."""
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 def system_wants_contrast() -> bool:
-    """Whether the desktop asks for high contrast."""
+    """True if the desktop prefers high contrast."""
     return _accessibility()[1].contrastPreference() == Qt.ContrastPreference.HighContrast
 
 
 @cache
 def _accessibility() -> tuple[QStyleHints, QAccessibilityHints]:
-    # WORKAROUND(PySide6 6.11.2): the second one passes for deleted once Python lets go of the first.
+    # WORKAROUND(PySide6 6.11.2): the second object counts as deleted once Python releases the first.
     hints = QGuiApplication.styleHints()
     return hints, hints.accessibility()
 

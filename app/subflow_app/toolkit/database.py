@@ -1,4 +1,4 @@
-"""The database of the window: opened in the background, replaced, copied, and watched for changes from outside.
+"""The database of the window: opened in the background, replaced, copied, and watched for changes by other programs.
 
 The window works without a database. When another program changes the open database, its lists are read again.
 """
@@ -33,54 +33,54 @@ class DatabaseControl(QObject):
     """Owns the open store."""
 
     opened = Signal(object)  # Store
-    failed = Signal(object)  # StoreError: it could not be opened; the store before, if any, stays
+    failed = Signal(object)  # StoreError: it could not be opened; an earlier store stays open
     copied = Signal(object)  # Path
-    purged = Signal(int)  # how many runs are gone for good
+    purged = Signal(int)  # number of removed runs
 
     def __init__(self, workers: Workers, dialogs: Dialogs, notices: Notices, parent: QObject) -> None:
-        """No store yet."""
+        """Start without a store."""
         super().__init__(parent)
         self._workers = workers
         self.dialogs = dialogs
         self._notices = notices
         self.store: Store | None = None  # the open store
-        self.wanted: Path | None = None  # the file that was last asked for
-        self.damage: StoreCorrupt | None = None  # why the open store is open for reading alone
-        self._guest: Path | None = None  # what the program was started on
-        self.is_opening = False  # whether a file is being opened right now
+        self.wanted: Path | None = None  # the last requested file
+        self.damage: StoreCorrupt | None = None  # reason why the open store is read-only
+        self._guest: Path | None = None  # database given on the command line
+        self.is_opening = False  # true while a file is being opened
         self._is_closed = False
-        self._waits: list[Callable[[], object]] = []  # for whoever still writes to the store that is replaced
+        self._waits: list[Callable[[], object]] = []  # wait for remaining writers of the replaced store
 
     @property
     def path(self) -> Path | None:
-        """The file that is open, or that was to be opened."""
+        """The open file, or the last requested one."""
         return self.store.path if self.store is not None else self.wanted
 
     @property
     def writable(self) -> Store | None:
-        """The open store, if runs can be kept and changed in it."""
+        """The open store if it is writable, else None."""
         return self.store if self.can_write else None
 
     @property
     def can_write(self) -> bool:
-        """Whether runs can be kept and changed."""
+        """True if the open store is writable."""
         return self.store is not None and not self.store.is_read_only
 
     @property
     def is_guest(self) -> bool:
-        """Whether the program was started on the file that is open: the next start opens the usual one again."""
+        """True if the open file was given on the command line; the next start opens the usual one again."""
         return self._guest is not None and self.wanted == self._guest
 
     def start_on(self, path: Path) -> None:
-        """Has :meth:`open_first` open this file."""
+        """Make :meth:`open_first` open this file."""
         self._guest = path.absolute()
 
     def open_first(self, usual: str | None) -> None:
-        """Opens what the program was started on, else the usual file, by default the user's own."""
+        """Open the file given on the command line, or else the usual one, by default the user's database."""
         self.open(self._guest or (Path(usual) if usual else None))
 
     def open(self, path: Path | None = None) -> None:
-        """Opens a database, the user's own by default; a file that cannot be written is opened for reading."""
+        """Open a database, by default the user's; a file without write permission is opened read-only."""
         wanted = (path or default_database()).absolute()
         self.wanted = wanted
         self.is_opening = True
@@ -92,15 +92,15 @@ class DatabaseControl(QObject):
         )
 
     def ask_open(self) -> None:
-        """Asks for a file, which may be new, and opens it."""
+        """Ask for a new or existing file, and open it."""
         suggested = self.path or default_database()
         path = self.dialogs.database_path(tr("Open or create a database"), suggested)
         if path is not None:
-            self._guest = None  # chosen, and so remembered
+            self._guest = None  # an explicit choice, and so saved in the settings
             self.open(path)
 
     def ask_save_copy(self) -> None:
-        """Asks for a file and writes a copy of the whole database to it."""
+        """Ask for a file and copy the whole database to it."""
         store = self.store
         if store is None:
             return
@@ -108,7 +108,7 @@ class DatabaseControl(QObject):
         suggested = source.with_name(f"{source.stem}-copy{DATABASE_SUFFIXES[0]}")
         path = self.dialogs.save_path(tr("Save a copy of the database"), tr(DATABASE_FILTER), suggested)
         if path is not None:
-            # The file dialog has asked whether an existing file may go.
+            # The file dialog has asked before replacing an existing file.
             self._workers.start(
                 "copy database",
                 lambda: store.save_copy(path, overwrite=True),
@@ -117,7 +117,7 @@ class DatabaseControl(QObject):
             )
 
     def ask_purge(self, *, asks: bool = True) -> None:
-        """Removes all deleted runs for good, if the person means it."""
+        """Remove all deleted runs permanently, after confirmation."""
         store = self.store
         if store is not None and (
             not asks
@@ -132,7 +132,7 @@ class DatabaseControl(QObject):
             self._workers.start("purge database", store.purge_deleted, succeeded=self.purged.emit, failed=refuse)
 
     def close_after(self, wait: Callable[[], object]) -> None:
-        """Keeps the store that is being replaced open until this returns; for those who hear `opened`.
+        """Keep the store that is being replaced open until this function returns; to be called by slots of `opened`.
 
         Args:
             wait: called in a worker thread.
@@ -140,7 +140,7 @@ class DatabaseControl(QObject):
         self._waits.append(wait)
 
     def close(self) -> None:
-        """Closes the store; one that is still being opened is closed when it arrives."""
+        """Close the store; a store that is still being opened is closed afterwards."""
         self._is_closed = True
         if self.store is not None:
             self.store.close()
@@ -156,7 +156,7 @@ class DatabaseControl(QObject):
         before, self.store = self.store, store
         self.damage = damage
         self.opened.emit(store)
-        # Views have let go of the old store only now.
+        # Views have released the old store by now.
         waits, self._waits = self._waits, []
         if before is not None:
 
@@ -165,7 +165,7 @@ class DatabaseControl(QObject):
                     wait()
                 before.close()
 
-            # After the changes that were asked for, and not here: closing waits for what is still to be written.
+            # In a worker after the requested changes, because closing waits for pending writes.
             self._workers.start(
                 "close database", close, succeeded=lambda _none: None, failed=self._on_close_failed, in_turn=True
             )
@@ -182,7 +182,7 @@ class DatabaseControl(QObject):
 
 
 def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:
-    """Opens for writing if possible; a file on a read-only disk, or a damaged one, can still be looked at."""
+    """Open for writing if possible; a file on a read-only disk, or a damaged one, is opened read-only."""
     try:
         return open_store(path), None
     except StoreReadOnly:
@@ -196,31 +196,31 @@ def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:
             raise error from None
 
 
-_LOOK_MS = 1000  # a person sees it within two seconds
+_LOOK_MS = 1000  # a change appears within two seconds
 
 
 class DatabaseWatch(QObject):
-    """Asks the database in a thread, once a second; what this window itself writes does not count."""
+    """Checks once a second, in a thread, for changes by other programs; the window's own writes do not count."""
 
     changed = Signal()
 
     def __init__(self, database: DatabaseControl, workers: Workers, parent: QObject) -> None:
-        """Watches whatever database is opened."""
+        """Watch the current database, also after it is replaced."""
         super().__init__(parent)
         self._database = database
         self._workers = workers
-        self._store: Store | None = None  # of which the last answer is
+        self._store: Store | None = None  # store of the last answer
         self._known: object = None
         self._is_asking = False
         self._timer = timer(self, self.look, _LOOK_MS)
         self._timer.start()
 
     def stop(self) -> None:
-        """Asks no more."""
+        """Stop watching."""
         self._timer.stop()
 
     def look(self) -> None:
-        """Asks, unless the answer before is still to come."""
+        """Start a check, unless one is pending."""
         store = self._database.store
         if store is None or self._is_asking:
             return
@@ -234,13 +234,13 @@ class DatabaseWatch(QObject):
 
     def _on_answer(self, store: Store, found: object) -> None:
         self._is_asking = False
-        # The first answer is no earlier than what the lists have read, and may be later.
+        # The first answer may be later than the state that the lists have read, so it counts as a change.
         is_change = store is not self._store or found != self._known
         self._store, self._known = store, found
         if is_change and store is self._database.store:
             self.changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
-        # Whoever reads or writes is told of it.
+        # Readers and writers report the error themselves.
         self._is_asking = False
         _log.debug("the database does not answer: %s", error)

@@ -1,4 +1,4 @@
-"""Questions to the person at the screen, behind one class, so that tests answer them without a screen."""
+"""Questions to the user behind one class, which tests replace by prepared answers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.toolkit.widgets.shorthand import TagLine, as_written, close_button, named, v_box
 from subflow_app.vocabulary.language import tr, translatable, trn
 
-# Translated by whoever shows them.
+# Translated where they are shown.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
 DATABASE_FILTER = translatable("Databases (*.subflow *.db);;All files (*)")
 CSV_FILTER = translatable("CSV tables (*.csv)")
 PAGE_FILTER = translatable("Web pages (*.html)")
 
-_FRAME_BUTTONS = 120  # px that a window's icon and buttons take beside its title, at most
+_FRAME_BUTTONS = 120  # px for a window's icon and buttons beside its title, at most
 
 SaveAnswer = Literal["save", "discard", "cancel"]
 TrainingAnswer = Literal["background", "stop", "cancel"]
@@ -40,28 +40,28 @@ A_co = TypeVar("A_co", covariant=True)
 
 
 class Asking(Protocol[A_co]):
-    """A dialog that asks for something of its own."""
+    """A dialog with a typed answer."""
 
     @property
     def answer(self) -> A_co:
-        """What was answered; asked for after it was accepted."""
+        """The user's answer; valid after the dialog was accepted."""
 
     def exec(self) -> int:
-        """Shows it until it is closed; see `QDialog`."""
+        """Show the dialog until it is closed; see `QDialog`."""
 
     def deleteLater(self) -> None:
-        """It is not needed any more; see `QObject`."""
+        """Delete the dialog; see `QObject`."""
 
 
 def is_accepted(dialog: QDialog | Asking[A]) -> bool:
-    """Asks what a dialog asks, which is gone then but for its answers."""
+    """Run a dialog and delete its widgets; its answers remain readable."""
     accepted = dialog.exec() == QDialog.DialogCode.Accepted
     dialog.deleteLater()
     return accepted
 
 
 def open_dialog(dialog: QDialog) -> None:
-    """Shows a dialog until it is closed; what lies behind it waits, the program does not."""
+    """Show a dialog that blocks its window but not the caller."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
 
@@ -70,11 +70,11 @@ class Dialogs:
     """Modal questions of one window."""
 
     def __init__(self, parent: QWidget) -> None:
-        """All dialogs belong to ``parent``."""
+        """Make ``parent`` the parent of all dialogs."""
         self._parent = parent
 
     def ask_save_changes(self, name: str) -> SaveAnswer:
-        """Whether to keep the changes of a scenario that is about to be closed."""
+        """Ask if the changes of a scenario should be saved before it is closed."""
         box = named(self._message_box(tr("Unsaved changes")), "ask_save_changes")
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(tr("Save the changes to {name}?", name=name))
@@ -89,7 +89,7 @@ class Dialogs:
         return "discard" if answer == buttons.Discard else "cancel"
 
     def ask_trainings(self, count: int) -> TrainingAnswer:
-        """What is to become of trainings that go on while the window closes."""
+        """Ask if running trainings should continue or stop when the window closes."""
         box = named(self._message_box(tr("Trainings are in progress")), "ask_trainings")
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(trn("A training is not finished yet.", "{count} trainings are not finished yet.", count))
@@ -111,16 +111,16 @@ class Dialogs:
         return "stop" if clicked is stop else "cancel"
 
     def ask(self, make: Callable[[QWidget], Asking[A]]) -> A | None:
-        """What a dialog was answered, or None if it was not accepted.
+        """The answer of a dialog, or None if it was cancelled.
 
         Args:
-            make: the dialog, a `functools.partial` that leaves its parent open.
+            make: makes the dialog for a parent, e.g. a `functools.partial`.
         """
         dialog = make(self._parent)
         return dialog.answer if is_accepted(dialog) else None
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
-        """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""
+        """True if the user confirms an action that cannot be undone; ``do_it`` is the text of the confirming button."""
         box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(text)
@@ -133,27 +133,27 @@ class Dialogs:
         return is_confirmed
 
     def open_path(self, title: str, filters: str, folder: Path | None) -> Path | None:
-        """An existing file, or None."""
+        """Ask for an existing file; None if cancelled."""
         name, _ = QFileDialog.getOpenFileName(self._parent, title, str(folder or ""), filters)
         return Path(name) if name else None
 
     def save_path(self, title: str, filters: str, suggested: Path) -> Path | None:
-        """A file to write, or None; its suffix is that of ``suggested`` if none is typed.
+        """Ask for a file to write, with the suffix of ``suggested`` by default; None if cancelled.
 
-        Whether an existing file may be replaced has been asked.
+        The dialog asks before accepting an existing file.
         """
         return self._ask_for_file(title, filters, suggested, confirms=True)
 
     def database_path(self, title: str, suggested: Path) -> Path | None:
-        """A database to open or to make, or None; one that exists is not replaced, so nothing is asked about it."""
+        """Ask for a new or existing database, which is not replaced, so without confirmation; None if cancelled."""
         return self._ask_for_file(title, tr(DATABASE_FILTER), suggested, confirms=False)
 
     def _message_box(self, title: str) -> QMessageBox:
-        """An empty message under a title, at least so wide that the title is not cut."""
+        """An empty message box, wide enough to show the whole title."""
         box = QMessageBox(self._parent)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setWindowTitle(title)
-        # Qt leaves room for the title alone, not for the program's name after it and the buttons of the frame.
+        # Qt reserves space only for the title, not for the program's name after it and the buttons of the frame.
         label = box.findChild(QLabel, "qt_msgbox_label")
         assert isinstance(label, QLabel)
         whole = f"{title} — {QGuiApplication.applicationDisplayName()}"
@@ -161,7 +161,7 @@ class Dialogs:
         return box
 
     def _ask_for_file(self, title: str, filters: str, suggested: Path, *, confirms: bool) -> Path | None:
-        # Not the static function: it asks about the name that was typed, which is not yet the one with the suffix.
+        # Not the static function, which checks the typed name before the suffix is added.
         dialog = QFileDialog(self._parent, title, str(suggested.parent), filters)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         is_scenario = suggested.name.endswith(SCENARIO_FILE_SUFFIX)
@@ -173,19 +173,19 @@ class Dialogs:
         return Path(names[0]) if names else None
 
     def folder(self, title: str, start: Path | None) -> Path | None:
-        """An existing folder, or None."""
+        """Ask for an existing folder; None if cancelled."""
         name = QFileDialog.getExistingDirectory(self._parent, title, str(start or ""))
         return Path(name) if name else None
 
     def line(self, title: str, label: str, text: str) -> str | None:
-        """A line of text, or None."""
+        """Ask for a line of text; None if cancelled."""
         answer, has_answer = QInputDialog.getText(
             self._parent, title, as_written(label), QLineEdit.EchoMode.Normal, text
         )
         return answer.strip() if has_answer else None
 
     def tags(self, title: str, label: str, text: str, known: Sequence[str]) -> str | None:
-        """Tags, separated by commas, or None; those that are known are offered while one is typed."""
+        """Ask for tags, separated by commas, with completion from the known tags; None if cancelled."""
         dialog = QInputDialog(self._parent)
         dialog.setWindowTitle(title)
         dialog.setLabelText(as_written(label))
@@ -196,7 +196,7 @@ class Dialogs:
         return dialog.textValue().strip() if is_accepted(dialog) else None
 
     def show_text(self, title: str, html: str) -> None:
-        """Shows an explanation; the person works on beside it."""
+        """Show an explanation in a window that blocks no other."""
         box = self._message_box(title)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.RichText)
@@ -205,25 +205,25 @@ class Dialogs:
         box.show()
 
     def paragraph(self, title: str, label: str, text: str) -> str | None:
-        """Several lines of text, or None."""
+        """Ask for several lines of text; None if cancelled."""
         dialog = QInputDialog(self._parent)
         dialog.setOption(QInputDialog.InputDialogOption.UsePlainTextEditForTextInput)
         dialog.setWindowTitle(title)
         dialog.setLabelText(as_written(label))
         dialog.setTextValue(text)
-        # Qt names the field of a single line by its label, but not this one.
+        # Qt sets the accessible name of a single-line field, but not of this one.
         field = dialog.findChild(QPlainTextEdit)
         assert isinstance(field, QPlainTextEdit)
         field.setAccessibleName(label)
         return dialog.textValue().rstrip() if is_accepted(dialog) else None
 
     def choice(self, title: str, label: str, options: Sequence[str], current: int) -> str | None:
-        """One of several texts, or None."""
+        """Ask for one of several texts; None if cancelled."""
         answer, has_answer = QInputDialog.getItem(self._parent, title, label, list(options), current, False)
         return answer if has_answer else None
 
     def report(self, title: str, text: str) -> None:
-        """Shows a text of many lines, to read and to copy."""
+        """Show a text of many lines, for reading and copying."""
         dialog = named(QDialog(self._parent), "report")
         dialog.setWindowTitle(title)
         field = QPlainTextEdit(text, dialog, readOnly=True)
@@ -235,7 +235,7 @@ class Dialogs:
         dialog.deleteLater()
 
     def tell(self, title: str, text: str, details: str = "") -> None:
-        """Says that something did not work, why, and what to do."""
+        """Show an error with its reason and a remedy."""
         box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(text)
@@ -245,7 +245,7 @@ class Dialogs:
         box.deleteLater()
 
     def tell_bug(self, report: str, file: Path | None) -> None:
-        """Says that Subflow has a bug, and offers its report to copy, which is kept in ``file`` if anywhere."""
+        """Report a bug of Subflow and offer the crash report for copying; ``file`` is its file, if it was saved."""
         box = named(self._message_box(tr("Subflow has a bug")), "bug")
         box.setIcon(QMessageBox.Icon.Critical)
         box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))
@@ -256,7 +256,7 @@ class Dialogs:
         box.setDetailedText(report)
         copy = QPushButton(tr("Copy report"), box)
         box.addButton(copy, QMessageBox.ButtonRole.ActionRole)
-        # A button of a message box closes it; this one only copies.
+        # A button of a message box normally closes it; this one only copies.
         copy.clicked.disconnect()
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report))
         box.addButton(QMessageBox.StandardButton.Close)

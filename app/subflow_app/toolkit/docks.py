@@ -1,9 +1,9 @@
-"""Docking behind one class, and the fold of a panel to one line; the docking library stays replaceable.
+"""Docking of panels behind one class, so that the docking library can be replaced, and folding of a panel to one line.
 
-Panels lie around a centre, and their layout is kept. A folded place of panels shows its tabs and a short summary.
+Panels are arranged around a centre, and their layout is saved. A folded dock area shows its tabs and a short summary.
 
-QtAds rather than ``QDockWidget``: QtAds has pinned side tabs, floating groups and a true centre. Its own style sheet is
-written for light palettes (the text of an inactive tab is all but invisible on a dark one), hence :func:`_style_sheet`.
+QtAds rather than ``QDockWidget``: QtAds supports pinned side tabs, floating groups and a fixed centre. Its style sheet
+is made for light palettes (the text of an inactive tab is almost invisible on a dark one), hence :func:`_style_sheet`.
 """
 
 from __future__ import annotations
@@ -33,61 +33,61 @@ from subflow_app.toolkit.theme import Tokens, set_style
 from subflow_app.toolkit.widgets.shorthand import as_written, named, timer
 from subflow_app.vocabulary.language import tr
 
-_NO_LIMIT = 16_777_215  # of a height, as Qt has it, px
-_SHARE = 0.34  # of the height, for a place that is unfolded and never had one
-_LEAST_LINE = 40  # px, of the line beside the tabs
+_NO_LIMIT = 16_777_215  # largest height of a Qt widget, px
+_SHARE = 0.34  # share of the height for an unfolded area without a former height
+_LEAST_LINE = 40  # px, least width of the summary beside the tabs
 _BUTTONS = 60  # px, for the buttons at the end of a bar
 
 
 class PanelFold(QObject):
-    """Folds the place where one panel lies, as long as that is below or above others; elsewhere it does nothing.
+    """Folds the dock area of one panel if the area has another above or below it; has no effect otherwise.
 
-    A person moves panels about, so the place is looked for again whenever places come or go.
+    The user may move panels, so the area is looked up again whenever areas are created or removed.
     """
 
-    chosen = Signal(bool)  # the person folded or unfolded it
+    chosen = Signal(bool)  # the user folded or unfolded it
 
     def __init__(self, manager: Any, dock: Any) -> None:
-        """Unfolded.
+        """Start unfolded.
 
         Args:
             manager: the `ads.CDockManager`.
-            dock: the `ads.CDockWidget` whose place it is.
+            dock: the `ads.CDockWidget` whose area is folded.
         """
         super().__init__(manager)
         self._dock = dock
-        self.is_folded = False  # whether the place is folded, or would be if it lay above or below others
+        self.is_folded = False  # also true while the area cannot be folded, as no other is above or below it
         self._text = ""
         self._line: _Line | None = None
-        # Of the place whose height is held. Places themselves are never kept: QtAds deletes them when layouts change.
+        # Panels in the folded area. The area itself is never stored, because QtAds deletes areas when layouts change.
         self._held: list[Any] = []
-        self._height = 0  # of the place before it was folded, px
+        self._height = 0  # height of the area before it was folded, px
         self._timer = timer(self, self.follow, is_single=True)
         manager.dockAreaCreated.connect(self._timer.start)
         dock.topLevelChanged.connect(self._timer.start)
 
     def set_folded(self, is_folded: bool) -> None:
-        """Folds or unfolds the place."""
+        """Fold or unfold the area."""
         self.is_folded = is_folded
         self.follow()
 
     def toggle(self) -> None:
-        """What the person does: folds or unfolds it."""
+        """Fold or unfold the area on the user's request."""
         self.set_folded(not self.is_folded)
         self.chosen.emit(self.is_folded)
 
     def set_text(self, text: str) -> None:
-        """Says something else beside the tabs while it is folded."""
+        """Set the summary shown beside the tabs while the area is folded."""
         self._text = text
         self._say()
 
     def show_panel(self, dock: Any) -> None:
-        """Unfolds the place if this panel lies in it: somebody wants to see it, so it stays unfolded."""
+        """Unfold the area if it contains this panel, which is about to be shown."""
         if dock in self._held:
             self.toggle()
 
     def release(self) -> None:
-        """Lets the place have any height and show its panels, until `follow`: panels are about to be moved."""
+        """Show the panels at any height until `follow`, because panels are about to be moved."""
         held, self._held = self._held, []
         for dock in held:
             dock.widget().show()
@@ -98,9 +98,9 @@ class PanelFold(QObject):
                 area.setMaximumHeight(_NO_LIMIT)
 
     def follow(self) -> None:
-        """Folds or unfolds the place where the panel lies now."""
+        """Fold or unfold the current area of the panel."""
         area = self._dock.dockAreaWidget()
-        # Kept as long as the place is used: PySide gives up its children with the last reference to a splitter.
+        # Keep this reference in use: PySide releases the children with its last reference to a splitter.
         splitter = area.parentWidget()
         can_fold = _can_fold(area, splitter)
         if self.is_folded and can_fold:
@@ -124,7 +124,7 @@ class PanelFold(QObject):
             self._height = area.height()
         self._held = area.dockWidgets()
         for dock in self._held:
-            # What cannot be seen shall not take the keyboard, nor be kept up to date.
+            # A hidden panel receives no keyboard focus and needs no updates.
             dock.widget().hide()
             dock.setMaximumHeight(0)
         area.setFixedHeight(line)
@@ -144,7 +144,7 @@ class PanelFold(QObject):
         if self._line is None:
             self._line = _Line(bar)
             self._line.clicked.connect(self.toggle)
-            # With the place where it is, when QtAds makes others.
+            # The line is deleted with its area when QtAds creates new areas.
             self._line.destroyed.connect(self._on_line_gone)
         bar.insertWidget(bar.indexOf(bar.tabBar()) + 1, self._line)
 
@@ -172,7 +172,7 @@ def _can_fold(area: Any, splitter: QWidget | None) -> bool:
 
 
 class _Line(QToolButton):
-    """The button at the end of the tabs, with as much of the text as there is room for."""
+    """The button at the end of the tabs, with the summary cut to the available width."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -180,7 +180,7 @@ class _Line(QToolButton):
         self.setAutoRaise(True)
         self.setIconSize(QSize(14, 14))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow at the end of the line
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # arrow at the end of the line
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._text = ""
 
@@ -194,7 +194,7 @@ class _Line(QToolButton):
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
         if self._text:
-            bar: Any = self.parentWidget()  # of QtAds
+            bar: Any = self.parentWidget()  # belongs to QtAds
             room = bar.width() - bar.tabBar().sizeHint().width() - _BUTTONS
             whole = self.fontMetrics().horizontalAdvance(self._text) + self._beside()
             hint.setWidth(min(whole, max(room, _LEAST_LINE)))
@@ -216,18 +216,19 @@ class _Line(QToolButton):
         return self.iconSize().width() + 20
 
 
-# Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
+# Raise this number when panels are added or removed: layouts saved by older versions are then ignored instead of being
+# restored incompletely.
 LAYOUT_VERSION = 8
 
 
 class Side(Enum):
-    """Where a panel starts out."""
+    """Initial place of a panel."""
 
     LEFT = ads.LeftDockWidgetArea
     RIGHT = ads.RightDockWidgetArea
     TOP = ads.TopDockWidgetArea
     BOTTOM = ads.BottomDockWidgetArea
-    TAB = ads.CenterDockWidgetArea  # in the same place, behind it
+    TAB = ads.CenterDockWidgetArea  # in the same area, as another tab
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +240,14 @@ class _Panel:
 class Docks(QObject):
     """The panels of one main window."""
 
-    visibility_changed = Signal(str, bool)  # panel name, whether it is open
+    visibility_changed = Signal(str, bool)  # panel name, true if it is open
 
     def __init__(self, window: QMainWindow) -> None:
-        """Takes over the central area of ``window``."""
+        """Take over the central area of ``window``."""
         super().__init__(window)
         self._window = window
         flags = ads.CDockManager.eConfigFlag
-        # Without DisableStylesheet QtAds puts its own style sheet back whenever the palette changes.
+        # Without DisableStylesheet, QtAds restores its own style sheet whenever the palette changes.
         ads.CDockManager.setConfigFlags(
             flags.DefaultOpaqueConfig
             | flags.AlwaysShowTabs
@@ -254,17 +255,17 @@ class Docks(QObject):
             | flags.EqualSplitOnInsertion
             | flags.DisableStylesheet
         )
-        # One close button, on the tab; the buttons of the whole area only repeat what its tabs and the View menu do.
+        # One close button per tab; the buttons of the whole area would only repeat functions of tabs and the View menu.
         for flag in (flags.DockAreaHasCloseButton, flags.DockAreaHasUndockButton, flags.DockAreaHasTabsMenuButton):
             ads.CDockManager.setConfigFlag(flag, False)
         self._manager = named(ads.CDockManager(window), "docks")
         self._panels: dict[str, _Panel] = {}
         self.fold: PanelFold | None = None
-        # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
-        # is, and that took a quarter of the time until the window could be used. `colour` brings it.
+        # `colour` sets the style sheet later: with a style sheet, each new panel and each restored layout polishes all
+        # widgets, which took a quarter of the startup time.
 
     def set_centre(self, name: str, title: str, widget: QWidget) -> None:
-        """Puts ``widget`` in the middle, where it stays: it cannot be closed or moved."""
+        """Put ``widget`` in the fixed centre, which cannot be closed or moved."""
         dock = named(ads.CDockWidget(self._manager, title), name)
         dock.setWidget(widget)
         around = dock.findChild(QAbstractScrollArea, "dockWidgetScrollArea")
@@ -274,32 +275,32 @@ class Docks(QObject):
         area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
 
     def add(self, name: str, title: str, widget: QWidget, *, icon_name: str) -> None:
-        """Adds a panel behind the centre; :meth:`place` moves it to where it belongs.
+        """Add a panel as a tab of the centre; :meth:`place` moves it to its place.
 
         Args:
-            name: object name, stable over versions because saved layouts refer to it.
-            title: what its tab says.
-            widget: the content; the panel owns it from now on.
+            name: object name, stable across versions because saved layouts refer to it.
+            title: text of its tab.
+            widget: the content, owned by the panel from now on.
             icon_name: icon of its tab, see ``icons``.
         """
         dock = named(ads.CDockWidget(self._manager, title), name)
-        # Content brings its own scroll bars; a second scroll area around it would fight them.
+        # The content has its own scroll bars, which would conflict with those of a second scroll area.
         dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
         dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
         self._manager.addDockWidgetTabToArea(dock, self._manager.centralWidget().dockAreaWidget())
-        # Of the tab, which stays with its panel: places are deleted and made anew when layouts change.
+        # A signal of the tab, which stays with its panel, whereas areas are deleted and recreated when layouts change.
         dock.tabWidget().clicked.connect(lambda dock=dock: self._unfold(dock))
         dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
         self._draw_icons(self._panels[name])
 
     def make_foldable(self, name: str) -> PanelFold:
-        """Lets the place of a panel be folded to one line while it lies above or below others."""
+        """Let the area of a panel be folded to one line while it has another above or below it."""
         self.fold = PanelFold(self._manager, self._panels[name].dock)
         return self.fold
 
     def set_sizes(self, name: str, sizes: list[int]) -> None:
-        """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
+        """Set the sizes in the splitter of panel ``name`` (or the centre): pixels, left to right or top to bottom."""
         around = self._manager.findDockWidget(name).dockAreaWidget().parentWidget()
         while around is not None and not isinstance(around, QSplitter):
             around = around.parentWidget()
@@ -307,17 +308,18 @@ class Docks(QObject):
             _share_out(around, sizes)
 
     def set_outer_sizes(self, sizes: list[int]) -> None:
-        """Shares out the whole width between the columns of panels, px from left to right."""
+        """Divide the whole width between the columns of panels, px from left to right."""
         _share_out(self._manager.rootSplitter(), sizes)
 
     @contextmanager
     def rearranging(self) -> Iterator[None]:
-        """Several panels move within this block: nothing is drawn, and nothing polished, before all are there."""
+        """Suspend drawing and polishing within this block, in which several panels move."""
         style, focused = self._manager.styleSheet(), QApplication.focusWidget()
         if self.fold is not None:
             self.fold.release()
         self._window.setUpdatesEnabled(False)
-        # A panel that comes as a tab is in front until the next one comes: hidden, none takes that for being looked at.
+        # A panel added as a tab is in front until the next one is added; while hidden, no panel counts as viewed by the
+        # user.
         self._manager.hide()
         self._manager.setStyleSheet("")
         try:
@@ -330,33 +332,33 @@ class Docks(QObject):
                 focused.setFocus()
 
     def place(self, name: str, side: Side, beside: str | None = None) -> None:
-        """Moves a panel to a side of the window, or of the panel ``beside``, and opens it."""
+        """Move a panel to a side of the window, or of the panel ``beside``, and open it."""
         dock = self._panels[name].dock
-        # First: the tab of a panel that is moved while it is closed does not come back.
+        # First, because the tab of a panel moved while closed does not return.
         dock.toggleView(True)
         neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
         self._manager.addDockWidget(side.value, dock, neighbour)
 
     def save_state(self) -> QByteArray:
-        """The present layout, for the window-state file."""
+        """The current layout, for the window-state file."""
         state: QByteArray = self._manager.saveState(LAYOUT_VERSION)
         return state
 
     def restore_state(self, state: QByteArray) -> bool:
-        """Restores a layout saved by :meth:`save_state`; False (and nothing changed) if it is from another version."""
+        """Restore a layout saved by :meth:`save_state`; False without a change if it is from another version."""
         with self.rearranging():
             return bool(self._manager.restoreState(state, LAYOUT_VERSION))
 
     def names(self) -> tuple[str, ...]:
-        """Names of all panels but the centre, in the order they were added."""
+        """Names of all panels except the centre, in the order in which they were added."""
         return tuple(self._panels)
 
     def is_open(self, name: str) -> bool:
-        """Whether the panel is open (it may still hide behind another tab)."""
+        """True if the panel is open (it may still be hidden behind another tab)."""
         return not self._panels[name].dock.isClosed()
 
     def set_open(self, name: str, is_open: bool) -> None:
-        """Opens or closes a panel; an opened one comes to the front."""
+        """Open or close a panel; an opened panel comes to the front."""
         dock = self._panels[name].dock
         dock.toggleView(is_open)
         if is_open:
@@ -365,7 +367,7 @@ class Docks(QObject):
             dock.raise_()
 
     def go_to(self, name: str) -> None:
-        """Opens a panel, brings it to the front and puts the keyboard there."""
+        """Open a panel, bring it to the front and focus its first control."""
         self.set_open(name, True)
         content = self.content(name)
         inside = [content, *content.findChildren(QWidget)]
@@ -374,11 +376,11 @@ class Docks(QObject):
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def contains(self, name: str, widget: QWidget) -> bool:
-        """Whether a widget is part of a panel."""
+        """True if a widget is part of a panel."""
         return bool(self._panels[name].dock.isAncestorOf(widget))
 
     def content(self, name: str) -> QWidget:
-        """What a panel shows."""
+        """The widget that a panel shows."""
         widget: QWidget = self._panels[name].dock.widget()
         return widget
 
@@ -388,11 +390,11 @@ class Docks(QObject):
         return widget
 
     def close_panel(self, name: str) -> None:
-        """Closes a panel, if it is open."""
+        """Close a panel, if it is open."""
         self._panels[name].dock.toggleView(False)
 
     def raise_panel(self, name: str) -> None:
-        """Brings a panel (or the centre) to the front of those it shares its place with; a closed one stays closed."""
+        """Bring a panel (or the centre) to the front of its dock area; a closed panel stays closed."""
         dock = self._manager.findDockWidget(name)
         if not dock.isClosed():
             self._unfold(dock)
@@ -403,17 +405,17 @@ class Docks(QObject):
             self.fold.show_panel(dock)
 
     def front_of(self, name: str) -> str:
-        """The panel (or the centre) that is in front where this one lies."""
+        """The panel (or the centre) in front in the dock area of this one."""
         area = self._manager.findDockWidget(name).dockAreaWidget()
         return str(area.currentDockWidget().objectName())
 
     def place_of(self, name: str, ancestor: QWidget) -> QRect:
-        """Where in an ancestor the place is that a panel (or the centre) has to itself or shares."""
+        """Rectangle of the dock area of a panel (or the centre) in the coordinates of an ancestor."""
         area: QWidget = self._manager.findDockWidget(name).dockAreaWidget()
         return QRect(area.mapTo(ancestor, QPoint()), area.size())
 
     def colour(self) -> None:
-        """Gives tabs and splitters their colours, which follow the theme from now on."""
+        """Apply colours to tabs and splitters, which follow the theme from now on."""
         set_style(self._manager, _style_sheet)
 
     def _draw_icons(self, panel: _Panel) -> None:
@@ -428,7 +430,7 @@ class Docks(QObject):
 
 
 def _share_out(splitter: QSplitter, sizes: list[int]) -> None:
-    """Sizes of what is seen in it; places of panels that are closed are still there, and take none."""
+    """Set the sizes of visible parts; areas of closed panels remain in the splitter with size 0."""
     left = iter(sizes)
     parts = [splitter.widget(index) for index in range(splitter.count())]
     splitter.setSizes([0 if part is None or part.isHidden() else next(left, 0) for part in parts])

@@ -1,8 +1,8 @@
-"""Parts of the window that work by themselves: each is a file or a folder, and a line in `features`.
+"""Base classes of features: separate parts of the window, each a file or a folder, and a line in `features`.
 
-A feature gets what it needs through its ports: a Protocol that names the parts of the window that it uses, and that
-a test can fill without a window. The window asks the feature for its panel, for the actions that are possible now, and
-for leave to close.
+A feature receives ports: a Protocol that names the parts of the window that it uses, and that a test can satisfy
+without a window. The window asks the feature for its panel, for the actions that are possible now, and for permission
+to close.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class FeatureMap(Protocol):
     """The features of a window."""
 
     def __getitem__(self, kind: type[F]) -> F:
-        """The feature of that class."""
+        """The feature of a class."""
 
 
 class FeatureHolder(Protocol):
-    """A window, as the actions of a feature see it."""
+    """A window in the view of a feature's actions."""
 
     @property
     def features(self) -> FeatureMap:
@@ -36,43 +36,43 @@ class FeatureHolder(Protocol):
 
 
 class Feature(QObject):
-    """One of them. It is made before the window has docks and plots, cheaply: what costs time waits until it is shown.
+    """Base of all features, made before docks and plots; expensive parts are made when first shown.
 
     Attributes:
         panel_name: object name of its panel, a key of `panels.PANELS`; empty without a panel.
         panel: the content of that panel.
-        strip: goes below the panels, as wide as the window.
+        strip: widget below the panels, as wide as the window.
     """
 
-    changed = Signal()  # what `possible` says
+    changed = Signal()  # result of `possible`
 
     panel_name = ""
     panel: QWidget | None = None
     strip: QWidget | None = None
 
     def connect_parts(self) -> None:
-        """Connects with the other parts, which are all there now."""
+        """Connect with the other parts, all of which exist now."""
 
     def possible(self) -> frozenset[str]:
-        """Ids of what can be done with it now, as a rule those of its actions."""
+        """Ids of possible operations, usually those of its actions."""
         return frozenset()
 
     def may_close(self) -> bool:
-        """True if the window may close; asks the person if something would be lost."""
+        """True if the window may close; asks the user if data would be lost."""
         return True
 
     def close(self) -> None:
-        """Ends all work, because the window closes."""
+        """End all work, because the window closes."""
 
 
 class LazyFeature(Feature):
-    """A feature whose panel is filled when it is first shown or asked for.
+    """A feature whose panel is filled when first shown or requested.
 
     Attributes:
         title: accessible name of the panel, English.
         panel_object: object name of the panel; empty: `panel_name` with "_panel".
-        room: width and height, px, that the content has at least.
-        scrolls: the panel may become smaller than its content.
+        room: least width and height of the content, px.
+        scrolls: whether the panel may become smaller than its content.
     """
 
     title = ""
@@ -81,14 +81,14 @@ class LazyFeature(Feature):
     scrolls = False
 
     def __init__(self) -> None:
-        """An empty panel."""
+        """Make an empty panel."""
         super().__init__()
         name = self.panel_object or f"{self.panel_name}_panel"
         self.panel: LazyPanel = LazyPanel(name, tr(self.title), room=self.room)
         self.panel.first_shown.connect(self.fill)
 
     def fill(self) -> None:
-        """Fills the panel, unless it is filled."""
+        """Fill the panel, unless it is filled."""
         raise NotImplementedError
 
 
@@ -99,13 +99,13 @@ class PanelFeature(LazyFeature, Generic[C]):
     scrolls = True
 
     def __init__(self) -> None:
-        """An empty panel."""
+        """Make an empty panel."""
         super().__init__()
         self.shown: C | None = None
 
     @property
     def content(self) -> C:
-        """The content of the panel; `shown` is None until it was asked for."""
+        """The content of the panel, made at the first access; `shown` is None until then."""
         if self.shown is None:
             self.shown = self.make()
             self.panel.put_in(self.shown, scrolls=self.scrolls)
@@ -113,15 +113,15 @@ class PanelFeature(LazyFeature, Generic[C]):
         return self.shown
 
     def fill(self) -> None:
-        """Asks for the content."""
+        """Make the content."""
         _ = self.content
 
     def make(self) -> C:
-        """Builds the content; its modules are imported here, because most sessions never open the panel."""
+        """Build the content; imports its modules here, because most sessions never open the panel."""
         raise NotImplementedError
 
     def on_made(self) -> None:
-        """Fills the content for the first time."""
+        """Fill the content for the first time."""
 
 
 class Session(Protocol):
@@ -141,40 +141,40 @@ class Session(Protocol):
 
 
 class SessionFeature(LazyFeature, Generic[S]):
-    """A feature whose session, with all that it imports, is made when its panel is filled."""
+    """A feature whose session, with all its imports, is made when its panel is filled."""
 
     def __init__(self) -> None:
-        """An empty panel."""
+        """Make an empty panel."""
         super().__init__()
         self.made: S | None = None
 
     @property
     def session(self) -> S:
-        """The session; `made` is None until it was asked for."""
+        """The session, made at the first access; `made` is None until then."""
         if self.made is None:
             self.made = self.make()
             self.panel.put_in(self.made.panel, scrolls=self.scrolls)
             self.made.changed.connect(self.changed)
-            self.changed.emit()  # with the session more is possible
+            self.changed.emit()  # the session makes more actions possible
         return self.made
 
     def fill(self) -> None:
-        """Asks for the session."""
+        """Make the session."""
         _ = self.session
 
     def make(self) -> S:
-        """Builds the session with its panel; its modules are imported here."""
+        """Build the session with its panel; imports its modules here."""
         raise NotImplementedError
 
     def possible(self) -> frozenset[str]:
-        """Everything that the session allows."""
+        """Ids of all actions that the session allows."""
         return frozenset() if self.made is None else self.made.possible()
 
     def may_close(self) -> bool:
-        """Asks the session."""
+        """True if the session allows closing."""
         return self.made is None or self.made.may_close()
 
     def close(self) -> None:
-        """Ends the session."""
+        """Close the session."""
         if self.made is not None:
             self.made.close()

@@ -1,10 +1,10 @@
-"""SI values as people read them: "8 Mbit/s", "50 ms", "67 pkt". The only place in the window that converts units.
+"""SI values as text for users: "8 Mbit/s", "50 ms", "67 pkt". The only place in the window that converts units.
 
-Every function takes SI (bit/s, s, bytes, packets, ratio) and returns text with a unit; a value that does not exist
-(NaN, ``None``) becomes an en dash, an unlimited one becomes "unlimited".
-Numbers are written alike in every language, with a decimal point: fields, files and figures write them so, and a value
-read off a plot can be typed into a field. Thousands are grouped by a thin space, and only from five digits on: a comma
-beside a decimal point means the one in some languages and the other in others.
+Every function takes an SI value (bit/s, s, bytes, packets, ratio) and returns text with a unit; a missing value (NaN,
+``None``) becomes an en dash, an infinite one becomes "unlimited".
+Numbers use a decimal point in every language, as in fields, files and figures, so a value read off a plot can be typed
+into a field. A thin space groups thousands from five digits on: a comma beside a decimal point would be ambiguous
+between languages.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _MONTHS = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """``digits`` significant digits, thousands in groups: 12345.6 -> "12 346"; below a millionth with an exponent.
+    """``digits`` significant digits, with grouped thousands: 12345.6 -> "12 346"; below a millionth with an exponent.
 
-    Six zeros and more in front of the digits are taken for nothing: 1.43e-8, not 0.0000000143.
+    Readers misjudge six or more leading zeros: 1.43e-8, not 0.0000000143.
     """
     if value is None or math.isnan(value):
         return MISSING
@@ -84,17 +84,17 @@ def ratio(value: float | None, digits: int = 3) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with its thousands in groups: 123456 -> "123 456"."""
+    """A whole number with grouped thousands: 123456 -> "123 456"."""
     return MISSING if value is None or math.isnan(value) else _grouped(f"{round(value):,}")
 
 
 def index(value: float | None) -> str:
-    """An index between 0 and 1 such as Jain's, always three decimals so that columns line up."""
+    """An index between 0 and 1 such as Jain's, always with three decimals so that columns line up."""
     return MISSING if value is None or math.isnan(value) else f"{value:.3f}"
 
 
 def speed(sim_s_per_s: float | None) -> str:
-    """How fast simulated time runs: 10 -> "10× real time"."""
+    """Speed of simulated time: 10 -> "10× real time"."""
     if sim_s_per_s is None or math.isnan(sim_s_per_s):
         return MISSING
     if math.isinf(sim_s_per_s):
@@ -103,7 +103,7 @@ def speed(sim_s_per_s: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """How long something takes, at the precision a person waits with: 0.213 -> "0.2 s", 65 -> "1 min 05 s"."""
+    """A duration with the precision useful to a waiting user: 0.213 -> "0.2 s", 65 -> "1 min 05 s"."""
     if seconds is None or math.isnan(seconds) or math.isinf(seconds):
         return MISSING
     if seconds < 10:
@@ -122,11 +122,11 @@ def progress(now_s: float, end_s: float) -> str:
 
 
 def moment(utc: datetime | str | None, now: datetime | None = None) -> str:
-    """When something happened, in local time: "today 13:05", "yesterday 09:12", "12 Nov 2026 09:12".
+    """A point in time, in local time: "today 13:05", "yesterday 09:12", "12 Nov 2026 09:12".
 
     Args:
-        utc: an aware datetime, or ISO 8601 text; without a zone it is taken as UTC.
-        now: aware; the present by default.
+        utc: an aware datetime, or ISO 8601 text; UTC is assumed without a zone.
+        now: an aware datetime; default: the present.
     """
     if not utc:
         return MISSING
@@ -153,15 +153,15 @@ def _scaled(value: float | None, steps: tuple[tuple[float, str], ...], digits: i
     base_unit = next(unit for factor, unit in steps if factor == 1.0)
     if value == 0:
         return f"0 {base_unit}"
-    # Half a unit of the last digit short of the next prefix already rounds up to it: 999.9996 kbit/s is "1 Mbit/s", not
-    # "1000 kbit/s".
+    # A value within half a unit of the last digit below the next prefix rounds up to it: 999.9996 kbit/s is "1 Mbit/s",
+    # not "1000 kbit/s".
     rounded = abs(value) * (1 + 0.5 * 10.0**-digits)
     factor, unit = next(((f, u) for f, u in steps if rounded >= f), steps[-1])
     return f"{number(value / factor, digits)} {unit}"
 
 
 def _grouped(text: str) -> str:
-    """Digits that are grouped by commas, by thin spaces instead; four of them are one group."""
+    """The text with thin spaces instead of grouping commas; four digits are not grouped."""
     has_four = len(text.partition(".")[0].lstrip("-")) == len("1,000")
     return text.replace(",", "" if has_four else _THIN)
 

@@ -1,6 +1,6 @@
-"""Icons by meaning, drawn from one vector font in the colours of the theme: crisp at every scale, light and dark.
+"""Icons by meaning, drawn from vector fonts in the colours of the theme: crisp at every scale, light and dark.
 
-The window names what an icon means ("run"), never which glyph it is, so that a glyph is replaced in one place.
+The window names the meaning of an icon ("run"), never its glyph, so a glyph is replaced in one place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subflow_app.toolkit.theme import current_tokens
 
 _log = logging.getLogger(__name__)
 
-# Of where a job stands, and of how a run ended.
+# Icons of the states of jobs and runs.
 STATE_ICONS: dict[str, str] = {
     "waiting": "recent",
     "checking": "recent",
@@ -213,7 +213,7 @@ _FONTS = {
     "ph": ("phosphor-1.3.0.ttf", "phosphor-charmap-1.3.0.json"),
     "mdi6": ("materialdesignicons6-webfont-6.9.96.ttf", "materialdesignicons6-webfont-charmap-6.9.96.json"),
 }
-# Of the height of an icon: glyphs of icon fonts reach to the very edge of their box.
+# Share of an icon's height, because glyphs of icon fonts reach to the edge of their box.
 _GLYPH_SHARE = 0.875
 
 
@@ -221,17 +221,17 @@ def icon(name: str, colour: str = "text") -> QIcon:
     """The icon with this meaning.
 
     Args:
-        name: a key of :data:`GLYPHS`; of any other the icon is blank, as the log says once.
-        colour: a field of `Tokens`, those in force when it is drawn; or ``#rrggbb``.
+        name: a key of :data:`GLYPHS`; an unknown name gives a blank icon and one message in the log.
+        colour: a field of `Tokens`, read when the icon is drawn, or ``#rrggbb``.
     """
     return QIcon(_GlyphEngine(name, colour))
 
 
 class _GlyphEngine(QIconEngine):
-    """Draws one glyph at whatever size and scale is asked for, when it is asked for.
+    """Draws one glyph on demand, at any size and scale.
 
-    qtawesome, whose fonts these are, has such an engine too; but importing it and loading its twelve fonts took a
-    fifth of the time until the window could be used, and two of them are enough here.
+    qtawesome, the source of these fonts, has a similar engine; but importing it and loading its twelve fonts took a
+    fifth of the startup time, and two fonts are enough here.
     """
 
     def __init__(self, name: str, colour: str) -> None:
@@ -240,7 +240,7 @@ class _GlyphEngine(QIconEngine):
         self._colour = colour
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, _state: QIcon.State) -> None:
-        """Draws the glyph in the middle of ``rect``; nothing if there is none."""
+        """Draw the glyph in the middle of ``rect``; a missing glyph draws nothing."""
         found = _glyph(self._name)
         if found is None:
             return
@@ -250,7 +250,7 @@ class _GlyphEngine(QIconEngine):
         if mode == QIcon.Mode.Disabled:
             colour = tokens.border
         elif mode == QIcon.Mode.Selected:
-            # In a selected row of a table any other colour would drown.
+            # Other colours would be unreadable in a selected row of a table.
             colour = tokens.highlighted_text
         font = QFont(family)
         font.setPixelSize(max(1, round(rect.height() * _GLYPH_SHARE)))
@@ -263,11 +263,11 @@ class _GlyphEngine(QIconEngine):
             painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """A picture of the glyph."""
+        """A pixmap of the glyph."""
         picture = QPixmap(size)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
-        # A painter that is not ended when its picture goes takes the program with it.
+        # The program crashes if a pixmap is deleted before its painter ends.
         try:
             self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         finally:
@@ -276,15 +276,15 @@ class _GlyphEngine(QIconEngine):
 
 
 def font_files() -> list[Path]:
-    """The fonts of the icons and their tables of glyphs: all that is read of the package that they come in."""
+    """The fonts of the icons and their glyph tables: all files of qtawesome that are used."""
     return [_font_folder() / name for names in _FONTS.values() for name in names]
 
 
 @cache
 def _glyph(name: str) -> tuple[str, str] | None:
-    """Family and character of an icon; None, told in the log once, if the fonts have no glyph for it.
+    """Family and character of an icon; None, with one message in the log, if the fonts have no glyph for it.
 
-    An icon is drawn wherever Qt paints, where an exception ends the program; a blank one harms nobody.
+    Qt draws icons during painting, where an exception would end the program; a blank icon is harmless.
     """
     prefix, _, glyph = GLYPHS.get(name, "").partition(".")
     try:
@@ -297,7 +297,7 @@ def _glyph(name: str) -> tuple[str, str] | None:
 
 @cache
 def _font(prefix: str) -> tuple[str, dict[str, str]]:
-    """Family and code points of an icon font, which this program alone gets to see."""
+    """Family and code points of an icon font, which is loaded only for this program."""
     font_file, charmap_file = _FONTS[prefix]
     folder = _font_folder()
     family = QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(folder / font_file)))[0]

@@ -1,4 +1,4 @@
-"""What the window tells when the world says no: one banner per topic, each with a way on."""
+"""Banners that report errors and results, one per topic, with a remedy or a next action."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from subflow_store import StoreError
 
 
 class Notices:
-    """The banners of one window, by what they are about."""
+    """The banners of one window, by topic."""
 
     def __init__(self, banners: Banners) -> None:
-        """Tells in ``banners``."""
+        """Show notices in ``banners``."""
         self._banners = banners
-        self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()  # of whoever knows more of an error
+        # remedies from parts with knowledge of an error
+        self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()
 
     def file_failed(self, text: str) -> None:
         """A scenario file could not be read or written."""
         self._banners.show_banner("file", "error", problem_text(text))
 
     def recovery_failed(self, where_and_why: str) -> None:
-        """Unsaved changes are not kept for the case of a crash."""
+        """Unsaved changes cannot be saved for recovery after a crash."""
         text = tr(
             "Unsaved changes cannot be kept for recovery: {reason}. You can work on; save more often than usual.",
             reason=where_and_why,
@@ -37,18 +38,18 @@ class Notices:
         self._banners.show_banner("recovery", "warning", text)
 
     def action_failed(self, text: str, ways: Sequence[Way] = ()) -> None:
-        """Something asked for cannot be done."""
+        """An action failed."""
         self._banners.show_banner("action", "error", problem_text(text), ways)
 
     def time_told(self, text: str, ways: Sequence[Way]) -> None:
-        """What there is to know of the time that is looked at; empty: nothing any more."""
+        """Information on the time that the playhead shows; an empty text removes the banner."""
         if text:
             self._banners.show_banner("time", "warning", text, ways)
         else:
             self._banners.close_banner("time")
 
     def export_failed(self, text: str) -> None:
-        """A figure or data could not be written; the text says what to do."""
+        """A figure or data could not be written; the text gives a remedy."""
         self._banners.show_banner("export", "error", problem_text(text))
 
     def exported(self, path: Path) -> None:
@@ -88,13 +89,13 @@ class Notices:
         )
 
     def database_damaged(self, error: StoreError, choose: Callable[[], None]) -> None:
-        """The database is open for reading alone, as something of it is damaged."""
+        """The database is read-only because of damage."""
         what_now = tr("The sound part can be opened; new runs stay in memory, and can be exported.")
         ways = [*self.ways_of(error), Way(tr("Choose another file…"), choose)]
         self._banners.show_banner("database", "error", f"{error_text(error)} {what_now}", ways)
 
     def database_read_only(self, path: Path | None, choose: Callable[[], None]) -> None:
-        """The database can be read only."""
+        """The database cannot be written."""
         self._banners.show_banner(
             "database",
             "warning",
@@ -106,7 +107,7 @@ class Notices:
         )
 
     def database_opened(self) -> None:
-        """Whatever was wrong with the database is over."""
+        """The database is open, so earlier problems are removed."""
         self._banners.close_banner("database")
 
     def history_failed(self, error: Exception) -> None:
@@ -114,7 +115,7 @@ class Notices:
         self._banners.show_banner("history", "error", error_text(error), self.ways_of(error))
 
     def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
-        """The list of runs could not be read, or a run not be changed; what is listed stays."""
+        """The list of runs could not be read, or a run could not be changed; the list stays."""
         ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
         self._banners.show_banner("history", "error", error_text(error), ways)
 
@@ -123,7 +124,7 @@ class Notices:
         self._banners.show_banner("deleted", "info", tr("Deleted {what}.", what=what), [Way(tr("Undo"), undo)])
 
     def purged(self, count: int) -> None:
-        """Deleted runs are gone for good."""
+        """Deleted runs were removed permanently."""
         what = (
             tr("No deleted runs.")
             if count == 0
@@ -133,11 +134,11 @@ class Notices:
         self._banners.show_banner("purged", "info", what)
 
     def training_began(self) -> None:
-        """What was told about earlier trainings is of the past."""
+        """A training began, so notices on earlier trainings are removed."""
         self._banners.close_banner("training")
 
     def training_failed(self, text: str) -> None:
-        """A training could not be started or told something, or ended before its budget was used up."""
+        """A training could not be started or controlled, or ended before its budget was used up."""
         self._banners.show_banner("training", "error", problem_text(text))
 
     def promoted(self, name: str, controller: str) -> None:
@@ -147,20 +148,20 @@ class Notices:
         self._banners.show_banner("training", "info", text)
 
     def scenario_refused(self, text: str) -> None:
-        """The simulator does not take the scenario."""
+        """The simulator refuses the scenario."""
         self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=problem_text(text)))
 
     def live_change_refused(self, reason: str) -> None:
-        """A change of the run that goes on is not possible; nothing has happened."""
+        """A change of the current run is not possible; the run is unchanged."""
         text = tr("The run was not changed: {reason}", reason=reason)
         self._banners.show_banner("live", "warning", text)
 
     def live_change_made(self) -> None:
-        """What was told about an earlier change is of the past."""
+        """A change was made, so notices on earlier changes are removed."""
         self._banners.close_banner("live")
 
     def run_began(self, warnings: Sequence[str]) -> None:
-        """What was told about earlier runs is of the past; the scenario of this one has these warnings."""
+        """A run began: notices on earlier runs are removed, and warnings on its scenario are shown."""
         self._banners.close_banner("run")
         if warnings:
             self._banners.show_banner("scenario", "warning", " ".join(f"{problem_text(each)}." for each in warnings))
@@ -175,7 +176,7 @@ class Notices:
     def run_not_stored(
         self, name: str, error: StoreError, save: Callable[[], None], export: Callable[[], None]
     ) -> None:
-        """A run is in memory only, because its database failed."""
+        """A run is only in memory, because its database failed."""
         self._banners.show_banner(
             "not_stored",
             "error",
@@ -188,7 +189,7 @@ class Notices:
         )
 
     def run_saved(self, name: str, run_id: int, path: Path, use: Callable[[], None]) -> None:
-        """A run that was in memory only is in another database now."""
+        """A run that was only in memory has been saved in another database."""
         self._banners.close_banner("not_stored")
         text = tr('"{run}" is saved as run {number} in {path}.', run=name, number=run_id, path=path)
         self._banners.show_banner("saved", "info", text, [Way(tr("Use this database"), use)])

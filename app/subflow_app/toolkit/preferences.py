@@ -1,4 +1,4 @@
-"""The settings of the person, saved whenever they change; a failure to save never stands in the way."""
+"""The user's settings, saved whenever they change; a failure to save blocks no work."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _log = logging.getLogger(__name__)
 
 
 class Preferences(QObject):
-    """The settings in force."""
+    """The current settings."""
 
     changed = Signal(object)  # Settings
-    not_saved = Signal(str)  # why
+    not_saved = Signal(str)  # reason
 
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
-        """Reads the settings of the user, or those in ``path``."""
+        """Read the settings of the user, or those in ``path``."""
         super().__init__(parent)
         self.path = path
         self.settings = load_settings(path)  # the settings in force
 
     def change(self, settings: Settings) -> None:
-        """Puts other settings in force and saves them."""
+        """Apply and save other settings."""
         if settings == self.settings:
             return
         self.settings = settings

@@ -1,4 +1,4 @@
-"""A job of the window: started, watched, paused, stopped and ended in one way, whatever it computes."""
+"""Start, progress, pause, stop and end of a job in the window, independent of the job's purpose."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Study(QObject, Generic[J]):
     ended = Signal(object, object)
 
     def __init__(self, workers: Workers, parent: QObject, name: str, report: Callable[[Exception], object]) -> None:
-        """Nothing runs.
+        """Start without a job.
 
         Args:
-            workers: run the job.
-            parent: owns it.
-            name: of the job, in lists of threads.
+            workers: runs the job in a thread.
+            parent: owns this object.
+            name: name of the job in lists of threads.
             report: shows an error to the user.
         """
         super().__init__(parent)
         self.is_paused = False
-        self.reports_problems = True  # as an error, the first of those that did not end the job
+        self.reports_problems = True  # report the first problem that did not end the job as an error
         self._workers = workers
         self._name = name
         self._report = report
@@ -54,11 +54,11 @@ class Study(QObject, Generic[J]):
 
     @property
     def job(self) -> J | None:
-        """The job in progress; None: nothing runs, or its preparation has not ended yet."""
+        """The job in progress; None if no job runs, or its preparation has not ended yet."""
         return None if self._run is None else self._run.job
 
     def start(self, job: J | Callable[[], J]) -> None:
-        """Runs a job, or makes it and runs it, in a worker thread; forgets the job in progress."""
+        """Run a job, after making it if needed, in a worker thread; forgets the job in progress."""
         self.forget()
         run: _Run[J] = _Run(job)
         self._run = run
@@ -86,7 +86,7 @@ class Study(QObject, Generic[J]):
             self._run.stop()
 
     def forget(self) -> None:
-        """Stops the job, and does not report its end."""
+        """Stop the job without reporting its end."""
         self.stop()
         self._clear()
 

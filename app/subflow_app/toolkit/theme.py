@@ -1,9 +1,8 @@
-"""Colours of the window: three sets of tokens, the palette and style sheets made from them; `app_theme` switches them.
+"""Colours of the window: three sets of tokens, and their palettes and style sheets; `app_theme` switches them.
 
-Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.vocabulary.palette``,
-because exported figures need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does
-nothing on many Linux desktops, and ready-made style sheets take half a second to apply and change the size of every
-control.
+All colours of widgets come from :class:`Tokens`; curve colours come from ``subflow_app.vocabulary.palette``, because
+exported figures need them without Qt. Fusion gets a palette of ours: ``setColorScheme`` has no effect on many Linux
+desktops. Ready-made style sheets take half a second to apply and change the size of every control.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MODES: tuple[ThemeMode, ...] = get_args(ThemeMode)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Named colours as ``#rrggbb``; ``QColor(tokens.text)`` makes a colour of one."""
+    """Named colours as ``#rrggbb``; ``QColor(tokens.text)`` converts one."""
 
     name: Literal["light", "dark", "contrast"]
     window: str  # behind panels and toolbars
@@ -38,7 +37,7 @@ class Tokens:
     highlight: str  # selection background
     highlighted_text: str
     link: str
-    accent: str  # the one colour that asks for attention: run button, focus, progress
+    accent: str  # the colour that attracts attention: run button, focus, progress
     accent_text: str  # text on an accent fill
     error: str
     warning: str
@@ -55,7 +54,7 @@ class Tokens:
 
     @property
     def is_dark(self) -> bool:
-        """True for the sets with light text on a dark ground."""
+        """True for the sets with light text on a dark background."""
         return self.name != "light"
 
 
@@ -115,7 +114,7 @@ DARK = Tokens(
     shadow="#0c0e11",
 )
 
-# Black, white and yellow: text has at least 7:1 (WCAG AAA), and every edge that means something can be seen.
+# Black, white and yellow: text has a contrast of at least 7:1 (WCAG AAA), and all meaningful edges are visible.
 CONTRAST = Tokens(
     name="contrast",
     window="#000000",
@@ -162,7 +161,7 @@ def contrast_ratio(first: str, second: str) -> float:
 
 
 def build_palette(tokens: Tokens) -> QPalette:
-    """The widget palette of a token set, with the disabled variants that Fusion does not derive well."""
+    """The widget palette of a token set, with disabled variants, which Fusion does not derive well."""
     palette = QPalette()
     role, group = QPalette.ColorRole, QPalette.ColorGroup
     for key, colour in {
@@ -201,8 +200,8 @@ def build_palette(tokens: Tokens) -> QPalette:
 def bar_style(tokens: Tokens) -> str:
     """Rules for menu bar, toolbar and status bar that a palette cannot express.
 
-    They are set on these bars and not on the application: a style sheet there makes Qt polish every widget there is,
-    which took 0.4 s for one switch of the theme.
+    Set on these bars and not on the application, where a style sheet makes Qt polish every widget, which took 0.4 s per
+    switch of the theme.
     """
     t = tokens
     return f"""
@@ -229,7 +228,7 @@ QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 
 
 def edge_style(tokens: Tokens) -> str:
-    """Rules for high contrast: Fusion derives the edges of fields and buttons from the window's colour, here black."""
+    """Rules for high contrast, because Fusion derives edges from the window's colour, which is black here."""
     t = tokens
     return f"""
 QLineEdit, QPlainTextEdit, QTextBrowser {{ border: 1px solid {t.border}; padding: 1px 3px; }}
@@ -251,7 +250,7 @@ QMenu::separator {{ background: {t.border}; height: 1px; margin: 4px; }}
 
 
 def call_style(tokens: Tokens) -> str:
-    """Rules for the one button that a person is meant to press next."""
+    """Rules for the one button that the user should press next."""
     t = tokens
     return f"""
 QToolButton {{ background: {t.accent}; color: {t.accent_text}; border: 1px solid {t.accent}; border-radius: 6px;
@@ -262,7 +261,7 @@ QToolButton:disabled {{ background: {t.border}; color: {t.muted_text}; border-co
 
 
 def tab_style(tokens: Tokens) -> str:
-    """Rules for tabs within a panel: the one in front is underlined."""
+    """Rules for tabs within a panel: the current tab is underlined."""
     t = tokens
     return f"""
 QTabWidget::pane {{ border: none; border-top: 1px solid {t.border}; }}
@@ -273,11 +272,11 @@ QTabBar::tab:hover:!selected {{ color: {t.text}; background: {t.button_hover}; }
 """
 
 
-CELL_PADDING = 6  # px at 100 %, on both sides of a cell of a table
+CELL_PADDING = 6  # px at 100 %, on both sides of a table cell
 
 
 def table_style(tokens: Tokens) -> str:
-    """Rules for tables: flat headers, and air on both sides of a cell."""
+    """Rules for tables: flat headers, and padding on both sides of a cell."""
     t = tokens
     return f"""
 QHeaderView {{ background: {t.alternate_base}; border: none; }}
@@ -291,7 +290,7 @@ class _Switch(QObject):
     changed = Signal(object)  # Tokens
 
 
-Style: TypeAlias = Callable[[Tokens], str]  # a style sheet in colours of the theme
+Style: TypeAlias = Callable[[Tokens], str]  # returns a style sheet in colours of the theme
 W = TypeVar("W", bound="QWidget")
 
 _current: Tokens = LIGHT
@@ -299,24 +298,24 @@ _switch = _Switch()
 
 
 def current_tokens() -> Tokens:
-    """The tokens in force; widgets built before any theme was applied get the light set."""
+    """The current tokens; the light set before a theme was applied."""
     return _current
 
 
 def set_current(tokens: Tokens) -> None:
-    """From now on these are in force."""
-    # A module variable and not a parameter of every widget: one application has one palette, and Qt keeps it globally
-    # too.
+    """Make these tokens the current ones."""
+    # A module variable instead of a parameter of every widget: an application has one palette, which Qt also keeps
+    # globally.
     global _current
     _current = tokens
     _switch.changed.emit(tokens)
 
 
 def follow_theme(recolour: Callable[[Tokens], None]) -> None:
-    """Calls a method of a QObject with the tokens in force: now, and at each switch as long as that object lives.
+    """Call a method of a QObject with the current tokens: now, and at each switch during the lifetime of the object.
 
-    What is drawn when it is painted asks for `current_tokens` instead, and what has a colour of the palette needs
-    nothing: Qt paints it anew.
+    Code that draws during painting reads `current_tokens` instead, and widgets with palette colours need no call,
+    because Qt repaints them.
     """
     recolour(_current)
     _switch.changed.connect(recolour)
@@ -329,17 +328,17 @@ class _Styled(QObject):
         follow_theme(self._apply)
 
     def _apply(self, tokens: Tokens) -> None:
-        # Not kept as an attribute: the two would hold each other.
+        # Without an attribute for the widget, which would create a reference cycle.
         self.parent().setStyleSheet(self._style(tokens))  # type: ignore[union-attr]
 
 
 def set_style(widget: QWidget, style: Style) -> None:
-    """Gives a widget a style sheet that follows the theme; once, for it is not taken away by another."""
+    """Give a widget a style sheet that follows the theme; call only once per widget, because it cannot be replaced."""
     _Styled(widget, style)
 
 
 def muted(label: W) -> W:
-    """Writes the text of a label in the colour of what is secondary."""
+    """Set the colour of secondary text for a label."""
     label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
     return label
 

@@ -1,8 +1,8 @@
-"""Tasks off the GUI thread: start, end reported on the GUI thread, wait for all, and reader of the latest request.
+"""Tasks in worker threads, with results on the GUI thread, and a reader that computes only the latest request.
 
-All work off the GUI thread goes through this module. A task is a plain callable without Qt. Progress is pulled (the
-display timer of ``run_control`` reads it), never pushed as a signal per step. The reader computes what a view shows:
-the latest request comes next, and never two at once.
+All work off the GUI thread uses this module. A task is a plain callable without Qt. Progress is polled (by the display
+timer of ``run_control``), never emitted as a signal per step. The reader computes the content of a view: it runs one
+computation at a time, and continues with the latest request.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 class Task(QThread):
-    """One piece of work in its own thread; made by :meth:`Workers.start`.
+    """One piece of work in a separate thread; made by :meth:`Workers.start`.
 
-    A thread each rather than a pool: a run may take minutes, and opening a database must not queue behind it.
+    One thread per task rather than a pool: a run may take minutes, and opening a database must not wait for it.
     """
 
     def __init__(self, name: str, work: Callable[[], Any], cancel: Callable[[], None] | None, parent: QObject) -> None:
@@ -34,21 +34,21 @@ class Task(QThread):
         self.setObjectName(name)
         self._work = work
         self._cancel = cancel
-        self.outcome: tuple[object, Exception | None] | None = None  # what it returned, or the exception
+        self.outcome: tuple[object, Exception | None] | None = None  # result, or the exception
 
     def run(self) -> None:
-        """Runs the work; called by Qt in the new thread."""
+        """Run the work; called by Qt in the new thread."""
         try:
             result = self._work()
         except Exception as error:
-            # Not swallowed: the owner decides on the GUI thread what the person is told.
+            # Not lost: the owner decides on the GUI thread how to report it.
             _log.info("task %s failed", self.objectName(), exc_info=True)
             self.outcome = (None, error)
         else:
             self.outcome = (result, None)
 
     def cancel(self) -> None:
-        """Asks the work to return soon; without a way to do so it just runs to its end."""
+        """Ask the work to return soon; without a `cancel` function it runs to its end."""
         if self._cancel is not None:
             self._cancel()
 
@@ -57,13 +57,13 @@ class Workers(QObject):
     """The tasks of one window.
 
     Signals:
-        failed: an exception of a task that nobody else hears of.
+        failed: an exception of a task without a handler.
     """
 
     failed = Signal(Exception)
 
     def __init__(self, parent: QObject) -> None:
-        """Owned by ``parent``, which must call :meth:`finish_all` before it goes."""
+        """Make ``parent`` the owner, which must call :meth:`finish_all` before it is deleted."""
         super().__init__(parent)
         self._tasks: list[Task] = []
         self._turns = _Turns()
@@ -80,24 +80,24 @@ class Workers(QObject):
         patience_ms: int = 0,
         in_turn: bool = False,
     ) -> Task:
-        """Starts ``work`` in a thread of its own; nothing after :meth:`finish_all`.
+        """Start ``work`` in a separate thread; ignored after :meth:`finish_all`.
 
         Args:
-            name: what shows up in thread lists and the log.
-            work: runs in the thread; must not touch widgets.
+            name: name in lists of threads and the log.
+            work: runs in the thread; must not use widgets.
             succeeded: called on the GUI thread with the return value.
-            failed: called on the GUI thread with the exception, to tidy up and to show it where it belongs; None: it is
-                emitted by `failed`. An exception that is a fault of the program is reported besides.
+            failed: called on the GUI thread with the exception, to clean up and report it; None: `failed` is emitted. A
+                bug of the program is also raised.
             cancel: makes ``work`` return soon; called on the GUI thread.
-            patience_ms: so long the GUI thread waits for the end, which is then heard before this returns: what is
-                quick as a rule happens in one go, and what is not never holds up the window.
-            in_turn: whether the work waits for all that was started in turn before it.
+            patience_ms: time for which the GUI thread waits for the end, whose callback then runs before this returns.
+                Short work thus completes at once, and long work never blocks the window.
+            in_turn: whether the work waits for all work started in turn before it.
         """
         task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
         if self._is_finished:
-            return task  # a timer or a late event asks for it: a thread that outlives its window ends the program
+            return task  # called by a timer or a late event; a thread that outlives its window would crash the program
         self._tasks.append(task)
-        # The receiver object lives on the GUI thread, so Qt queues these calls over to it.
+        # The receiver lives on the GUI thread, so Qt queues these calls to it.
         receiver = _Receiver(self, task, succeeded, failed or self.failed.emit)
         task.finished.connect(receiver.on_finished)
         task.start()
@@ -107,12 +107,12 @@ class Workers(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether any task is still at work, or its end has not been heard yet."""
+        """True if a task is still running, or its end has not been processed yet."""
         return any(task.isRunning() or (task.outcome and not self._is_finished) for task in self._tasks)
 
     def finish_all(self) -> None:
-        """Cancels what can be cancelled and waits for every task; results that arrive later are dropped."""
-        # What hears of an end might start the next task, which nobody would wait for any more.
+        """Cancel all tasks and wait for their end; later results are dropped."""
+        # A callback of an ended task might otherwise start the next task, for which no code would wait.
         self._is_finished = True
         for task in self._tasks:
             task.cancel()
@@ -137,7 +137,7 @@ class _Receiver(QObject):
         self._failed = failed
 
     def take_outcome(self) -> None:
-        """Tells how it ended, once."""
+        """Call the callback for the outcome, once."""
         outcome, self._task.outcome = self._task.outcome, None
         if outcome is None or self._workers._is_finished:
             return
@@ -146,7 +146,7 @@ class _Receiver(QObject):
             self._succeeded(result)
         else:
             self._failed(error)
-            # What the system refuses is not a fault of ours either.
+            # Errors of the system are no bugs either.
             if not is_expected(error) and not isinstance(error, OSError):
                 raise error
 
@@ -159,15 +159,15 @@ class _Receiver(QObject):
 
 
 class _Turns:
-    """Makes pieces of work, each with a thread of its own, wait for those that were asked for before them."""
+    """Makes pieces of work, each in a separate thread, run in the order of their requests."""
 
     def __init__(self) -> None:
-        """Nothing to wait for."""
+        """Start with an empty queue."""
         self._last = threading.Event()
         self._last.set()
 
     def after_all(self, work: Callable[[], T]) -> Callable[[], T]:
-        """The work, to be called in another thread, where it waits for its turn."""
+        """A function that waits for its turn and then does the work, to be called in another thread."""
         before, done = self._last, threading.Event()
         self._last = done
 
@@ -182,44 +182,44 @@ class _Turns:
 
 
 Work = Callable[[Callable[[], bool]], object]
-"""Computes; is given what tells whether that is in vain by now."""
+"""Computes a result; receives a function that returns True once the result is no longer needed."""
 
 
 class LatestReader(QObject):
-    """What is asked for last is computed next; what nobody waits for any more is given up."""
+    """Computes the latest request next, and cancels computations that are no longer needed."""
 
-    read = Signal(object)  # what the work returned
+    read = Signal(object)  # result of the work
     failed = Signal(object)  # AppError or StoreError
 
     def __init__(self, workers: Workers, parent: QObject, name: str, *, pause_ms: int = 0) -> None:
-        """Nothing to compute.
+        """Start without a request.
 
         Args:
-            workers: compute.
-            parent: owns it.
-            name: of what is computed, in lists of threads.
-            pause_ms: before what has only grown further is computed again.
+            workers: runs the computation.
+            parent: owns this object.
+            name: name of the computation in lists of threads.
+            pause_ms: pause before a result is recomputed for data that have only grown, ms.
         """
         super().__init__(parent)
-        self.patience_ms = 0  # what is computed quicker than this is there at once
+        self.patience_ms = 0  # faster computations complete within `ask`
         self._workers = workers
         self._name = name
         self._wanted: Work | None = None
-        self._given_up: threading.Event | None = None  # of what is being computed
+        self._given_up: threading.Event | None = None  # cancels the current computation
         self._pause = timer(self, self._start, pause_ms, is_single=True)
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being computed, or will be."""
+        """True if a computation is running or pending."""
         return self._wanted is not None or self._given_up is not None
 
     def ask(self, work: Work, *, is_other: bool) -> None:
-        """Computes that next.
+        """Compute a request next.
 
         Args:
-            work: what to compute.
-            is_other: it is not the same grown further, but something else: at once, and instead of what was asked for
-                before.
+            work: the computation.
+            is_other: whether the request differs in more than grown data; it then runs at once, and replaces earlier
+                requests.
         """
         self._wanted = work
         if is_other:
@@ -230,7 +230,7 @@ class LatestReader(QObject):
             self._start()
 
     def forget(self) -> None:
-        """Gives up what is being computed, and what would be."""
+        """Cancel the current computation and the pending request."""
         self._wanted = None
         self._pause.stop()
         if self._given_up is not None:

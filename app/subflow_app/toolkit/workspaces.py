@@ -1,4 +1,4 @@
-"""Panels of the window, and workspaces that arrange them for each task and keep the changes of the user."""
+"""Panels of the window, and workspaces that arrange them for each task and save the changes of the user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.toolkit.docks import Docks, PanelFold, Side
 
-# Panels: object name -> (title, icon, shortcut). The plots are the centre and stay.
+# Panels: object name -> (title, icon, shortcut). The plots are the fixed centre.
 PANELS = {
     "topology": ("Topology", "topology", "Ctrl+1"),
     "inspector": ("Inspector", "inspector", "Ctrl+2"),
@@ -32,7 +32,7 @@ PANELS = {
     "script": ("Script", "script", "Ctrl+Alt+6"),
 }
 
-# Workspaces: id -> (title, what its panels are for, icon, shortcut).
+# Workspaces: id -> (title, purpose of the arrangement, icon, shortcut).
 WORKSPACES = {
     "design": ("Drawing", "to draw: a large topology and the inspector", "topology", "Ctrl+Shift+1"),
     "run": ("Simulation", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
@@ -55,22 +55,22 @@ WORKSPACES = {
 DEFAULT_WORKSPACE = "run"
 
 
-# Where text and tables are comfortable, px: more room than this goes to pictures and curves.
+# Comfortable widths of forms and tables, px: plots and pictures receive further space.
 _WIDEST_FORM, _NARROWEST_FORM = 460, 308
-_ROOMY = "study"  # whose panels are as large as its plots
-_HOMES = {"script": "script"}  # workspaces that were made for a panel
-_LOW = 900  # px; in a window that is lower the history begins folded to a line
+_ROOMY = "study"  # workspace whose panels are as large as its plots
+_HOMES = {"script": "script"}  # workspaces designed for one panel
+_LOW = 900  # px; in a lower window the history starts folded to a line
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a panel starts out.
+    """The initial place of a panel.
 
     Attributes:
         name: the panel.
-        side: of the panel or centre ``beside``, or of the whole window.
-        beside: whose place it shares.
-        is_open: otherwise it is closed at first, and opens there.
+        side: side of the panel or centre ``beside``, or of the whole window.
+        beside: the neighbouring panel or centre.
+        is_open: whether it is open at first; a closed panel opens at this place later.
     """
 
     name: str
@@ -81,15 +81,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How a workspace begins.
+    """The initial arrangement of a workspace.
 
     Attributes:
-        places: of panels, in the order in which they are put there; all others are closed, and open where they were
-            last.
-        columns: share of the width of each column, left to right; 0 for one that takes what a form needs.
-        rows: share of the height of the panels above each other, by any of them.
-        front: panels (or the plots) that are on top of those they share a place with.
-        forms: share of the width of the window that each column of a form takes, within limits.
+        places: places of panels, in the order in which they are applied; all others are closed, and open at their last
+            place.
+        columns: share of the width of each column, left to right; 0 for a column of a form.
+        rows: share of the height of panels above each other, by the name of any of them.
+        front: panels (or the plots) in front of those in the same place.
+        forms: share of the window's width for each column of a form, within limits.
     """
 
     places: tuple[Place, ...]
@@ -101,7 +101,7 @@ class Arrangement:
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
     "design": Arrangement(
-        # One place for both, the largest: the canvas while somebody draws, the plots once a run is asked for.
+        # Both share the largest place: the canvas while the user draws, the plots once a run starts.
         (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
         columns=(1, 0),
         front=("topology",),
@@ -163,7 +163,8 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         forms=(0.23,),
     ),
     "lab": Arrangement(
-        # The words of a lab have the whole height, and what they speak of has its own place, on a laptop too.
+        # The text of a lab has the whole height, and the panels that it describes keep their own places, also on a
+        # laptop.
         (
             Place("topology", Side.LEFT),
             Place("inspector", Side.BOTTOM, "topology"),
@@ -201,40 +202,40 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
 
 
 PRESENTATION = Arrangement((Place("topology", Side.LEFT),), columns=(0.28, 0.72))
-"""What a lecture hall sees, whatever the workspace."""
+"""Arrangement in presentations, for every workspace."""
 
 
 class Workspaces(QObject):
     """The workspaces of one window."""
 
-    changed = Signal(str)  # the one that is shown now
-    left = Signal(str)  # the one before, when a panel without a place in it was shown
+    changed = Signal(str)  # name of the new workspace
+    left = Signal(str)  # name of the previous workspace, after it was left to show a panel without a place in it
 
     def __init__(self, docks: Docks, fold: PanelFold, window: QWidget) -> None:
-        """``docks`` has all panels; :meth:`restore` arranges them for the first time.
+        """Prepare workspaces for ``docks``; :meth:`restore` arranges the panels for the first time.
 
         Args:
             docks: has all panels.
-            fold: of the history.
-            window: whose height decides whether that is folded, until somebody chooses.
+            fold: fold of the history.
+            window: the window, whose height decides if the history is folded, until the user chooses.
         """
         super().__init__(window)
         self._docks = docks
         self._fold = fold
         self._window = window
-        self.current = DEFAULT_WORKSPACE  # the workspace that is shown
+        self.current = DEFAULT_WORKSPACE  # name of the current workspace
         self._kept: dict[str, QByteArray] = {}
         self._is_presenting = False
-        self.folds: dict[str, bool] = {}  # by workspace, where somebody chose
+        self.folds: dict[str, bool] = {}  # by workspace, if the user has chosen
         self._was_low = False
         fold.chosen.connect(self._on_fold_chosen)
         window.installEventFilter(self)
 
     def show(self, name: str) -> None:
-        """Shows another workspace as it was left; nothing happens if it is the one that is shown.
+        """Show a workspace as it was left; no effect for the current one.
 
         Raises:
-            KeyError: if there is no such workspace.
+            KeyError: if the workspace does not exist.
         """
         if name not in WORKSPACES:
             raise KeyError(name)
@@ -246,9 +247,9 @@ class Workspaces(QObject):
         self.changed.emit(name)
 
     def go_to(self, panel: str) -> None:
-        """Shows a panel and puts the keyboard there, in a workspace with room unless this one has a place for it.
+        """Show and focus a panel; if it has no place in this workspace, change to one with space for it.
 
-        Where it is open already, somebody has put it: there it stays.
+        An open panel stays in place, because the user has put it there.
         """
         has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
         if not has_place and not self._docks.is_open(panel):
@@ -259,36 +260,36 @@ class Workspaces(QObject):
         self._docks.go_to(panel)
 
     def reset(self) -> None:
-        """Arranges the present workspace as it was at first, at the sizes that suit the window as it is now."""
+        """Restore the initial arrangement of the current workspace, with sizes for the current window."""
         self._kept.pop(self.current, None)
         self.folds.pop(self.current, None)
         self._arrange()
 
     def reset_all(self) -> None:
-        """Arranges all workspaces as they were at first."""
+        """Restore the initial arrangements of all workspaces."""
         self._kept.clear()
         self.folds.clear()
         self._arrange()
 
     def states(self) -> dict[str, QByteArray]:
-        """How every workspace was left that was ever looked at, to be kept until the next start."""
+        """Layouts of all workspaces used so far, to be saved for the next start."""
         self._keep()
         return dict(self._kept)
 
     def present(self) -> None:
-        """Shows what a lecture hall sees, until :meth:`end_presenting` or another workspace."""
+        """Show the arrangement for presentations, until :meth:`end_presenting` or another workspace."""
         self._keep()
         self._is_presenting = True
         self._arrange()
 
     def end_presenting(self) -> None:
-        """Shows the workspace as it was before."""
+        """Show the workspace again as it was before the presentation."""
         if self._is_presenting:
             self._is_presenting = False
             self.bring_back()
 
     def restore(self, states: Mapping[str, QByteArray], current: str, folds: Mapping[str, bool] | None = None) -> None:
-        """Brings back what `states` and `folds` told, with this workspace in front; the first if there is none such."""
+        """Restore saved `states` and `folds`, and show this workspace, or the default one if it is unknown."""
         self.folds = dict(folds or {})
         self._kept = {name: state for name, state in states.items() if name in WORKSPACES}
         self.current = current if current in WORKSPACES else DEFAULT_WORKSPACE
@@ -296,12 +297,12 @@ class Workspaces(QObject):
         self.changed.emit(self.current)
 
     def _keep(self) -> None:
-        """Remembers how the workspace lies, unless it is something else that is shown."""
+        """Store the layout of the current workspace, except in a presentation."""
         if not self._is_presenting:
             self._kept[self.current] = self._docks.save_state()
 
     def bring_back(self) -> None:
-        """Shows the workspace as it was when it was last left."""
+        """Show the current workspace as it was last left."""
         state = self._kept.get(self.current)
         if state is None or not self._docks.restore_state(state):
             self._arrange()
@@ -316,7 +317,7 @@ class Workspaces(QObject):
         self._fold.set_folded(self.folds.get(self.current, self._was_low))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Folds or unfolds the history when the window gets low or high, where nobody chose."""
+        """Fold or unfold the history when the height of the window crosses the limit, unless the user has chosen."""
         if event.type() == QEvent.Type.Resize and (self._window.height() < _LOW) != self._was_low:
             self._fold_or_unfold()
         return False

@@ -1,1 +1,1 @@
-"""Parts of pictures that know no feature."""
+"""Parts of plots that are independent of features."""

@@ -1,4 +1,4 @@
-"""A legend above plots: samples and names in rows, as many beside each other as fit."""
+"""A legend above plots: line samples and names in rows, with as many columns as fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LINE_SPACING = 1.35
 
 
 class Entry(NamedTuple):
-    """A name with the pen of its line."""
+    """A name with the pen of its curve."""
 
     text: str
     pen: QPen
@@ -26,14 +26,14 @@ class LegendStrip(QGraphicsWidget):
     """Entries in rows; the height follows from the width."""
 
     def __init__(self, entries: Sequence[Entry], font: QFont, width: float, colour: str) -> None:
-        """Lays the entries out for this width, px; ``colour`` is that of the names."""
+        """Lay the entries out for this width, px; ``colour`` is that of the names."""
         super().__init__()
         self._font = font
         self._colour = colour
         metrics = QFontMetricsF(font)
         self._line = metrics.height() * _LINE_SPACING
         self._placed: list[tuple[float, float, Entry]] = []
-        # Columns of equal width read as a table; ragged rows would not.
+        # Columns of equal width are easier to read than ragged rows.
         cell = max((metrics.horizontalAdvance(entry.text) for entry in entries), default=0.0) + _SAMPLE + _GAP
         columns = max(1, int((width + _BETWEEN) // (cell + _BETWEEN)))
         for number, entry in enumerate(entries):
@@ -44,7 +44,7 @@ class LegendStrip(QGraphicsWidget):
         self.setMaximumHeight(rows * self._line + 4.0)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draws samples and names."""
+        """Draw line samples and names."""
         painter.setFont(self._font)
         metrics = QFontMetricsF(self._font)
         for x, y, entry in self._placed:

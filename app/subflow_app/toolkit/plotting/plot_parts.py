@@ -1,11 +1,10 @@
 """Parts of plots: view boxes for zoom and pan, axes, titles, event marks, and a layout that scrolls.
 
-Over time, wheel and mouse move only the time axis; over another quantity, they move both axes. Every tick has its
+On plots over time, wheel and mouse move only the time axis; on other plots, they move both axes. Every tick has a
 number, and a logarithmic axis counts 1, 2, 5, 10.
 
-A title is one line of coloured text, cut off with an ellipsis. Losses are ticks at the bottom of a plot, and changes of
-links and controllers are lines across it. A layout of several plots leaves to the scroll area around it the events that
-are meant for that area.
+A title is one line of coloured text, elided at its end. Losses are ticks at the bottom of a plot, and changes of links
+and controllers are lines across it. A layout of several plots passes scroll events to the surrounding scroll area.
 """
 
 from __future__ import annotations
@@ -28,26 +27,26 @@ _X, _Y = 0, 1
 
 
 class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
-    """A view box in which a person cannot get lost: a double-click shows everything, Shift and drag a rectangle."""
+    """A view box with easy recovery: a double-click shows all data, and Shift+drag zooms to a rectangle."""
 
     reset_requested = Signal()
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(self) -> None:
-        """A view box without pyqtgraph's own menu, whose export is broken on this version of Qt."""
+        """Make a view box without pyqtgraph's menu, whose export fails with this version of Qt."""
         super().__init__(enableMenu=False)
 
     @property
     def is_fitting_values(self) -> bool:
-        """Whether the value axis still follows the curves."""
+        """True if the value axis follows the curves."""
         return bool(self.autoRangeEnabled()[_Y])
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
-        """Pans, zooms an axis (right button) or zooms to a rectangle (Shift)."""
+        """Pan, zoom an axis (right button) or zoom to a rectangle (Shift)."""
         left = event.button() == Qt.MouseButton.LeftButton
         with_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if left and axis is None and (with_shift or self.state["mouseMode"] == self.RectMode):
-            # Set at every move, so that letting go of Shift before the button does not leave the rubber band behind.
+            # Set at every move, so that no rubber band remains if Shift is released before the button.
             self.setMouseMode(self.RectMode)
             super().mouseDragEvent(event, axis=None)
             if event.isFinish():
@@ -59,62 +58,62 @@ class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
         return axis
 
     def mouseClickEvent(self, event: Any) -> None:
-        """Asks for the menu on a right click."""
+        """Request the menu on a right click."""
         if event.button() == Qt.MouseButton.RightButton:
             event.accept()
             self.menu_requested.emit(event.screenPos().toPoint())
 
     def mouseDoubleClickEvent(self, event: Any) -> None:
-        """Asks to show everything again."""
+        """Request to show all data."""
         event.accept()
         self.reset_requested.emit()
 
 
 class TimeViewBox(PlotViewBox):
-    """Of a plot over time.
+    """The view box of a plot over time.
 
-    Several beside each other can share one value axis, which fits itself to the curves of all of them.
+    Several view boxes side by side can share one value axis, which fits the curves of all of them.
 
-    Wheel and left drag act on time alone while the value axis fits itself to what is in view; over the value axis, or
-    with the right button, they act on values (and from then on a drag moves both).
+    Wheel and left drag act only on time while the value axis is automatic. Over the value axis, or with the right
+    button, they act on values, and from then on a drag moves both.
     """
 
-    _leader: TimeViewBox | None = None  # that has the value axis of this one
+    _leader: TimeViewBox | None = None  # the view whose value axis this one uses
 
     def __init__(self) -> None:
-        """Values fit themselves."""
+        """Start with an automatic value axis."""
         self._followers: list[TimeViewBox] = []
         super().__init__()
         self.enableAutoRange(x=False, y=True)
-        # The value axis fits the part of the curves that is in view, not all of it.
+        # The value axis fits only the visible part of the curves.
         self.setAutoVisible(y=True)
 
     def share_values(self, leader: TimeViewBox) -> None:
-        """Takes the value axis of another view from now on, which looks at the curves of this one too."""
+        """Use the value axis of another view from now on, which then also fits the curves of this one."""
         self.setYLink(leader)
         self._leader = leader
         leader._followers.append(self)
 
     @property
     def is_fitting_values(self) -> bool:
-        """Whether the value axis still follows the curves."""
+        """True if the value axis follows the curves."""
         return bool((self._leader or self).autoRangeEnabled()[_Y])
 
     def fit_values(self) -> None:
-        """Lets the value axis follow the curves again."""
+        """Let the value axis follow the curves again."""
         (self._leader or self).enableAutoRange(y=True)
 
     def fit_now(self) -> None:
-        """Fits the values without waiting for the next picture."""
+        """Fit the values at once, without waiting for the next paint."""
         (self._leader or self).updateAutoRange()
 
     def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
-        """As pyqtgraph does; what takes the axis of another view never fits its own."""
+        """Enable automatic ranges as pyqtgraph does, except in a view that uses the value axis of another one."""
         if self._leader is None or enable is False or x is not None or y is not None:
             super().enableAutoRange(axis, enable, x, y)
 
     def childrenBounds(self, *args: Any, **kwargs: Any) -> Any:
-        """Bounds of the curves, of their values in all views that share the axis."""
+        """Bounds of the curves, with the values of all views that share the axis."""
         bounds = super().childrenBounds(*args, **kwargs)
         for follower in self._followers:
             values = follower.childrenBounds(*args, **kwargs)[_Y]
@@ -124,22 +123,22 @@ class TimeViewBox(PlotViewBox):
         return bounds
 
     def itemBoundsChanged(self, item: Any) -> None:
-        """Has the values fitted anew, by the view that has their axis."""
+        """Schedule a fit of the values in the view that owns the value axis."""
         super().itemBoundsChanged(item)
         if self._leader is not None:
             self._leader.queueUpdateAutoRange()
 
     def wheelEvent(self, event: Any, axis: int | None = None) -> None:
-        """Zooms around the cursor."""
+        """Zoom around the cursor."""
         super().wheelEvent(event, axis=_X if axis is None and self.is_fitting_values else axis)
 
     def _dragged_axis(self, axis: int | None) -> int | None:
         return _X if axis is None and self.is_fitting_values else axis
 
 
-# Room past both ends of the axis for half of a number, px.
+# Space beyond both ends of the axis for half of a number, px.
 _OVERHANG = 15.0
-# A decade of a logarithmic axis that is at least this long, px, has room for 2 and 5 beside its power of ten.
+# Least length of a decade on a logarithmic axis, px, to number 2 and 5, too.
 _DECADE_WITH_STEPS = 60.0
 
 
@@ -147,9 +146,9 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
     """An axis with a grid."""
 
     def boundingRect(self) -> QRectF:
-        """The area it draws in.
+        """The area in which the axis draws.
 
-        WORKAROUND(pyqtgraph 0.14.0): with a grid the room past the ends is forgotten, and with it the numbers there, so
+        WORKAROUND(pyqtgraph 0.14.0): with a grid, pyqtgraph omits the space beyond the ends and the numbers there, so
         that an axis that starts at zero has no 0.
         """
         area: QRectF = super().boundingRect()
@@ -160,7 +159,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
         return area.adjusted(-_OVERHANG, 0.0, _OVERHANG, 0.0)
 
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
-        """Spacings of the ticks and where they begin; the numbers of a short upright axis keep clear of each other."""
+        """Spacings of the ticks and their offsets, such that numbers on a short vertical axis do not overlap."""
         spacings: list[tuple[float, float]] = super().tickSpacing(low, high, size)
         if not spacings or self.orientation not in ("left", "right"):
             return spacings
@@ -180,7 +179,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
     def logTickValues(
         self, low: float, high: float, size: float, _linear: Sequence[tuple[float, Sequence[float]]]
     ) -> list[tuple[float | None, list[float]]]:
-        """Ticks of a logarithmic axis, as exponents: the numbered ones first, then those with a grid line only."""
+        """Ticks of a logarithmic axis, as exponents: numbered ticks first, then those that only have a grid line."""
         decades = range(math.floor(low), math.ceil(high) + 1)
         numbered = (1, 2, 5) if size >= _DECADE_WITH_STEPS * (high - low) else (1,)
 
@@ -191,7 +190,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
         return [(None, ticks(numbered)), (None, ticks([digit for digit in range(1, 10) if digit not in numbered]))]
 
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float | None) -> list[str]:
-        """Numbers of the ticks 1, 2 and 5 (and their powers of ten); nothing for the ticks between."""
+        """Numbers of the ticks 1, 2 and 5 (and their multiples by powers of ten); empty for the others."""
         numbers = [10.0**value for value in values]
         return [fmt.number(number, 1) if _leading_digit(number) in (1, 2, 5) else "" for number in numbers]
 
@@ -204,7 +203,7 @@ _MARGIN = 4.0
 
 
 class Span(NamedTuple):
-    """A piece of the line."""
+    """A piece of the title with one colour and weight."""
 
     text: str
     colour: str
@@ -212,10 +211,10 @@ class Span(NamedTuple):
 
 
 class TitleItem(QGraphicsWidget):
-    """A title in a graphics layout. pyqtgraph's label would widen the whole layout to fit a long text."""
+    """A title in a graphics layout; pyqtgraph's label would widen the whole layout to fit a long text."""
 
     def __init__(self, font: QFont) -> None:
-        """An empty line in this font."""
+        """Make an empty line in this font."""
         super().__init__()
         self._font = QFont(font)
         self._bold = sized(font, is_bold=True)
@@ -225,18 +224,18 @@ class TitleItem(QGraphicsWidget):
         self.setMaximumHeight(height)
 
     def set_spans(self, spans: Sequence[Span]) -> None:
-        """Replaces the text."""
+        """Replace the text."""
         new = tuple(spans)
         if new != self._spans:
             self._spans = new
             self.update()
 
     def text(self) -> str:
-        """All of the text, also what does not fit."""
+        """The whole text, including elided parts."""
         return "".join(span.text for span in self._spans)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draws span after span until the width is used up."""
+        """Draw the spans until the width is used up."""
         x, right = _MARGIN, self.size().width() - _MARGIN
         metrics = QFontMetricsF(self._bold)
         baseline = (self.size().height() + metrics.ascent() - metrics.descent()) / 2
@@ -252,19 +251,18 @@ class TitleItem(QGraphicsWidget):
                 break
 
 
-# Share of the height of the plot; a timeout is rarer and worse than a loss and stands taller, an agent acts all the
-# time.
+# Share of the height of the plot: rare and severe events are taller, and frequent actions of agents are short.
 HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
-# More ticks than these are drawn one per column of pixels: an agent acts more often than a screen is wide.
+# More ticks than this are drawn one per column of pixels, because an agent acts more often than a screen is wide.
 _MOST_TICKS = 2000
 LINE_KINDS = ("link_down", "link_up", "link_change", "controller_change")
 
 
 class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untyped
-    """Vertical ticks at given times, as tall as a share of the view whatever its value range."""
+    """Vertical ticks at given times, whose height is a share of the view for any value range."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start without ticks."""
         super().__init__()
         self._height = 0.0
         self._pen = QPen()
@@ -273,7 +271,7 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         self.setZValue(-10)
 
     def set_times(self, times: NDArray[np.float64]) -> None:
-        """Replaces the ticks.
+        """Replace the ticks.
 
         Args:
             times: float64 [n], s.
@@ -283,22 +281,22 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         self.update()
 
     def set_height(self, height: float) -> None:
-        """``height`` is the share of the view, 0 to 1, measured from its bottom."""
+        """Set the height as a share of the view, 0 to 1, measured from its bottom."""
         self._height = height
         self.update()
 
     def set_pen(self, pen: QPen) -> None:
-        """Recolours the ticks."""
+        """Set the pen of the ticks."""
         self._pen = pen
         self.update()
 
     def dataBounds(self, *_args: object, **_kwargs: object) -> None:
-        """Ticks never take part in fitting the view."""
+        """None, because ticks never affect the range of the view."""
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draws the ticks from the bottom of the view."""
+        """Draw the ticks from the bottom of the view."""
         view = self.boundingRect()
-        # The scene's y axis points down and pyqtgraph's up: the smaller y is the bottom of the plot.
+        # The scene's y axis points down and pyqtgraph's up, so the smaller y is the bottom of the plot.
         painter.translate(0.0, view.top())
         painter.scale(1.0, view.height() * self._height)
         painter.setPen(self._pen)
@@ -313,7 +311,7 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
 
 
 def _path(times: NDArray[np.float64]) -> QPainterPath:
-    """Ticks from 0 to 1 at these times."""
+    """A path of ticks from 0 to 1 at these times."""
     path: QPainterPath = pg.arrayToQPath(
         np.repeat(times, 2), np.tile(np.array([0.0, 1.0]), len(times)), connect="pairs"
     )
@@ -324,12 +322,12 @@ _SCROLL_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Pa
 
 
 class ScrolledPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    """A layout of plots, each of which has its plot item as ``item``."""
+    """A layout of plots, each with its plot item as ``item``."""
 
     plots: Sequence[Any]
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zooms over a plot and its axes; between the plots it scrolls what lies around them."""
+        """Zoom over a plot and its axes; between the plots, scroll the surrounding area."""
         position = self.mapToScene(event.position().toPoint())
         if any(plot.item.sceneBoundingRect().contains(position) for plot in self.plots):
             super().wheelEvent(event)
@@ -337,7 +335,7 @@ class ScrolledPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leaves the keys that scroll."""
+        """Pass scroll keys on to the scroll area."""
         if event.key() in _SCROLL_KEYS:
             event.ignore()
         else:

@@ -1,1 +1,1 @@
-"""Reusable widgets that know nothing of runs or scenarios: banner, empty state, tables, elided label."""
+"""Reusable widgets that are independent of runs and scenarios: banner, empty state, tables, elided label."""

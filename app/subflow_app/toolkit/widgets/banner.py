@@ -1,4 +1,4 @@
-"""A strip across the window: what happened, and what to do about it; it never takes the keyboard away."""
+"""A strip across the window with a message and buttons for remedies; it never takes the keyboard focus."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from subflow_app.vocabulary.language import tr
 
 Kind = Literal["info", "warning", "error"]
 
-# Colours of ground and edge.
+# Colours of background and edge.
 _COLOURS = {"info": ("info_fill", "accent"), "warning": ("warning_fill", "warning"), "error": ("error_fill", "error")}
-# Long enough to read a sentence and reach for "Undo".
+# Long enough to read a sentence and to click "Undo".
 INFO_SHOWN_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way on: a button of a banner."""
+    """A button of a banner for a remedy or a next action."""
 
     text: str
     go: Callable[[], object]
 
 
 class Banners(QWidget):
-    """The banners of a window, newest on top: over the lower end of what is there, so that nothing moves."""
+    """The banners of a window, newest on top, drawn over the lower end of an area, so that no widget moves."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """No banner yet."""
+        """Start without banners."""
         super().__init__(parent)
         self.setObjectName("banners")
         self._layout = v_box(self, margins=0, spacing=1)
@@ -46,12 +46,12 @@ class Banners(QWidget):
         self.hide()
 
     def lie_over(self, area: QWidget, column: Callable[[], QRect], followed: QWidget) -> None:
-        """Shows all banners over the lower end of an area.
+        """Show all banners over the lower end of an area.
 
         Args:
-            area: a sibling.
-            column: the part of it whose width they take: forms beside it stay as they are while somebody types.
-            followed: is resized with that part.
+            area: a sibling widget.
+            column: rectangle whose width the banners take, so that forms beside it remain usable.
+            followed: a widget that is resized together with that rectangle.
         """
         self._area, self._column = area, column
         for widget in (area, followed):
@@ -59,13 +59,13 @@ class Banners(QWidget):
         self._lay()
 
     def show_banner(self, topic: str, kind: Kind, text: str, ways: Sequence[Way] = ()) -> None:
-        """Shows a banner; another one on the same topic goes.
+        """Show a banner; it replaces an earlier one on the same topic.
 
         Args:
-            topic: what it is about; object name of the banner.
-            kind: an ``"info"`` goes by itself after a while, the others stay until they are closed.
-            text: what happened, in whole sentences.
-            ways: buttons; pressing one closes the banner first.
+            topic: topic and object name of the banner.
+            kind: an ``"info"`` closes after a while; other kinds stay until closed.
+            text: the message in whole sentences.
+            ways: buttons; pressing a button first closes the banner.
         """
         self.close_banner(topic)
         banner = _Banner(topic, kind, text, ways, self)
@@ -75,12 +75,12 @@ class Banners(QWidget):
         self._lay()
 
     def set_held_back(self, is_held_back: bool) -> None:
-        """Keeps banners out of sight, until they may be seen again."""
+        """Hide all banners until they may be shown again."""
         self._is_held_back = is_held_back
         self._lay()
 
     def close_banner(self, topic: str) -> None:
-        """Takes the banner on this topic away, if there is one."""
+        """Close the banner on this topic, if any."""
         banner = self._shown.pop(topic, None)
         if banner is not None:
             self._layout.removeWidget(banner)
@@ -89,30 +89,30 @@ class Banners(QWidget):
             self._lay()
 
     def text(self, topic: str) -> str:
-        """What the banner on this topic says; empty if there is none."""
+        """Text of the banner on this topic; empty without a banner."""
         return self._shown[topic].text if topic in self._shown else ""
 
     def topics(self) -> tuple[str, ...]:
-        """Topics of all banners shown."""
+        """Topics of all current banners."""
         return tuple(self._shown)
 
     def press(self, topic: str, way_text: str) -> None:
-        """Presses a button of a banner.
+        """Press a button of a banner.
 
         Raises:
-            KeyError: if there is no such banner or button.
+            KeyError: if the banner or button does not exist.
         """
         self._shown[topic].buttons[way_text].click()
 
     def event(self, event: QEvent) -> bool:
-        """Takes the height that banners need now."""
+        """Adapt the height when the layout changes."""
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._lay()
         return done
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Stays at the lower end."""
+        """Stay at the lower end of the area."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show):
             self._lay()
         return False
@@ -123,7 +123,7 @@ class Banners(QWidget):
         if self._area is None or self._column is None or not is_seen:
             return
         room, column = self._area.geometry(), self._column()
-        # Buttons in a narrow column: as wide as they need, but no wider than all.
+        # In a narrow column, buttons may need more width, up to that of the whole area.
         width = min(max(column.width(), self._layout.totalMinimumSize().width()), room.width())
         left = min(max(column.left(), room.left()), room.right() + 1 - width)
         height = min(self._layout.totalHeightForWidth(width), room.height())

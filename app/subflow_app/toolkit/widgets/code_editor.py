@@ -1,4 +1,4 @@
-"""An editor for text in which lines count, and a line below it to find and replace.
+"""An editor for line-based text, with a bar to find and replace.
 
 The editor shows line numbers beside the text, shades the line of the cursor, and marks lines with problems.
 """
@@ -28,7 +28,7 @@ from subflow_app.vocabulary.language import tr, trn
 
 
 class CodeEditor(QPlainTextEdit):
-    """An editor of a text with a grammar; whoever derives from it colours it, and says what is wrong with it.
+    """An editor of a text with a grammar; subclasses highlight the text and report its problems.
 
     Attributes:
         shades_problems: whether whole lines with problems are shaded.
@@ -37,11 +37,11 @@ class CodeEditor(QPlainTextEdit):
     shades_problems = True
 
     def __init__(self, name: str, spoken: str, parent: QWidget | None = None) -> None:
-        """Without text.
+        """Make an editor without text.
 
         Args:
-            name: of the object.
-            spoken: what it is, for screen readers.
+            name: object name.
+            spoken: accessible name for screen readers.
             parent: its owner.
         """
         super().__init__(parent)
@@ -57,31 +57,31 @@ class CodeEditor(QPlainTextEdit):
         self._make_room()
 
     def show_line(self, number: int, column: int = 1) -> None:
-        """Put the cursor into a line, both counted from 1, and show it in the middle."""
+        """Put the cursor at a line and column, both counted from 1, and centre the view there."""
         self.place_cursor(number - 1, column - 1)
         self.centerCursor()
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def place_cursor(self, line: int, column: int) -> None:
-        """Put the cursor somewhere, both counted from 0, as near as there is text."""
+        """Put the cursor at the nearest existing position; line and column are counted from 0."""
         block = self.document().findBlockByNumber(min(max(line, 0), self.blockCount() - 1))
         cursor = QTextCursor(block)
         cursor.setPosition(block.position() + min(max(column, 0), max(block.length() - 1, 0)))
         self.setTextCursor(cursor)
 
     def mark_problems(self, lines: Mapping[int, str]) -> None:
-        """Mark lines, counted from 1, with what is wrong with each."""
+        """Mark lines, counted from 1, that have problems, given the message of each."""
         self._problem_lines = lines
         self.mark_lines()
         self._gutter.update()
 
     def problem_at(self, y: int) -> str:
-        """Return what is wrong with the line at a height of the viewport; empty if nothing is."""
+        """Return the problem of the line at a height in the viewport; empty without a problem."""
         number = self.cursorForPosition(QPoint(0, y)).blockNumber() + 1
         return self._problem_lines.get(number, "")
 
     def replace_lines(self, text: str) -> None:
-        """Replace the lines that differ: laying out and colouring a long text anew takes a while."""
+        """Replace only the lines that differ, because laying out and highlighting a long text takes a while."""
         old, new = self.toPlainText().split("\n"), text.split("\n")
         shorter = min(len(old), len(new))
         head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
@@ -89,7 +89,7 @@ class CodeEditor(QPlainTextEdit):
         if not head or not tail:
             self.setPlainText(text)
             return
-        # Between the end of the last line that stays and the end of the last that goes.
+        # From the end of the last unchanged line to the end of the last replaced line.
         cursor = QTextCursor(self.document().findBlockByNumber(head - 1))
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
         end = self.document().findBlockByNumber(len(old) - tail - 1)
@@ -97,14 +97,15 @@ class CodeEditor(QPlainTextEdit):
         cursor.insertText("".join("\n" + line for line in new[head : len(new) - tail]))
 
     def colour_by(self, recolour: Callable[[Tokens], None]) -> None:
-        """Have the text coloured in each theme, the present one to begin with, and the marks with it."""
+        """Highlight the text and the marks now and at each change of the theme."""
         follow_theme(recolour)
         follow_theme(self._on_theme)
 
-    # --- for whoever derives from it --------------------------------------------------------------------------------
+    # --- for subclasses
+    # -------------------------------------------------------------------------------------------------
 
     def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
-        """What is marked besides lines; later ones lie over earlier ones."""
+        """Further marks besides lines; later ones cover earlier ones."""
         return ()
 
     def mark_lines(self) -> None:
@@ -132,7 +133,7 @@ class CodeEditor(QPlainTextEdit):
         self._gutter.setGeometry(QRect(rect.left(), rect.top(), self.gutter_width(), rect.height()))
 
     def gutter_width(self) -> int:
-        """Return the room that line numbers need."""
+        """Return the width that line numbers need."""
         return self.fontMetrics().horizontalAdvance("9" * max(len(str(self.blockCount())), 2)) + 20
 
     def paint_gutter(self, event: QPaintEvent) -> None:
@@ -194,12 +195,12 @@ class _Gutter(QWidget):
 
 
 class FindBar(QWidget):
-    """Hidden until it is asked for; Return goes on, Shift+Return back, Escape hides it."""
+    """A search bar, hidden until requested; Return finds the next match, Shift+Return the previous, Escape hides it."""
 
-    sought = Signal(str)  # what is looked for now; empty: nothing
+    sought = Signal(str)  # the current search text; empty: no search
 
     def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
-        """Looks in ``editor``."""
+        """Search in ``editor``."""
         super().__init__(parent)
         self.setObjectName("find_bar")
         self._editor = editor
@@ -223,7 +224,7 @@ class FindBar(QWidget):
         self.hide()
 
     def start(self) -> None:
-        """Shows it; what is selected in the text is looked for."""
+        """Show the bar, and search for the selected text."""
         selected = self._editor.textCursor().selectedText()
         if selected and "\u2029" not in selected:
             self.line.setText(selected)
@@ -233,13 +234,13 @@ class FindBar(QWidget):
         self._on_text_changed()
 
     def leave(self) -> None:
-        """Hides it, and goes back to the text."""
+        """Hide the bar and return to the text."""
         self.hide()
         self.sought.emit("")
         self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_on(self, *, is_back: bool = False) -> bool:
-        """Selects the next place, or the one before; after the last comes the first. False if there is none."""
+        """Select the next match, or the previous one, wrapping around at the ends. False without a match."""
         wanted, document, cursor = self.line.text(), self._editor.document(), self._editor.textCursor()
         if not wanted:
             return False
@@ -253,7 +254,7 @@ class FindBar(QWidget):
         return not found.isNull()
 
     def replace(self) -> None:
-        """Replaces what is selected, if that is it, and goes on to the next."""
+        """Replace the selected text if it is a match, and select the next match."""
         cursor = self._editor.textCursor()
         if self.line.text() and cursor.selectedText().casefold() == self.line.text().casefold():
             cursor.insertText(self.instead.text())
@@ -261,7 +262,7 @@ class FindBar(QWidget):
         self._on_text_changed()
 
     def replace_all(self) -> None:
-        """Replaces all, as one step that undo takes back."""
+        """Replace all matches in a single undo step."""
         wanted, document = self.line.text(), self._editor.document()
         if not wanted:
             return
@@ -275,11 +276,11 @@ class FindBar(QWidget):
         self._on_text_changed()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape hides it, Shift+Return goes back."""
+        """Hide on Escape; find or replace on Return."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            # Fields leave the key to whoever they are in.
+            # Line edits pass the key on to their parent.
             if self.instead.hasFocus():
                 self.replace()
             else:

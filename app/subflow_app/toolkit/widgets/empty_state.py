@@ -1,8 +1,8 @@
-"""Panels without content: the notice that an empty one shows, and panels that are filled when first shown.
+"""Panels without content: the notice in an empty panel, and panels that are filled when first shown.
 
-The notice gives the reason, and what to do about it.
+The notice gives the reason and suggests an action.
 
-The window has its panels from the start. They begin empty, because most sessions never show a given one.
+The window has all panels from the start. They begin empty, because most sessions never show a given one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from subflow_app.toolkit.widgets.labels import IconLabel
 from subflow_app.toolkit.widgets.shorthand import Label, heading, named, v_box
 
 _ICON_SIZE = 36
-_TEXT_WIDTH = 400  # a short line of a book
+_TEXT_WIDTH = 400  # a comfortable line length
 _LEAST_TEXT_WIDTH = 250
 _MARGIN = 24
 
@@ -33,7 +33,7 @@ class EmptyState(QWidget):
         parent: QWidget | None = None,
         text_width: int = _TEXT_WIDTH,
     ) -> None:
-        """Says ``title`` and ``text``; ``action`` becomes a button. In a narrow panel the text has more lines."""
+        """Show ``title`` and ``text``, with ``action`` as a button. In a narrow panel, the text wraps."""
         super().__init__(parent)
         self._text_width = text_width
         self._title = heading(named(Label(title, self), "empty_title"), 1.25)
@@ -44,7 +44,7 @@ class EmptyState(QWidget):
         if action is not None:
             button = QToolButton(self)
             button.setDefaultAction(action)
-            # Its icon has the colours of the toolbar, not those of this button.
+            # The icon has the colours of the toolbar, which do not suit this button.
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
             set_style(button, call_style)
             parts += [8, button]
@@ -53,49 +53,49 @@ class EmptyState(QWidget):
         self.set_text(title, text)
 
     def set_text(self, title: str, text: str) -> None:
-        """Says something else."""
+        """Replace title and text."""
         self._title.setText(title)
         self._text.setText(text)
         self._take_width()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the text in short lines."""
+        """Size for the text in short lines."""
         least = min(self._text_width, _LEAST_TEXT_WIDTH)
         hint = super().minimumSizeHint()
-        # Its height too is that of short lines: as low as it is wide, there would be no room for those it gets then.
+        # The height also assumes short lines; otherwise they would not fit when the panel gets narrow.
         more = max(0, self._text.heightForWidth(least) - self._text.height())
         return QSize(least + 2 * _MARGIN, hint.height() + more)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Lays the text out in the font that it has by now."""
+        """Lay the text out again, because its font may have changed."""
         super().showEvent(event)
         self._take_width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lays the text out for the new width."""
+        """Lay the text out for the new width."""
         super().resizeEvent(event)
         self._take_width()
 
     def _take_width(self) -> None:
-        # A layout that centres a label does not ask it how high its wrapped text is.
+        # A layout that centres a label ignores the height of its wrapped text.
         least = min(self._text_width, _LEAST_TEXT_WIDTH)
         width = min(self._text_width, max(least, self.width() - 2 * _MARGIN))
         self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))
 
 
 class LazyPanel(QWidget):
-    """Says when it is first shown, and is filled then."""
+    """A panel that emits a signal when first shown, and is filled then."""
 
     first_shown = Signal()
 
     def __init__(self, name: str, text: str, parent: QWidget | None = None, *, room: tuple[int, int] = (0, 0)) -> None:
-        """Nothing in it yet.
+        """Make an empty panel.
 
         Args:
             name: object name.
             text: accessible name.
             parent: Qt parent.
-            room: width and height, px, that the content is to have at least. Docks ask for it before there is content.
+            room: least width and height of the later content, px. Docks use it before the content exists.
         """
         super().__init__(parent)
         self._room = QSize(*room)
@@ -104,11 +104,11 @@ class LazyPanel(QWidget):
         self._was_shown = False
 
     def put_in(self, content: QWidget, *, scrolls: bool = False) -> None:
-        """Fills it.
+        """Fill the panel.
 
         Args:
-            content: what the panel is for.
-            scrolls: the panel may become smaller than its content, down to its room.
+            content: content of the panel.
+            scrolls: whether the panel may become smaller than its content, down to `room`.
         """
         layout = self.layout()
         assert layout is not None
@@ -119,17 +119,17 @@ class LazyPanel(QWidget):
             area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             area.setWidget(content)
         layout.addWidget(outer)
-        # The layout would show it in the next turn of the event loop, too late for the keyboard that goes there.
+        # The layout would show it in the next turn of the event loop, too late to receive the keyboard focus.
         outer.show()
         content.show()
         self.setFocusProxy(content)
 
     def minimumSizeHint(self) -> QSize:
-        """What its content needs, whether it is there yet or not."""
+        """Least size of the content, even before it exists."""
         return super().minimumSizeHint().expandedTo(self._room)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Reports the first time."""
+        """Emit `first_shown` the first time."""
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True

@@ -1,7 +1,7 @@
-"""Lines of words and formulas, with fractions, indices and Greek letters, drawn by the painter itself.
+"""Lines of words and formulas with fractions, indices and Greek letters, drawn with QPainter.
 
-So they are crisp at every scale and in the colours of the theme, and nothing has to be loaded. What they say stays
-text: for screen readers, for the clipboard, and for tests.
+Formulas are thus crisp at every scale, use the colours of the theme, and load no library. Their text remains available
+for screen readers, the clipboard and tests.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Span:
     """A part of a line.
 
     Attributes:
-        text: as it is read out.
-        colour: of it; empty: that of the widget.
-        is_bold: whether it stands out.
-        is_formula: whether it is typeset, or words as they are.
+        text: the text as read out.
+        colour: its colour; empty: that of the widget.
+        is_bold: whether it is bold.
+        is_formula: whether it is typeset as a formula, or shown as plain words.
     """
 
     text: str
@@ -41,21 +41,21 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """What is drawn: its size, and how, from the left end of its base line."""
+    """A drawable element: its size, and a function that draws it from the left end of its baseline."""
 
     width: float
     ascent: float
     descent: float
     draw: Callable[[QPainter, QPointF], None]
-    gap: float = 0.0  # before it, unless it begins a line
+    gap: float = 0.0  # space before it, unless it begins a line
     can_break: bool = False
 
 
 class FormulaView(QWidget):
-    """Shows lines; longer ones go on below."""
+    """Shows lines; longer ones wrap."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        """Nothing yet, with this object name."""
+        """Start without lines, with this object name."""
         super().__init__(parent)
         self.setObjectName(name)
         self._lines: tuple[tuple[Span, ...], ...] = ()
@@ -65,7 +65,7 @@ class FormulaView(QWidget):
         self.setSizePolicy(policy)
 
     def set_lines(self, lines: Sequence[Sequence[Span]]) -> None:
-        """Shows these."""
+        """Show these lines."""
         self._lines = tuple(map(tuple, lines))
         self.setAccessibleName(self.text())
         self._boxes = None
@@ -73,45 +73,45 @@ class FormulaView(QWidget):
         self.update()
 
     def text(self) -> str:
-        """What it says, a line each."""
+        """The lines as text."""
         return "\n".join("".join(span.text for span in line) for line in self._lines)
 
     # ---- Qt ----
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another font has other sizes."""
+        """Recompute sizes after a change of the font or palette."""
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange):
             self._boxes = None
             self.updateGeometry()
         super().changeEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offers to copy what it says."""
+        """Show a menu with a command to copy the text."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(tr("Copy formula"), lambda: QGuiApplication.clipboard().setText(self.text()))
         menu.popup(event.globalPos())
 
     def hasHeightForWidth(self) -> bool:
-        """Narrower, it has more lines."""
+        """True, because lines wrap."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Of all lines."""
+        """Height of all lines at a width."""
         return round(sum(ascent + descent + _LINE_GAP for _boxes, ascent, descent in self._rows(width)) + 0.5)
 
     def sizeHint(self) -> QSize:
-        """As wide as its longest line, within reason."""
+        """The width of the longest line, up to a limit."""
         width = round(min(480.0, max((sum(b.gap + b.width for b in line) for line in self._made()), default=0.0) + 1))
         return QSize(width, self.heightForWidth(max(width, 1)))
 
     def minimumSizeHint(self) -> QSize:
-        """Wide enough for what cannot be broken."""
+        """The width of the widest unbreakable element, up to a limit."""
         widest = max((box.width for line in self._made() for box in line), default=0.0)
         return QSize(round(min(widest, 200.0)), self.fontMetrics().height() if self._lines else 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws the lines."""
+        """Draw the lines."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         top = 0.0
@@ -127,7 +127,7 @@ class FormulaView(QWidget):
     # ---- layout ----
 
     def _rows(self, width: float) -> Iterator[tuple[list[_Box], float, float]]:
-        """What stands in each line of that width, with what it needs above and below its base line."""
+        """Elements of each wrapped line, with its ascent and descent."""
         metrics = QFontMetricsF(self.font())
         for line in self._made():
             rows: list[list[_Box]] = [[]]
@@ -160,7 +160,7 @@ class FormulaView(QWidget):
 
 
 class _Setter:
-    """Makes boxes of one font and colour."""
+    """Makes boxes for one font and colour."""
 
     def __init__(self, font: QFont, colour: QColor) -> None:
         self._font, self._colour = font, colour
@@ -215,7 +215,7 @@ class _Setter:
     def _fraction(self, node: Fraction, scale: float) -> _Box:
         above, below = (self.box(part, scale * _FRACTION_SCALE) for part in (node.above, node.below))
         metrics = QFontMetricsF(self._scaled(scale))
-        axis = metrics.strikeOutPos()  # how far above the base line the line of the fraction lies
+        axis = metrics.strikeOutPos()  # height of the fraction line above the baseline
         width = max(above.width, below.width) + 4
         pen = QPen(self._colour, max(1.0, metrics.lineWidth()))
 

@@ -1,7 +1,7 @@
 """Labels: elided text, icons, problems of fields, lines that appear only when needed, and a delay for moves.
 
-An elided text takes the free room, and its tool tip shows what does not fit. Widgets do not move while a mouse button
-is held down, because the click would otherwise hit another place.
+An elided text takes the available width, and its tool tip shows the full text. Widgets do not move while a mouse button
+is pressed, because the click would otherwise hit another widget.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from subflow_app.toolkit.widgets.shorthand import Label, as_written
 
 
 class ElidedLabel(Label):
-    """A label that asks for no width."""
+    """A label that requests no width and elides its text."""
 
     def __init__(self, parent: QWidget | None = None, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
-        """Without text; ``mode`` says where it gives way."""
+        """Start without text; ``mode`` selects the elided end."""
         super().__init__(parent)
         self._mode = mode
 
     def setText(self, text: str) -> None:
-        """Replaces the text."""
+        """Replace the text."""
         super().setText(text)
         self._tell()
 
     def minimumSizeHint(self) -> QSize:
-        """As high as its text, and of any width."""
+        """As high as the text, and any width."""
         return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tells in the tool tip what does not fit any more."""
+        """Update the tool tip, which shows an elided text in full."""
         super().resizeEvent(event)
         self._tell()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draws what fits."""
+        """Draw the elided text."""
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.contentsRect(), int(self.alignment()), self._shown)
@@ -53,24 +53,24 @@ class ElidedLabel(Label):
 
 
 class IconLabel(QWidget):
-    """Draws an icon in the colours that the theme has when it is drawn."""
+    """Draws an icon in the current colours of the theme."""
 
     def __init__(self, name: str, colour: str, size: int, parent: QWidget | None = None) -> None:
-        """Shows an icon as `icon` makes it, ``size`` px wide and high."""
+        """Show an icon made by `icon`, ``size`` px wide and high."""
         super().__init__(parent)
         self._icon = icon(name, colour)
         self.setFixedSize(size, size)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draws it."""
+        """Draw the icon."""
         self._icon.paint(QPainter(self), self.rect())
 
 
 class SaidLine(Label):
-    """Hidden while it is empty."""
+    """A line of text that is hidden while empty."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
-        """An empty line with this object name."""
+        """Make an empty line with this object name."""
         super().__init__(parent)
         self.setObjectName(name)
         self.setWordWrap(True)
@@ -78,7 +78,7 @@ class SaidLine(Label):
         self.hide()
 
     def say(self, text: str) -> None:
-        """Says this, or nothing."""
+        """Show a text; hide the line if it is empty."""
         self.setText(text)
         self.setVisible(bool(text))
 
@@ -87,7 +87,7 @@ _AGAIN_MS = 20
 
 
 def when_released(owner: QObject, move: Callable[[], object]) -> None:
-    """Does what moves widgets: at once, or as soon as no mouse button is pressed; not at all once the owner is gone."""
+    """Run a function that moves widgets, now or once all mouse buttons are released; dropped with its owner."""
     if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
         move()
         return
@@ -105,18 +105,18 @@ def when_released(owner: QObject, move: Callable[[], object]) -> None:
 
 
 class ProblemLabel(Label):
-    """A text in the colour of errors, as high as it has to be, and away while there is nothing to say."""
+    """A text in the colour of errors, as high as needed, and hidden while empty."""
 
     def __init__(
         self, name: str, least_width: int = 0, parent: QWidget | None = None, *, keeps_line: bool = False
     ) -> None:
-        """Says nothing yet.
+        """Start hidden.
 
         Args:
             name: object name.
-            least_width: to be expected, px; before the first layout the label does not know its own.
+            least_width: expected width, px, used before the first layout.
             parent: its owner.
-            keeps_line: whether it has the room of a line while it is away, so that nothing moves when it comes.
+            keeps_line: whether the space of one line is reserved while it is hidden, so that other widgets do not move.
         """
         super().__init__(parent)
         self.setObjectName(name)
@@ -133,12 +133,12 @@ class ProblemLabel(Label):
         self.hide()
 
     def say(self, text: str) -> None:
-        """Says this; nothing if it is empty."""
+        """Show a problem; an empty text hides the label."""
         self._problem = text
         when_released(self, self._show_problem)
 
     def _show_problem(self) -> None:
-        """As high as the text, which moves what is below unless a line was kept for it."""
+        """Adapt the height to the text; widgets below move unless a line was reserved."""
         text = self._problem
         self.setText(text)
         self.setVisible(bool(text))

@@ -1,6 +1,6 @@
-"""A list beside the details of the selected entry, with its buttons and a progress bar.
+"""A list beside the details of the selected entry, with action buttons and a progress bar.
 
-The bar shows a share as finely as a screen can. The buttons of actions form a row.
+The progress bar has a fine resolution. The action buttons form a row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, split, v_
 
 
 def action_buttons(actions: Iterable[QAction]) -> list[QToolButton]:
-    """An icon to press for each."""
+    """An icon button for each action."""
     buttons = []
     for action in actions:
         button = QToolButton(autoRaise=True)
@@ -28,28 +28,28 @@ _STEPS = 1000
 
 
 class ShareBar(QProgressBar):
-    """Without a number in it: what it says stands beside it."""
+    """A progress bar without text; the number is shown beside it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing is done yet."""
+        """Start at zero."""
         super().__init__(parent, maximum=_STEPS, textVisible=False)
 
     def show_share(self, share: float) -> None:
-        """Shows how much is done, 0 to 1."""
+        """Show the finished share, 0 to 1."""
         self.setValue(round(_STEPS * share))
 
 
 class ToldBar(ShareBar):
-    """With what goes on as a text in it; there only while something does."""
+    """A progress bar that shows the current activity as its text, and is hidden without one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing goes on."""
+        """Start hidden."""
         super().__init__(parent)
         self.setTextVisible(True)
         self.hide()
 
     def show_told(self, share: float, text: str) -> None:
-        """Shows how much is done, 0 to 1, and what goes on."""
+        """Show the finished share, 0 to 1, and the current activity."""
         self.show_share(share)
         self.setFormat(text)
         self.show()
@@ -59,19 +59,19 @@ _BAR_HEIGHT = 6
 
 
 class ListBeside(QSplitter):
-    """The list has the width that it needs, and never more than its share; who has moved the border is left alone."""
+    """The list has its preferred width, limited to a share of the whole, until the user moves the border."""
 
     def __init__(
         self, name: str, rows: QWidget, page: QWidget, actions: Sequence[QAction], widths: tuple[int, float, int]
     ) -> None:
-        """No progress yet.
+        """Start without progress.
 
         Args:
-            name: object names of bar and text begin with it.
+            name: prefix of the object names of bar and text.
             rows: the list.
-            page: what stands beside it.
-            actions: become buttons above the list.
-            widths: of the list: the most, px, its share, and the least, px.
+            page: the widget beside the list.
+            actions: actions for the buttons above the list.
+            widths: of the list: the largest, px, its share, and the least, px.
         """
         super().__init__()
         self._widths = widths
@@ -87,12 +87,12 @@ class ListBeside(QSplitter):
         self.splitterMoved.connect(self._on_moved)
 
     def show_progress(self, fraction: float, text: str) -> None:
-        """Shows how far it is, 0 to 1, and says so."""
+        """Show the finished share, 0 to 1, and a text about it."""
         self.bar.show_share(fraction)
         self.text.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shares out the width."""
+        """Divide the width."""
         super().resizeEvent(event)
         if not self._has_moved:
             most, share, least = self._widths

@@ -1,4 +1,4 @@
-"""The results of the runs that are shown, above their plots: a sentence, and a table that can be folded away."""
+"""The results of the shown runs above their plots: a sentence, and a table that can be folded."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from subflow_app.toolkit.widgets.tables import TextTableModel, set_up_table
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.tables import TextTable
 
-_MOST_ROWS = 5  # more are scrolled
+_MOST_ROWS = 5  # further rows are reached by scrolling
 
 
 class ResultsStrip(QWidget):
-    """There from the start of a race or a comparison, as a line until there are results; hidden with nothing to say."""
+    """Shown from the start of a race or a comparison, as one line until results exist; hidden without text."""
 
-    folded = Signal(bool)  # by a person
+    folded = Signal(bool)  # by the user
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Without results."""
+        """Start without results."""
         super().__init__(parent)
         self.setObjectName("results_strip")
         self.model = TextTableModel(self)
@@ -48,7 +48,7 @@ class ResultsStrip(QWidget):
         self.hide()
 
     def show_results(self, results: TextTable | None, why_none: str = "") -> None:
-        """Shows these; if there are none, says why, in a line alone."""
+        """Show results; without results, only a line with the reason."""
         self.model.show_table(results)
         self._sentence = why_none if results is None else results.title
         self._fold.setEnabled(results is not None)
@@ -57,29 +57,29 @@ class ResultsStrip(QWidget):
         self.set_folded(self.is_folded)
 
     def say(self, note: str) -> None:
-        """Says before the sentence what there is to know of the runs; empty: nothing."""
+        """Set a note on the runs, which precedes the sentence; may be empty."""
         self._note = note
         self._say()
 
     @property
     def text(self) -> str:
-        """The sentence, with what is said before it."""
+        """The whole line: the note and the sentence."""
         return self._line.text()
 
     @property
     def is_folded(self) -> bool:
-        """Whether the sentence stands alone."""
+        """True if only the sentence is shown."""
         return not self._fold.isChecked()
 
     def set_folded(self, is_folded: bool) -> None:
-        """Leaves the sentence alone, or shows the table below it."""
+        """Hide the table below the sentence, or show it."""
         self._fold.setChecked(not is_folded)
         self._fold.setArrowType(Qt.ArrowType.RightArrow if is_folded else Qt.ArrowType.DownArrow)
         self._fold.setToolTip(tr("Show the table of results") if is_folded else tr("Fold the table of results"))
         self.table.setVisible(not is_folded and self._fold.isEnabled())
 
     def copy(self) -> None:
-        """Puts the table on the clipboard."""
+        """Copy the table to the clipboard."""
         QGuiApplication.clipboard().setText(self.model.table.tab_separated)
 
     def _say(self) -> None:
@@ -91,7 +91,7 @@ class ResultsStrip(QWidget):
         self.folded.emit(not is_shown)
 
     def _fit(self) -> None:
-        """As high as the rows, up to some; the names take what the numbers leave."""
+        """Adapt the height to the rows, up to a limit; the column of names takes the remaining width."""
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setMinimumSectionSize(40)
@@ -102,7 +102,7 @@ class ResultsStrip(QWidget):
         self.table.setFixedHeight(height)
 
     def minimumSizeHint(self) -> QSize:
-        """Of any width: what has no room is scrolled or left out."""
+        """Any width, because the table scrolls and the sentence is elided."""
         return QSize(0, super().minimumSizeHint().height())
 
 

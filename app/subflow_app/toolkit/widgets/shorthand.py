@@ -1,7 +1,7 @@
-"""Needs of nearly every widget in one call each: labels, names, layouts, pages, choices, buttons of dialogs, timers.
+"""Short functions for common needs of widgets: labels, names, layouts, pages, choices, dialog buttons, timers.
 
-Qt takes what looks like HTML for HTML: `Label` and `as_written` show text from outside as it is written.
-`WrapLayout` places widgets beside each other and continues in the next row where the room ends, like words.
+Qt interprets text that looks like HTML; `Label` and `as_written` show text from outside verbatim. `WrapLayout` places
+widgets in rows and wraps them like words.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from PySide6.QtWidgets import (
 
 
 class Label(QLabel):
-    """A label that shows its text as it is, unless another ``textFormat`` is given."""
+    """A label that shows its text verbatim, unless another ``textFormat`` is given."""
 
     def __init__(self, *parts: Any, **properties: Any) -> None:
-        """As a QLabel: text and parent, and any property."""
+        """Make a label with the arguments of QLabel: text, parent, and any property."""
         super().__init__(*parts, **({"textFormat": Qt.TextFormat.PlainText} | properties))
 
 
 def as_written(text: str) -> str:
-    """The text for tool tips and captions of Qt's own dialogs, which have no other way to be told."""
+    """The text for tool tips and captions of Qt's dialogs, whose text format cannot be set."""
     if not QtGui.Qt.mightBeRichText(text):
         return text
     return f"<span style='white-space: pre-wrap'>{html.escape(text)}</span>"
@@ -53,12 +53,12 @@ S = TypeVar("S", bound=QSplitter)
 
 _Part: TypeAlias = QWidget | QLayout | None
 Item: TypeAlias = _Part | int | tuple[_Part, int] | tuple[_Part, int, Any]
-"""A widget or layout, perhaps with its share of the room and its alignment; None: room alone; a number: so many px."""
+"""A widget or layout, optionally with its stretch factor and alignment; None: a stretch; a number: spacing in px."""
 Margins: TypeAlias = int | tuple[int, int, int, int] | None
 
 
 def named(part: W, name: str, spoken: str = "", tip: str = "") -> W:
-    """Names a part for tests and style sheets; ``spoken`` is for screen readers, ``tip`` for who points at it."""
+    """Name a widget for tests and style sheets; ``spoken`` is its name for screen readers, ``tip`` its tool tip."""
     part.setObjectName(name)
     if spoken:
         part.setAccessibleName(spoken)
@@ -68,7 +68,7 @@ def named(part: W, name: str, spoken: str = "", tip: str = "") -> W:
 
 
 def sized(font: QFont, by: float = 1.0, *, is_bold: bool = False) -> QFont:
-    """A font so many times as large, perhaps bold."""
+    """A copy of a font, scaled by a factor, and optionally bold."""
     made = QFont(font)
     if by != 1.0:
         made.setPointSizeF(font.pointSizeF() * by)
@@ -78,7 +78,7 @@ def sized(font: QFont, by: float = 1.0, *, is_bold: bool = False) -> QFont:
 
 
 def heading(part: W, by: float = 1.0, *, is_demi: bool = False) -> W:
-    """Writes a part in bold, or a little less than that, and so many times as large."""
+    """Make the text of a widget bold or semi-bold, and scale it by a factor."""
     font = sized(part.font(), by)
     font.setWeight(QFont.Weight.DemiBold if is_demi else QFont.Weight.Bold)
     part.setFont(font)
@@ -86,19 +86,19 @@ def heading(part: W, by: float = 1.0, *, is_demi: bool = False) -> W:
 
 
 def captioned(text: str, part: QWidget, share: int = 0) -> tuple[QLabel, tuple[QWidget, int]]:
-    """A part for a box, with the caption before it whose letter goes to it."""
+    """A caption and a widget for a box; the mnemonic of the caption focuses the widget."""
     label = Label(text)
     label.setBuddy(part)
     return label, (part, share)
 
 
 def h_box(parent: QWidget | None, *items: Item, margins: Margins = None, spacing: int | None = None) -> QHBoxLayout:
-    """Parts beside each other; margins and spacing, px, are those of the style unless they are given."""
+    """A horizontal box; margins and spacing, px, are those of the style unless given."""
     return _filled(QHBoxLayout() if parent is None else QHBoxLayout(parent), items, margins, spacing)
 
 
 def v_box(parent: QWidget | None, *items: Item, margins: Margins = None, spacing: int | None = None) -> QVBoxLayout:
-    """Parts below each other; margins and spacing, px, are those of the style unless they are given."""
+    """A vertical box; margins and spacing, px, are those of the style unless given."""
     return _filled(QVBoxLayout() if parent is None else QVBoxLayout(parent), items, margins, spacing)
 
 
@@ -121,7 +121,7 @@ def _filled(box: B, items: tuple[Item, ...], margins: Margins, spacing: int | No
 
 
 def pages(parent: QWidget | None, *parts: QWidget, fills: bool = False) -> QStackedWidget:
-    """Parts in one place, of which one is seen; with ``fills`` on the ground of tables."""
+    """A stack of widgets of which one is visible; with ``fills`` in the background colour of tables."""
     made = QStackedWidget(parent)
     if fills:
         made.setBackgroundRole(QPalette.ColorRole.Base)
@@ -134,7 +134,7 @@ def pages(parent: QWidget | None, *parts: QWidget, fills: bool = False) -> QStac
 def split(
     border: S, first: QWidget, second: QWidget, *, shares: tuple[int, int] = (0, 1), sizes: Sequence[int] = ()
 ) -> S:
-    """Two parts with a border that can be moved, their shares of more room, and their sizes at first, px."""
+    """A splitter with two widgets, their stretch factors, and their initial sizes, px."""
     for place, part in enumerate((first, second)):
         border.addWidget(part)
         border.setStretchFactor(place, shares[place])
@@ -146,7 +146,7 @@ def split(
 def accept_buttons(
     dialog: QDialog, text: str, accept: Callable[[], object] | None = None
 ) -> tuple[QDialogButtonBox, QPushButton]:
-    """A button to accept a dialog, which Enter presses and which is returned as well, and one to cancel it."""
+    """Buttons to accept (default) and to cancel a dialog; also returns the accept button."""
     box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
     button = box.addButton(text, QDialogButtonBox.ButtonRole.AcceptRole)
     button.setDefault(True)
@@ -156,30 +156,30 @@ def accept_buttons(
 
 
 def close_button(dialog: QDialog) -> QDialogButtonBox:
-    """The button of a dialog that only shows something."""
+    """The close button of a dialog without choices."""
     box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
     box.rejected.connect(dialog.reject)
     return box
 
 
 def timer(parent: QObject, act: Callable[[], object], interval_ms: int = 0, *, is_single: bool = False) -> QTimer:
-    """Calls ``act`` again and again once it is started, or a single time."""
+    """A timer that calls ``act`` repeatedly, or once, after it is started."""
     made = QTimer(parent, interval=interval_ms, singleShot=is_single)
     made.timeout.connect(act)
     return made
 
 
 class WrapLayout(QLayout):
-    """Its height follows from its width."""
+    """A layout that places items in rows; its height depends on its width."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
-        """An empty one."""
+        """Make an empty layout."""
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._gap = spacing
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Puts an item behind the others."""
+        """Append an item."""
         self._items.append(item)
 
     def count(self) -> int:
@@ -187,19 +187,19 @@ class WrapLayout(QLayout):
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """An item; None past the end."""
+        """The item at an index; None past the end."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Takes an item out."""
+        """Remove and return an item."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """It wants no more than it needs."""
+        """None, because the layout never needs extra space."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """Fewer items fit beside each other where there is less room."""
+        """True, because items wrap."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -207,16 +207,16 @@ class WrapLayout(QLayout):
         return self._arranged(QRect(0, 0, width, 0), is_trial=True)
 
     def setGeometry(self, area: QRect) -> None:
-        """Places all items."""
+        """Place all items."""
         super().setGeometry(area)
         self._arranged(area, is_trial=False)
 
     def sizeHint(self) -> QSize:
-        """As little as possible."""
+        """The minimum size."""
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """Room for the largest item."""
+        """Size of the largest item."""
         size = QSize()
         for item in self._items:
             if not item.isEmpty():
@@ -242,7 +242,7 @@ class WrapLayout(QLayout):
 
 
 class Choice(QComboBox):
-    """Texts, each with the value that `currentData` returns for it."""
+    """A combo box of texts, each with a value, which `currentData` returns."""
 
     def __init__(
         self,
@@ -253,14 +253,14 @@ class Choice(QComboBox):
         text: str = "",
         letters: int = 0,
     ) -> None:
-        """The first one is chosen.
+        """Fill the combo box; the first entry is selected.
 
         Args:
             name: object name.
-            choices: what each stands for, and its text.
+            choices: value and text of each entry.
             parent: its owner.
-            text: accessible name; a label beside it makes one, too.
-            letters: its width; 0: that of its longest text.
+            text: accessible name; not needed with a label beside it.
+            letters: its width in letters; 0: that of its longest text.
         """
         super().__init__(parent)
         named(self, name, text)
@@ -271,15 +271,15 @@ class Choice(QComboBox):
             self.addItem(shown, value)
 
     def choose(self, value: object) -> None:
-        """Chooses what stands for this; the first one if nothing does."""
+        """Select the entry with this value, or else the first one."""
         self.setCurrentIndex(max(0, self.findData(value)))
 
 
 class TagLine(QObject):
-    """Completes what stands after the last comma of a line."""
+    """Completes the tag after the last comma of a line edit."""
 
     def __init__(self, line: QLineEdit, known: Sequence[str]) -> None:
-        """Belongs to ``line``."""
+        """Complete tags in ``line``."""
         super().__init__(line)
         self._line = line
         self._known = known
@@ -294,7 +294,7 @@ class TagLine(QObject):
         line.textEdited.connect(self._offer)
 
     def offers(self, text: str) -> list[str]:
-        """Known tags that begin as the last one in a text, and are not in it yet."""
+        """Known tags that begin with the last one in a text, and are not in it yet."""
         *before, begun = (part.strip().lower() for part in text.split(","))
         return [tag for tag in self._known if begun and tag.lower().startswith(begun) and tag.lower() not in before]
 

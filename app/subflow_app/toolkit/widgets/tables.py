@@ -1,6 +1,7 @@
-"""Tables, lists and trees of the window: models of rows with declared columns, and the tables that show them.
+"""Tables, lists and trees of the window: models of rows with declared columns, and the views that show them.
 
-A list is a table of one column. Tables select whole rows, as high as their text; a person can drag their columns.
+A list is a table with one column. Tables select whole rows, whose height is that of their text; the user can resize
+columns.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from subflow_app.vocabulary.tables import Column, RowT, TextTable
 
 Index = QModelIndex | QPersistentModelIndex
 
-SORT_ROLE = Qt.ItemDataRole.UserRole  # what a proxy orders rows by
-ROW_ROLE = Qt.ItemDataRole.UserRole + 1  # the thing that a row shows
+SORT_ROLE = Qt.ItemDataRole.UserRole  # key by which a proxy sorts rows
+ROW_ROLE = Qt.ItemDataRole.UserRole + 1  # the object of a row
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _KEPT_ROWS = 2048
 
 
 class LazyRows(Sequence[RowT]):
-    """Rows that are read when they come into view; those seen lately are kept."""
+    """Rows that are read when they come into view; recently read rows are cached."""
 
     def __init__(self, count: int, read: Callable[[int], RowT]) -> None:
-        """So many, of which ``read`` returns one by its number."""
+        """Make `count` rows; ``read`` returns a row by its number."""
         self._count = count
         self._read = lru_cache(_KEPT_ROWS)(read)
 
@@ -54,15 +55,15 @@ class LazyRows(Sequence[RowT]):
 
 
 class TableModel(QAbstractTableModel, Generic[RowT]):
-    """Shows rows in the order in which it is given them.
+    """Shows rows in the given order.
 
     Attributes:
-        columns: read the rows.
-        rows: what is shown.
-        translates: whether titles and tips of columns are English; else they are in the language of the window already.
-        aligns_headings: whether headings of numbers stand at the right, as the numbers do.
-        left: where text stands in its cell.
-        right: where numbers stand.
+        columns: the columns, which read the rows.
+        rows: the rows shown.
+        translates: whether titles and tips of columns are English and must be translated.
+        aligns_headings: whether headings of numbers are right-aligned like the numbers.
+        left: alignment of text in its cell.
+        right: alignment of numbers.
     """
 
     translates = True
@@ -76,14 +77,14 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         *,
         tip: Callable[[RowT], str | None] | None = None,
     ) -> None:
-        """An empty table; ``tip`` is the tool tip of a row."""
+        """Make an empty table; ``tip`` returns the tool tip of a row."""
         super().__init__(parent)
         self.columns = columns
         self.rows: Sequence[RowT] = ()
         self._tip = tip
 
     def show_rows(self, rows: Sequence[RowT], columns: Sequence[Column[RowT]] | None = None) -> None:
-        """Shows these, by other columns if any are given."""
+        """Show other rows, with other columns if given."""
         self.beginResetModel()
         self.rows = rows
         if columns is not None:
@@ -91,7 +92,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self.endResetModel()
 
     def add_rows(self, rows: Sequence[RowT]) -> None:
-        """Shows these, which begin with the rows shown so far."""
+        """Show these rows, which begin with the rows shown so far."""
         self.beginInsertRows(QModelIndex(), len(self.rows), len(rows) - 1)
         self.rows = rows
         self.endInsertRows()
@@ -101,10 +102,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return self.rows[number]
 
     def other_data(self, row: RowT, column: int, role: int) -> object | None:
-        """Further properties of a cell: neither text nor alignment nor the tool tip of its row."""
+        """Further properties of a cell besides text, alignment and the tool tip of its row."""
 
     def say_changed(self) -> None:
-        """Has all cells drawn again."""
+        """Redraw all cells."""
         if self.rowCount() and self.columns:
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(self.columns) - 1))
 
@@ -119,7 +120,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return 0 if parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Title with the unit, tool tip and alignment of a column."""
+        """Title with unit, tool tip and alignment of a column."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
@@ -133,7 +134,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text and look of a cell."""
+        """Text and appearance of a cell."""
         if not index.isValid() or index.row() >= self.rowCount():
             return None
         column = self.columns[index.column()]
@@ -151,9 +152,9 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
 
 class FollowedTable(TableModel[RowT]):
-    """Things that go on: told what they are again and again, it draws only the cells that changed.
+    """A table of changing rows, updated repeatedly, which redraws only changed cells.
 
-    In a column of marks there is the sign of where a thing stands.
+    A mark column shows an icon for the state of a row.
     """
 
     def __init__(
@@ -165,14 +166,14 @@ class FollowedTable(TableModel[RowT]):
         tip: Callable[[RowT], str | None] | None = None,
         state: Callable[[RowT], str] | None = None,
     ) -> None:
-        """An empty table; rows with the same ``key`` are the same, and ``state`` chooses the icon of a row."""
+        """Make an empty table; ``key`` identifies a row across updates, and ``state`` selects its icon."""
         super().__init__(columns, parent, tip=tip)
         self._key = key
         self._state = state
         self._texts: list[list[str]] = []
 
     def update_rows(self, rows: Sequence[RowT]) -> None:
-        """Shows these; where they are the same as before, only cells that changed are drawn again."""
+        """Show these rows; if their keys are unchanged, only changed cells are redrawn."""
         before, self._texts = self._texts, [[column.text(row) for column in self.columns] for row in rows]
         if [self._key(row) for row in rows] != [self._key(row) for row in self.rows]:
             self.show_rows(list(rows))
@@ -184,14 +185,14 @@ class FollowedTable(TableModel[RowT]):
                 self.dataChanged.emit(self.index(number, changed[0]), self.index(number, changed[-1]))
 
     def other_data(self, row: RowT, column: int, role: int) -> object | None:
-        """The sign of where a thing stands."""
+        """The icon for the state of a row."""
         if role != Qt.ItemDataRole.DecorationRole or self._state is None or not self.columns[column].is_mark:
             return None
         return icon(STATE_ICONS[self._state(row)])
 
 
 class ListModel(TableModel[RowT]):
-    """A list: a text of each row."""
+    """A list with one text per row."""
 
     def __init__(
         self,
@@ -200,7 +201,7 @@ class ListModel(TableModel[RowT]):
         *,
         tip: Callable[[RowT], str | None] | None = None,
     ) -> None:
-        """An empty list."""
+        """Make an empty list."""
         super().__init__((Column("", text),), parent, tip=tip)
 
 
@@ -215,22 +216,22 @@ _EMPTY = TextTable("", (), ())
 
 
 class TextTableModel(TableModel[tuple[str, ...]]):
-    """Shows a `TextTable` as it is, and how things went in colour."""
+    """Shows a `TextTable`, with the colours of success and failure for marks."""
 
     translates = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Nothing yet."""
+        """Start without a table."""
         super().__init__((), parent)
         self.table = _EMPTY
 
     def show_table(self, table: TextTable | None) -> None:
-        """Shows this table; None: nothing."""
+        """Show this table; None shows an empty one."""
         self.table = table or _EMPTY
         self.show_rows(self.table.rows, self.table.readers)
 
     def other_data(self, row: tuple[str, ...], column: int, role: int) -> object | None:
-        """The text of a cell is its tool tip, too: there may be no room for all of it."""
+        """The text of a cell is also its tool tip, because the cell may be too narrow."""
         if role == Qt.ItemDataRole.ToolTipRole:
             return row[column]
         if role == Qt.ItemDataRole.ForegroundRole and self.columns[column].is_mark:
@@ -241,33 +242,33 @@ class TextTableModel(TableModel[tuple[str, ...]]):
 
 
 class TreeModel(QAbstractItemModel):
-    """The id of an index is 0 for an upper row, else one more than the number of the row that it is below."""
+    """A tree of two levels. The id of an index is 0 for an upper row, else 1 + the number of its upper row."""
 
     def count(self, above: int | None) -> int:
-        """Number of the rows below an upper row; None: of the upper rows."""
+        """Number of the rows below an upper row; None: number of upper rows."""
         raise NotImplementedError
 
     # ---- QAbstractItemModel ----
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008 - Qt's default
-        """The index of a cell; invalid if there is none."""
+        """The index of a cell; invalid if the cell does not exist."""
         if not self.hasIndex(row, column, parent):
             return QModelIndex()
         return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
 
     def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override] # noqa: B008
-        """The upper row of one below."""
+        """The upper row of a lower one."""
         above = index.internalId() if index.isValid() else 0
         return self.createIndex(above - 1, 0, 0) if above else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of upper rows, or of those below one."""
+        """Number of upper rows, or of rows below one."""
         if not parent.isValid():
             return self.count(None)
         return 0 if parent.internalId() or parent.column() > 0 else self.count(parent.row())
 
 
-# What a header needs besides its text, px: margins and the sort arrow.
+# Width of a header besides its text, px: margins and the sort arrow.
 _CELL_PADDING = 24
 
 
@@ -285,19 +286,19 @@ def set_up_table(
     copy: Callable[[], None] | None = None,
     menu: Callable[[QPoint], None] | None = None,
 ) -> T:
-    """Gives a table its object name, its accessible name, its model and its ways; returns it.
+    """Set the object name, the accessible name, the model and the behaviour of a table; returns the table.
 
-    Columns that say what they hold at most get the widths for it.
+    Columns with a declared widest text get the width of this text.
 
     Args:
-        table: what is set up.
-        name: of the object.
-        text: what it is, for screen readers.
-        model: what it shows; None: it has one, or gets one later.
+        table: the table to set up.
+        name: object name.
+        text: accessible name for screen readers.
+        model: its model; None: already set, or set later.
         style: its style sheet; None: that of the application.
-        is_single: whether one row can be selected alone.
-        copy: what its keys for copying do; the window has its own copying.
-        menu: shows the menu of the rows at a place of the screen.
+        is_single: whether only one row can be selected at a time.
+        copy: called by the shortcut for copying while the table has the focus.
+        menu: shows the menu of the rows at a screen position.
     """
     if style is not None:
         set_style(table, style)
@@ -333,7 +334,7 @@ def set_up_table(
 
 
 def sorting(model: QAbstractItemModel, parent: QObject, filter_role: int | None = None) -> QSortFilterProxyModel:
-    """Lets rows be sorted by what cells are worth, and be found, in their first column, whatever the case."""
+    """A proxy that sorts rows by the sort keys of cells, and filters by the first column, ignoring case."""
     made = QSortFilterProxyModel(parent)
     made.setSourceModel(model)
     made.setSortRole(SORT_ROLE)
@@ -344,7 +345,7 @@ def sorting(model: QAbstractItemModel, parent: QObject, filter_role: int | None 
 
 
 def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
-    """Gives columns their first widths: of each its title, and what its cells hold at most as a rule."""
+    """Set the initial width of each column to that of its title or its usual widest cell."""
     metrics = table.fontMetrics()
     for number, texts in enumerate(columns):
         width = max(map(metrics.horizontalAdvance, texts))
@@ -352,7 +353,7 @@ def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
 
 
 def select_rows(table: QTableView, is_wanted: Callable[[QModelIndex], bool]) -> None:
-    """Selects these rows, told by their first cells, and no others; the last one becomes the current one."""
+    """Select exactly the rows whose first cell satisfies a condition; the last one becomes the current row."""
     model, selection = table.model(), table.selectionModel()
     selection.clearSelection()
     flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
