@@ -1,1 +1,1 @@
-"""One word for each idea: numbers, measures, pictures, tables, colours and texts that every feature shows alike."""
+"""Common terms and formats: numbers, measures, pictures, tables, colours and texts used alike by all features."""

@@ -1,8 +1,8 @@
-"""Formulas of rules as trees of fractions, indices and words, for whoever draws them.
+"""Formulas of rules as trees of fractions, indices and words, for drawing.
 
-The text stays what a rule says in the core, `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`, words between formulas
-included: what is not a formula comes out as words. Typesetting LaTeX (matplotlib) was the alternative: it takes half a
-second to import, and every rule would have been written a second time.
+The source text is that of a rule in the core, `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`, including words
+between formulas, which stay words. Typesetting LaTeX with matplotlib was the alternative: it takes half a second to
+import, and every rule would have to be written twice.
 """
 
 from __future__ import annotations
@@ -18,30 +18,29 @@ GREEK = {
     "theta": "θ",
     "lambda": "λ",
 }
-"""Letters that formulas spell out."""
+"""Greek letters that formulas spell out."""
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>\d+(?:[.,]\d+)?(?:e[+-]?\d+)?)|(?P<name>[A-Za-z][\w']*)|(?P<sign><=|>=|!=|.)", re.DOTALL
 )
 _SIGNS = {"*": "·", "·": "·", "-": "−", "<=": "≤", ">=": "≥", "!=": "≠"}
-# Names with an index; other underscores are part of a name, as in the table of numbers: total_rate.
+# Names with an index; other underscores are part of a name, as in total_rate.
 _INDEXED = re.compile(r"(?P<base>[A-Za-z]|cwnd|s?rtt|d?RTT|" + "|".join(GREEK) + r")_(?P<index>[A-Za-z0-9]+)")
-# Over what a function goes: max_k(x_k), sum_k x_k.
+# The index of a function's range: max_k(x_k), sum_k x_k.
 _OVER = re.compile(r"(?P<base>max|min|sum)_(?P<index>[a-z])")
-# Quantities that stand beside each other where they are multiplied: "2 rate srtt". Two words beside each other are
-# words otherwise.
+# Quantities whose juxtaposition means a product: "2 rate srtt". Two other adjacent names are words.
 _QUANTITIES = frozenset({"rate", "srtt", "rtt", "cwnd", "margin", "reference"})
 _CLOSING = {"(": ")", "[": "]"}
 
 _BLOCK = re.compile(r"(?:\A|\n)\n*((?: {4}[^\n]*(?:\n|\Z))+)")
 _SQUARE = str.maketrans({"²": "^2", "³": "^3"})
 _PHRASE = r"[^\W\d_]{2,}(?:[ -][^\W\d_]+)*"
-_APART = re.compile(r" {4,}")  # between formulas of one line
+_APART = re.compile(r" {4,}")  # separates formulas in one line
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, number or sign as it stands; ``gap`` is whether a line may break before it."""
+    """A word, number or sign; a line may break before it if ``gap`` is set."""
 
     text: str
     is_italic: bool = False
@@ -50,7 +49,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Things one after the other."""
+    """Elements in sequence."""
 
     parts: tuple[Node, ...]
     gap: bool = False
@@ -58,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fraction:
-    """One above the other."""
+    """A fraction."""
 
     above: Node
     below: Node
@@ -67,7 +66,7 @@ class Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Something with an index or an exponent."""
+    """An element with an index or an exponent."""
 
     base: Node
     index: Node | None = None
@@ -87,16 +86,16 @@ Node = Word | Row | Fraction | Script | Root
 
 
 def split_blocks(markdown: str) -> list[tuple[bool, str]]:
-    """A text in parts, each with whether it is a block of formulas: lines that are indented by four spaces."""
+    """Parts of a text, each with a flag for a block of formulas, i.e. lines indented by four spaces."""
     parts = _BLOCK.split(markdown)
     return [(bool(number % 2), part.strip("\n")) for number, part in enumerate(parts) if part.strip()]
 
 
 def block_formulas(block: str) -> list[str]:
-    """The formulas of a block, as `parse_formula` takes them.
+    """The formulas of a block, in the form that `parse_formula` accepts.
 
-    People write ``w x RTT / size of a packet``, with words as names and a letter as the sign of a product, and two
-    formulas in a line, well apart.
+    Blocks contain ``w x RTT / size of a packet``, with phrases as names and a letter as the multiplication sign, and
+    several formulas in a line, separated by spaces.
     """
     found = []
     for text in _APART.split(re.sub(r"\n", " " * 4, block.strip())):
@@ -159,7 +158,7 @@ class _Parser:
         return Word("-" if is_hyphen else _SIGNS.get(token.text, token.text), gap=token.is_spaced)
 
     def _product(self) -> list[Node]:
-        """Factors: those before a slash above it, the one behind it below; a new fraction begins behind that."""
+        """Factors: a slash puts those before it above the one after it; a new fraction begins after that factor."""
         found: list[Node] = []
         above: list[Node] = []
         below: list[Node] = []
@@ -260,7 +259,7 @@ def _begins_factor(token: _Token) -> bool:
 
 
 def _is_unit(above: _Token, below: _Token) -> bool:
-    """Whether a slash belongs to a unit: "0.5 Mbit/s"."""
+    """True if a slash belongs to a unit: "0.5 Mbit/s"."""
     return above.text.endswith(("bit", "pkt", "packets")) and below.text == "s"
 
 
@@ -271,18 +270,18 @@ def _is_quantity(token: _Token) -> bool:
 
 
 def _multiplies(before: _Token, after: _Token) -> bool:
-    """Whether two things beside each other are a product, of which a slash behind it takes all."""
+    """True if two adjacent tokens form a product, all of which a following slash divides."""
     if not after.is_spaced:
         return before.kind == "number" and _is_quantity(after)  # 3W
     if _OVER.fullmatch(before.text):
-        return False  # a sum goes over all that follows
+        return False  # a sum covers all following factors
     if before.kind == "number" or before.text in _CLOSING:
         return _is_quantity(after) or (before.kind == "number" and after.text == "(")
     return _is_quantity(before) and (_is_quantity(after) or after.text == "(")
 
 
 def _bare(factors: list[Node]) -> Node:
-    """Factors without the brackets that the line of a fraction stands for."""
+    """Factors without brackets that the line of a fraction makes redundant."""
     if len(factors) == 1 and isinstance(factors[0], Row):
         parts = factors[0].parts
         first, last = (parts[0], parts[-1]) if len(parts) > 1 else (None, None)

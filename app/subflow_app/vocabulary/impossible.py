@@ -1,4 +1,4 @@
-"""Numbers of a summary that cannot be, such as a loss above 1: they are reported, and no picture has them."""
+"""Impossible numbers in a summary, such as a loss ratio above 1: they are reported, and pictures omit them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Impossible(NamedTuple):
     """A number outside the bounds of its measure.
 
     Attributes:
-        key: dotted, as in the store: ``flows.download.loss_ratio``.
-        value: SI.
-        least: bound, SI.
-        most: bound, SI; may be infinite.
+        key: dotted key, as in the store: ``flows.download.loss_ratio``.
+        value: SI value.
+        least: lower bound, SI.
+        most: upper bound, SI; may be infinite.
     """
 
     key: str
@@ -32,10 +32,10 @@ class Impossible(NamedTuple):
 
 
 def impossible_values(summary: Mapping[str, Any]) -> list[Impossible]:
-    """The numbers of a summary that cannot be, flow by flow and link by link.
+    """The impossible numbers in a summary, flow by flow and link by link.
 
     Args:
-        summary: may lack any of its parts.
+        summary: a summary of a run; any part may be missing.
     """
     found = []
     for owner, part in _parts(summary):

@@ -1,17 +1,17 @@
 """The language of the window: English texts are keys that a catalogue of each further language translates.
 
 Texts are translated where they are shown: ``tr("Deleted {what}.", what=name)`` in a widget, ``tr(spec.title)`` for
-texts that tables hold in English. Each of the latter is marked there by ``translatable("...")``, or found by the
-collector of messages (``tests/helpers/messages.py``). Values are inserted after the translation, by name, because
-languages order words differently.
+texts that tables hold in English. A text in a table is marked by ``translatable("...")``, or found by the collector of
+messages (``tests/helpers/messages.py``). Values are inserted by name after the translation, because languages order
+words differently.
 
-Logs, the command line and what is stored stay English, so that scripts and reports mean the same everywhere. Services
-of ``core`` may translate the texts that they make for people: the language is English until a window chooses another.
-Numbers keep their decimal point in every language: fields, files and figures write them so.
+Logs, the command line and stored texts stay English, so that scripts and reports mean the same everywhere. Services of
+``core`` may translate texts for users: the language is English until a window sets another. Numbers keep their decimal
+point in every language, as in fields, files and figures.
 
-Catalogues are gettext's PO files, which every translation tool edits; `foundation.resources` loads the shipped ones.
-`read_po` reads the part of the format that we write, in forty lines. Babel, which reads all of it, would cost 10 MB and
-a tenth of a second at start.
+Catalogues are PO files of gettext, which all translation tools can edit; `foundation.resources` loads the shipped ones.
+`read_po` reads the part of the format that we use, in forty lines. Babel, which reads all of it, would cost 10 MB and a
+tenth of a second at start.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 
 class PoError(Exception):
-    """A catalogue is malformed; says in which line."""
+    """A malformed catalogue; the message names the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Catalogue:
     """Translations by their English texts.
 
     Attributes:
-        texts: of texts without a number.
+        texts: translations of texts without a number.
         plurals: by (singular, plural): the forms for one and for any other number.
     """
 
@@ -39,13 +39,13 @@ class Catalogue:
 
 
 def read_po(text: str) -> Catalogue:
-    """The catalogue that a file holds; entries without a translation are left out, and so is the header.
+    """The catalogue in a file, without its header and entries that lack a translation.
 
     Raises:
-        PoError: if a line is none of the format.
+        PoError: if a line violates the format.
 
-    Source: GNU gettext manual, "The Format of PO Files"; contexts, previous texts and more than two plural forms are
-    not used by our catalogues.
+    Source: GNU gettext manual, "The Format of PO Files"; our catalogues do not use contexts, previous texts and more
+    than two plural forms.
     """
     texts: dict[str, str] = {}
     plurals: dict[tuple[str, str], tuple[str, str]] = {}
@@ -85,7 +85,7 @@ def read_po(text: str) -> Catalogue:
 
 ENGLISH = "en"
 LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "de": "Deutsch"}
-"""Codes and what speakers call their language."""
+"""Codes, and the native names of the languages."""
 
 SYSTEM = "system"
 """The setting that follows the desktop."""
@@ -96,11 +96,11 @@ _code = ENGLISH
 
 
 def language_for(setting: str, preferred: Sequence[str]) -> str:
-    """The code that a setting means.
+    """The language code for a setting.
 
     Args:
         setting: a code, or ``SYSTEM``.
-        preferred: what the desktop prefers, best first, as BCP 47 has it: "de-CH", "fr", "en".
+        preferred: languages of the desktop, best first, as BCP 47 tags: "de-CH", "fr", "en".
     """
     if setting != SYSTEM:
         return setting
@@ -109,14 +109,14 @@ def language_for(setting: str, preferred: Sequence[str]) -> str:
 
 
 def set_language(code: str, catalogue: Catalogue = _NOTHING) -> None:
-    """Translates texts that are shown from now on; texts on the screen stay as they are.
+    """Translate texts shown from now on; visible texts do not change.
 
     Args:
         code: one of `LANGUAGES`.
         catalogue: its translations; empty for English.
 
     Raises:
-        ValueError: if there is no such language.
+        ValueError: if the language is unknown.
     """
     global _current, _code
     if code not in LANGUAGES:
@@ -125,12 +125,12 @@ def set_language(code: str, catalogue: Catalogue = _NOTHING) -> None:
 
 
 def current_language() -> str:
-    """The code of the language that texts are shown in."""
+    """The code of the current language."""
     return _code
 
 
 def translatable(text: str) -> str:
-    """The text as it is: marks a text of a table for translation, which happens where it is shown."""
+    """The same text; marks it for a translation, which happens where it is shown."""
     return text
 
 
@@ -138,22 +138,22 @@ def tr(text: str, /, **values: object) -> str:
     """The text in the language of the window.
 
     Args:
-        text: English, with ``{name}`` where values go.
-        values: by name.
+        text: English text, with ``{name}`` as placeholders of values.
+        values: values by name.
     """
     shown = _current.texts.get(text, text)
     return shown.format(**values) if values else shown
 
 
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
-    """The text for a number of things; ``{count}`` is that number.
+    """The text for a number of objects; ``{count}`` is that number.
 
     Args:
-        one: English for one thing, e.g. ``"{count} run"``.
+        one: English for one object, e.g. ``"{count} run"``.
         many: English for any other number, e.g. ``"{count} runs"``.
-        count: how many there are.
-        values: further ones, by name.
+        count: the number of objects.
+        values: further values, by name.
     """
     forms = _current.plurals.get((one, many), (one, many))
-    # English and German count alike; a language with more forms needs its rule here.
+    # English and German have the same plural rule; a language with more forms needs its rule here.
     return forms[0 if count == 1 else 1].format(count=count, **values)

@@ -1,7 +1,7 @@
-"""Means of curves, runs that repeat others, and the best of several points with two figures each.
+"""Means of curves, detection of equal runs, and the Pareto front of points with two figures each.
 
-The mean of a curve is defined once, here: weighted by time over a stated interval, without its gaps. Runs that repeat
-others bit for bit are no further evidence, whatever their seeds are.
+This is the only definition of the mean of a curve: weighted by time over a given interval, without its gaps. A run that
+repeats another bit for bit adds no evidence, whatever its seed.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from subflow_app.vocabulary.language import tr
 def time_mean(
     time_s: NDArray[np.float64], values: NDArray[Any], from_s: float = 0.0, until_s: float = math.inf
 ) -> float:
-    """The mean of a curve over an interval of time, in the unit of its values; NaN where it only has gaps.
+    """The mean of a curve over an interval of time, in the unit of its values; NaN if the interval has only gaps.
 
-    A sample counts for the time since the sample before it, as far as that lies in the interval; the first one of all
-    counts for as long as the second. A gap, NaN or infinite, counts for nothing: the mean is over the rest. Samples
-    that all stand at one instant count alike. `Recorder::mean` of the simulator is the same, for web pages.
+    A sample has the weight of the time since its predecessor, within the interval; the first sample has the same weight
+    as the second. A gap (NaN or infinity) has no weight. Samples at one instant have equal weights. `Recorder::mean` of
+    the simulator computes the same, for web pages.
 
     Args:
         time_s: float64 [n], s, ascending.
-        values: [n], or fewer while a run goes on.
-        from_s: beginning of the interval, s; a sample at that time belongs to what was before.
+        values: [n], or fewer during a run.
+        from_s: beginning of the interval, s; a sample at that time belongs to the time before.
         until_s: end of the interval, s.
     """
     count = min(len(time_s), len(values))
     at_s, known = time_s[:count], np.asarray(values[:count], dtype=np.float64)
     before_s = np.concatenate([2 * at_s[:1] - at_s[1:2] if count > 1 else at_s[:1] * 0.0, at_s[:-1]])
     begins_s = np.maximum(before_s, from_s)
-    # Times are rounded: a sample at the beginning of the interval lies before it, whatever its last digit says.
+    # Times are rounded: a sample at the beginning of the interval counts as before it, whatever its last digit.
     is_counted = (at_s > from_s * (1 + 1e-9)) & (begins_s < until_s * (1 - 1e-9)) & np.isfinite(known)
     if not is_counted.any():
         return math.nan
@@ -44,7 +44,7 @@ def time_mean(
 
 
 def repeated(signatures: Sequence[str]) -> frozenset[int]:
-    """Positions of the signatures that repeat one before them; an empty signature repeats none."""
+    """Positions of the signatures that repeat an earlier one; an empty signature repeats none."""
     seen: set[str] = set()
     copies = set()
     for place, signature in enumerate(signatures):
@@ -55,10 +55,10 @@ def repeated(signatures: Sequence[str]) -> frozenset[int]:
 
 
 def is_one_run(signatures: Sequence[str]) -> bool:
-    """True if several seeds gave the same run, bit for bit: no interval could show a spread of its figures.
+    """True if several seeds gave the same run, bit for bit, so that an interval would be meaningless.
 
     Args:
-        signatures: of the finished runs of one scenario, one per seed.
+        signatures: signatures of the finished runs of one scenario, one per seed.
     """
     return len(signatures) > 1 and len(repeated(signatures)) == len(signatures) - 1
 
@@ -87,7 +87,7 @@ def one_run_notice(points: Sequence[Sequence[str]]) -> str:
 
 
 def pareto_front(values: Sequence[tuple[float, float]]) -> list[bool]:
-    """Which points no other dominates, where more is better in both figures."""
+    """For each point, True if no other point dominates it; larger is better in both figures."""
     return [
         not any(
             other[0] >= value[0] and other[1] >= value[1] and (other[0] > value[0] or other[1] > value[1])

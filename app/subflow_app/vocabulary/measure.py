@@ -1,4 +1,4 @@
-"""A measure: a number of a run, with its name, unit and definition, and how the numbers of several flows become one."""
+"""A measure: a number of a run, with its name, unit, definition, and combination over several flows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subflow_sim.stats import Estimate, jain_index
 from subflow_sim.units import Dimension
 
 Part: TypeAlias = Mapping[str, Any]
-"""A flow, subflow or link of a summary, as `Simulation.summary` has it."""
+"""A flow, subflow or link in the result of `Simulation.summary`."""
 
 Of: TypeAlias = Literal["flow", "subflow", "link", "run", "training"]
 FlowKind: TypeAlias = Literal["sized", "endless"]
@@ -31,7 +31,7 @@ PERIODS: Mapping[str, str] = {
     "episodes": translatable("the episodes since the last report"),
     "evaluation": translatable("all runs of an evaluation"),
 }
-"""The times that measures are over, by the names that `Measure.over` uses."""
+"""The periods of measures, by the names in `Measure.over`."""
 
 HOWS: Mapping[str, str] = {
     "sum": translatable("sum"),
@@ -42,7 +42,7 @@ HOWS: Mapping[str, str] = {
     "span": translatable("first start to last end"),
     "jain": translatable("Jain's index"),
 }
-"""The ways in which numbers of several flows become one, by the names that `Combination.how` uses."""
+"""The combinations of the numbers of several flows, by the names in `Combination.how`."""
 
 
 class NotMeasuredError(Exception):
@@ -51,13 +51,14 @@ class NotMeasuredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The way in which numbers of several flows become one: data, so that programs in other languages follow it too.
+    """The combination of the numbers of several flows: data, so that programs in other languages follow it, too.
 
     Attributes:
         how: one of `HOWS`.
-        text: the same in words.
-        keys: of "ratio" the counted and the total, each added up over the flows; of "weighted" the keys of weights,
-            of which the first one that all flows have counts; of "span" those of start, time and size; else empty.
+        text: the combination in words.
+        keys: for "ratio", the keys of numerator and denominator, each summed over the flows. For "weighted", possible
+            keys of weights: the first one that all flows have is used. For "span", those of start, time and size; else
+            empty.
     """
 
     how: Literal["sum", "mean", "max", "ratio", "weighted", "span", "jain"]
@@ -65,14 +66,14 @@ class Combination:
     keys: tuple[str, ...] = ()
 
     def of_parts(self, key: str, parts: Sequence[Part]) -> float | None:
-        """One number of several flows or subflows, SI; None if none of them has the measure.
+        """One number of several flows or subflows, SI; None if none of the parts has the measure.
 
-        A summary of an older version lacks some keys. A ratio is then the mean of the flows' ratios, a weighted mean
+        Summaries of older versions lack some keys. A ratio is then the mean of the flows' ratios, and a weighted mean
         the plain one.
 
         Args:
-            key: of the measure in the parts.
-            parts: of the summary.
+            key: key of the measure in the parts.
+            parts: parts of the summary.
         """
         if self.how == "span":
             return _span(parts)
@@ -148,23 +149,23 @@ class Measure:
     """A number of a run, a flow, a subflow, a link or a training.
 
     Attributes:
-        key: in summaries, traces, reports and the store, with its SI unit; JSON and CSV call it so.
-        title: name for people, English, without the unit.
-        unit: unit that it is shown in; empty for none.
+        key: key in summaries, traces, reports and the store, with its SI unit; also the name in JSON and CSV.
+        title: English name for users, without the unit.
+        unit: unit for display; empty for none.
         scale: factor from SI values to that unit.
-        decimals: digits after the point that are shown; None for up to six digits.
-        better: 1 if more of it is better, -1 if less is, 0 if neither.
+        decimals: digits after the point for display; None for up to six digits.
+        better: 1 if larger is better, -1 if smaller is better, 0 if neither.
         symbol: heading of narrow columns; empty: the title.
         definition: meaning, in one sentence.
         formula: the calculation, as text.
-        over: time that it is over, one of `PERIODS`.
-        of: the part of a summary or report that has it.
-        function: name of the function of labs, claims and recipes; empty: none.
-        combine: makes one number of several flows or subflows; None: they have none in common.
-        default_for: the kinds of flows that show it first.
-        of_run: key of the number that `combine` gives of all flows of a run; empty: nobody reports it.
-        instead: key that stands in for it in summaries of older versions; empty: none.
-        source: of a number of a whole run, the key that its flows have it under.
+        over: period of the measure, one of `PERIODS`.
+        of: the kind of object that has the measure.
+        function: name of its function in labs, claims and recipes; empty: none.
+        combine: combines several flows or subflows to one number; None: not possible.
+        default_for: kinds of flows that show it first.
+        of_run: key of the combined number of all flows in a run; empty: not reported.
+        instead: replacement key in summaries of older versions; empty: none.
+        source: for a number of a whole run, its key in the flows.
     """
 
     key: str
@@ -187,7 +188,7 @@ class Measure:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """All attributes by name, to make a kind of measure that has more of them."""
+        """All attributes by name, to construct a subclass with further attributes."""
         return {each.name: getattr(self, each.name) for each in fields(Measure)}
 
     @property
@@ -197,12 +198,12 @@ class Measure:
 
     @property
     def si_unit(self) -> str:
-        """Unit of the values themselves; empty for ratios, Jain's index and the like."""
+        """Unit of the values; empty for ratios, Jain's index and similar numbers."""
         return _SI_UNITS.get(dimension_of(self.key), "pkt" if self.unit == "pkt" else "")
 
     @property
     def is_signed(self) -> bool:
-        """True if values may be negative: of rewards and utilities, and where only the key is known."""
+        """True if values may be negative: for rewards, utilities, and measures of which only the key is known."""
         key = self.key.rpartition(".")[2]
         return dimension_of(key) is None and (key.endswith(_SIGNED) or self.title == self.key)
 
@@ -218,7 +219,7 @@ class Measure:
 
     @property
     def tip(self) -> str:
-        """Definition, formula and time, in the language of the window: for tool tips of headings."""
+        """Definition, formula and period in the language of the window, for tool tips of headings."""
         parts = [tr(self.definition)] if self.definition else []
         if self.formula:
             parts.append(tr("Formula: {formula}", formula=tr(self.formula)))
@@ -226,37 +227,37 @@ class Measure:
         return "\n".join(parts)
 
     def text(self, value: float | None) -> str:
-        """An SI value in the unit shown, without that unit; a dash for a value that is not finite."""
+        """An SI value in the unit for display, without the unit; a dash for a value that is not finite."""
         if value is None or not math.isfinite(value):
             return NOTHING
         return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Least and greatest value that there can be, SI: a ratio lies between 0 and 1, a rate is not negative."""
+        """Least and greatest possible value, SI: a ratio lies between 0 and 1, and a rate is not negative."""
         dimension = dimension_of(self.key)
         if dimension is Dimension.RATIO:
             return 0.0, 1.0
         return (-math.inf if self.is_signed else 0.0), math.inf
 
     def is_possible(self, value: float) -> bool:
-        """The value lies within the bounds, up to the rounding of samples."""
+        """True if the value lies within the bounds, up to the rounding of samples."""
         least, most = self.bounds
         return not (value < least - _ROUNDING or value > most + _ROUNDING)
 
     def checked_text(self, value: float | None) -> str:
-        """As `text`, with a word for a value that cannot be; of values, never of differences of values."""
+        """Like `text`, with a remark on an impossible value; for values, not for differences of values."""
         text = self.text(value)
         if value is None or text == NOTHING or self.is_possible(value):
             return text
         return tr("{value}, impossible", value=text)
 
     def column(self, value: Callable[[RowT], float | None]) -> Column[RowT]:
-        """A column of tables of rows that have such a value each."""
+        """A table column for rows with such a value."""
         return NumberColumn(self.heading, value, self.checked_text, self.unit, tip=self.definition)
 
     def interval_text(self, found: Estimate) -> str:
-        """A mean with its interval in the unit shown, without that unit: ``9.413 ± 0.120``; without one the mean."""
+        """A mean with its interval in the unit for display, without the unit: ``9.413 ± 0.120``, or only the mean."""
         shown = self.text(found.mean)
         return shown if math.isnan(found.ci95) else f"{shown} ± {self.text(found.ci95)}"
 
@@ -267,10 +268,10 @@ class Measure:
         return (self.source or self.key, *filter(None, (self.instead,)), *combined)
 
     def of_parts(self, parts: Sequence[Part]) -> float | None:
-        """The measure of several flows, subflows or links together, SI; None if it is not known of any.
+        """The measure of several flows, subflows or links together, SI; None if it is unknown for all of them.
 
         Args:
-            parts: of the summary. Those of a number of a whole run are its flows.
+            parts: parts of the summary; flows for a number of a whole run.
         """
         key = self.source or self.key
         if self.instead and any(finite(part.get(key)) is None for part in parts):
@@ -280,14 +281,14 @@ class Measure:
         return self.combine.of_parts(key, parts)
 
     def of_flows(self, flows: Sequence[Part], subflow: int = 0) -> float:
-        """The measure of some flows together, SI.
+        """The measure of several flows together, SI.
 
         Args:
-            flows: of the summary.
-            subflow: number of the only subflow of each that counts; 0: all.
+            flows: flows of the summary.
+            subflow: number of the subflow of each flow to use; 0: all subflows.
 
         Raises:
-            NotMeasuredError: if none of them has it.
+            NotMeasuredError: if none of the flows has the measure.
         """
         parts: list[Part] = []
         for flow in flows:
@@ -318,7 +319,7 @@ _SI_UNITS: Mapping[Dimension | None, str] = {
     Dimension.QUEUE: "pkt",
     Dimension.RATIO: "",
 }
-# How a dimension is shown where nothing is known but that: unit, scale, decimals.
+# Display of a dimension if only the dimension is known: unit, scale, decimals.
 _SHOWN: Mapping[Dimension | None, tuple[str, float, int | None]] = {
     Dimension.RATE: ("Mbit/s", 1e-6, 3),
     Dimension.TIME: ("s", 1.0, 3),
@@ -327,7 +328,7 @@ _SHOWN: Mapping[Dimension | None, tuple[str, float, int | None]] = {
     Dimension.RATIO: ("%", 100.0, 2),
     None: ("", 1.0, None),
 }
-# Ends of keys and what they tell; parameters of scenario files have no units in their names.
+# Suffixes of keys with their dimension; parameters of scenario files have no units in their names.
 _ENDS: Mapping[str, Dimension] = {
     "_bps": Dimension.RATE,
     "_s": Dimension.TIME,
@@ -341,7 +342,7 @@ _ENDS: Mapping[str, Dimension] = {
     ".delay": Dimension.TIME,
     ".loss": Dimension.RATIO,
 }
-# Of times these are told in milliseconds.
+# Times with these words in their key are shown in milliseconds.
 _SHORT_TIMES = ("rtt", "delay", "blocking")
 _MORE_IS_BETTER = ("goodput_bps", "throughput_bps", "flow_bps", "jain", "utilisation", "utility", "reward")
 _LESS_IS_BETTER = (
@@ -350,7 +351,7 @@ _LESS_IS_BETTER = (
 
 
 def dimension_of(key: str) -> Dimension | None:
-    """The dimension of a recorded value, as far as its key tells it."""
+    """The dimension of a recorded value according to the suffix of its key; None if unknown."""
     return next((dimension for end, dimension in _ENDS.items() if key.endswith(end)), None)
 
 
@@ -360,11 +361,11 @@ def grouped(*measures: Measure, **shared: Any) -> tuple[Measure, ...]:
 
 
 def told_by(key: str, title: str, symbol: str = "", **more: Any) -> Measure:
-    """A measure whose unit, scale and direction the end of its key tells.
+    """A measure whose unit, scale and direction follow from the suffix of its key.
 
     Args:
-        key: of the measure.
-        title: name for people.
+        key: key of the measure.
+        title: name for users.
         symbol: as in `Measure`.
         more: further attributes.
     """

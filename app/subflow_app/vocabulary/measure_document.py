@@ -13,7 +13,7 @@ def as_document(translate: Callable[[str], str] = str) -> dict[str, Any]:
     """The table as a JSON document, for web pages and programs in other languages.
 
     Args:
-        translate: into the language of the reader; left out: English.
+        translate: translates a text to the language of the reader; default: English.
 
     Returns:
         ``periods`` and ``hows``: texts by name. ``measures`` and ``run_measures``: by key, attributes as in `Measure`,

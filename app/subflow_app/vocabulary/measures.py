@@ -1,10 +1,10 @@
-"""The table of measures: each once, with name, unit, definition, formula, time, and the flows that show it first.
+"""The table of measures: each with name, unit, definition, formula, period, and the kinds of flows that show it first.
 
 Legends, tables, history, sweeps, queries, labs, claims, recipes, the arena, reports, forks, trainings and web pages
-read this table. Keys of unknown values, as of recorded parameters (``links.wifi.delay``), tell their unit by their end.
-
-A key keeps its formula for ever: another formula gets another key. Keys are of one flow, subflow, link or training in
-`MEASURES`, and of all flows of a run in `RUN_MEASURES`, where some of the same words mean a sum or a mean over flows.
+read this table. The suffix of a key without an entry, as of a recorded parameter (``links.wifi.delay``), determines its
+unit. A key keeps its formula for ever: another formula gets another key. Keys belong to one flow, subflow, link or
+training in `MEASURES`, and to all flows of a run in `RUN_MEASURES`, where some of the same words mean a sum or a mean
+over flows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 
 
 def _count(key: str, title: str, definition: str, **more: Any) -> Measure:
-    """Packets counted after the warm-up."""
+    """A count of packets after the warm-up."""
     formula = translatable("count after the warm-up")
     return Measure(key, title, "pkt", definition=definition, formula=formula, **more)
 
@@ -388,11 +388,11 @@ _OF_RUNS = grouped(
 MEASURES: Mapping[str, Measure] = {
     each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *TRACE_MEASURES, *_OF_RUNS, *TRAINING_MEASURES)
 }
-"""By key; a key that both a flow and a whole run use is that of the flow here."""
+"""Measures by key; a key used by both flows and whole runs is that of the flow here."""
 
 
 def _of_run(key: str, **changed: Any) -> Measure:
-    """A number of a whole run under the key that its flows use for theirs."""
+    """A measure of a whole run with the same key as that of its flows."""
     return replace(MEASURES[key], of="run", function="", source=key, of_run="", **changed)
 
 
@@ -430,43 +430,45 @@ RUN_MEASURES: Mapping[str, Measure] = {
         default_for=(),
     ),
 }
-"""By key of a whole run's record, in the store and in tables of sweeps. Some keys of flows are means per flow here."""
+"""Measures by key in the record of a whole run, in the store and in tables of sweeps. Some keys of flows mean the mean
+over flows here.
+"""
 
 NAMED: Mapping[str, Measure] = {each.function: each for each in MEASURES.values() if each.function}
-"""By the names that labs, claims and recipes call them."""
+"""Measures by their function names in labs, claims and recipes."""
 
 _OWNERS = ("flows", "links")
 
 
 def measure(key: str) -> Measure:
-    """The measure that a recorded value is of: ``flows.download.mean_rtt_s`` is a mean RTT of one flow.
+    """The measure of a recorded value: ``flows.download.mean_rtt_s`` is a mean RTT of one flow.
 
-    Its key is the one that was asked for. A key that the table lacks tells its unit by its end, and is its title. Keys
-    without an owner are those of flows; `run_measure` takes them for those of whole runs.
+    The result keeps the given key. For a key without an entry, the suffix determines the unit, and the key is the
+    title. A key without an owner is that of a flow here, and that of a whole run in `run_measure`.
     """
     known = MEASURES.get(key.rpartition(".")[2].rpartition(":")[2]) if is_measure(key) else None
     return told_by(key, key) if known is None else replace(known, key=key, source=known.source or known.key)
 
 
 def run_measure(key: str) -> Measure:
-    """As `measure`, for the record of a whole run: ``mean_rtt_s`` without an owner is the RTT per flow."""
+    """Like `measure`, for the record of a whole run: ``mean_rtt_s`` without an owner is the RTT per flow."""
     return RUN_MEASURES[key] if key in RUN_MEASURES else measure(key)
 
 
 def is_measure(key: str) -> bool:
-    """The key names a measure of the table: of a run, or of a flow or link of it, but no parameter."""
+    """True if a key names a measure in the table, of a run or of a flow or link of a run; False for parameters."""
     owner = key.partition(".")[0]
     return key in MEASURES or key == "fairness.jain" or (owner in _OWNERS and key.rpartition(".")[2] in MEASURES)
 
 
 def owner_of(key: str) -> str:
-    """The flow, subflow or direction of a link that a measure is of; empty: the whole run."""
+    """The flow, subflow or direction of a link in the key of a measure; empty: the whole run."""
     kind, _, rest = key.partition(".")
     return rest.rpartition(".")[0] if kind in _OWNERS and is_measure(key) else ""
 
 
 def measure_title(key: str) -> str:
-    """Name of a recorded value in the language of the window, e.g. ``download: Mean RTT``; other keys as they are."""
+    """Name of a recorded value in the language of the window, e.g. ``download: Mean RTT``; else the key."""
     if not is_measure(key):
         return key
     owner, title = owner_of(key), tr(run_measure(key).title)
@@ -474,11 +476,11 @@ def measure_title(key: str) -> str:
 
 
 def flow_kind(flow: Any) -> FlowKind:
-    """The kind of a flow that decides which measures it shows first: "sized" or "endless".
+    """The kind of a flow, "sized" or "endless", which determines the measures that it shows first.
 
     Args:
-        flow: of a summary document, or of a scenario. A summary of an older version lacks ``size_bytes``: its flows
-            have a size if they are complete, and count as endless otherwise.
+        flow: a flow of a summary document, or of a scenario. Summaries of older versions lack ``size_bytes``: their
+            flows count as sized if they are complete, and as endless otherwise.
     """
     if not isinstance(flow, Mapping):
         return "endless" if flow.size_bytes is None else "sized"
@@ -488,7 +490,7 @@ def flow_kind(flow: Any) -> FlowKind:
 
 
 def default_measures(flow: Any) -> tuple[Measure, ...]:
-    """The measures that a flow shows first: completion time and goodput while active of a flow with a size.
+    """The measures that a flow shows first: for a flow with a size, completion time and goodput while active.
 
     Args:
         flow: as in `flow_kind`.
@@ -499,10 +501,10 @@ def default_measures(flow: Any) -> tuple[Measure, ...]:
 
 
 def headline_measures(flows: Iterable[Any]) -> tuple[Measure, ...]:
-    """The measures that a table of several flows shows first: those of each kind of flow among them.
+    """The measures that a table of several flows shows first: those of each kind of flow in it.
 
     Args:
-        flows: as in `flow_kind`. Without any, those of endless flows.
+        flows: as in `flow_kind`. Without flows, the measures of endless flows.
     """
     kinds = {flow_kind(flow): flow for flow in flows}
     if not kinds:
@@ -513,7 +515,7 @@ def headline_measures(flows: Iterable[Any]) -> tuple[Measure, ...]:
 
 
 def rate_measure(*flows: Any) -> Measure:
-    """The rate by which flows are compared: goodput while active if any of them has a size, else goodput.
+    """The rate for comparing flows: goodput while active if any of them has a size, else goodput.
 
     Args:
         flows: as in `flow_kind`.
@@ -522,17 +524,17 @@ def rate_measure(*flows: Any) -> Measure:
 
 
 def run_values(flows: Sequence[Part]) -> dict[str, float]:
-    """The numbers of a whole run that follow from its flows, SI, by key; those that are not known are left out.
+    """The numbers of a whole run that follow from its flows, SI, by key, without unknown ones.
 
     Args:
-        flows: of the summary.
+        flows: flows of the summary.
     """
     found = {key: each.of_parts(_counted(each, flows)) for key, each in RUN_MEASURES.items() if each.combine}
     return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
 
 
 def _counted(measured: Measure, flows: Sequence[Part]) -> Sequence[Part]:
-    """Those flows that a number of a run counts: makespan those with a size, fairness those with a controller."""
+    """The flows that a number of a run includes: those with a size for makespan, or with a controller for fairness."""
     if measured.combine is SPAN:
         return [flow for flow in flows if flow_kind(flow) == "sized"]
     if measured.combine is JAIN:

@@ -1,4 +1,4 @@
-"""Numbers and points in time as text: rates, times, ratios and counts as every table writes them."""
+"""Numbers and points in time as text: the formats of rates, times, ratios and counts in all tables."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 NOTHING = "–"
-"""What stands where there is no number."""
+"""Text for a missing number."""
 MINUS = "\N{MINUS SIGN}"
-"""What people read in place of a hyphen."""
+"""Minus sign for display in place of a hyphen."""
 _MORE_DECIMALS = 3
 
 
 def ordinal(text: str) -> int | None:
-    """The number of a subflow, a row or a copy as people write it; None if it is none, or of more than nine digits."""
+    """The number of a subflow, a row or a copy from its text; None if it is no number or has more than nine digits."""
     return int(text) if text.isdecimal() and len(text) <= 9 else None
 
 
 def mbit_text(rate_bps: object) -> str:
-    """A rate as Mbit/s with three decimals, unit left out."""
+    """A rate in Mbit/s with three decimals, without the unit."""
     return fixed_text(rate_bps, 3, 1e-6)
 
 
 def milliseconds_text(time_s: object) -> str:
-    """A time as milliseconds with one decimal, unit left out."""
+    """A time in milliseconds with one decimal, without the unit."""
     return fixed_text(time_s, 1, 1e3)
 
 
 def percent_text(ratio: object) -> str:
-    """A ratio as percent with two decimals, sign left out."""
+    """A ratio in percent with two decimals, without the percent sign."""
     return fixed_text(ratio, 2, 100.0)
 
 
 def signed_percent_text(ratio: float | None) -> str:
-    """A difference as percent with its sign and one decimal, the unit left out."""
+    """A difference in percent with its sign and one decimal, without the unit."""
     return NOTHING if ratio is None else f"{ratio * 100:+.1f}"
 
 
 def count_text(count: object) -> str:
-    """A count with thin groups of three digits: ``123 456``."""
+    """A count with digits in groups of three: ``123 456``."""
     number = finite(count)
     return NOTHING if number is None else f"{number:,.0f}".replace(",", " ")
 
@@ -62,35 +62,36 @@ def duration_text(time_s: object) -> str:
 
 
 def speed_text(speed: float) -> str:
-    """Simulated time per wall time: ``146×``; a dash before anything is known."""
+    """Simulated time per wall-clock time: ``146×``; a dash while unknown."""
     if not speed > 0:
         return NOTHING
     return f"{speed:.0f}×" if speed >= 10 else f"{speed:.2g}×"
 
 
 def rounded_text(value: float, digits: int = 3) -> str:
-    """So many digits and, up to 10, never an exponent: 1300, not 1.3e+03."""
+    """A number with `digits` significant digits and, up to 10 digits, without an exponent: 1300, not 1.3e+03."""
     return f"{float(f'{value:.{digits}g}'):.10g}"
 
 
 def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
-    """A number with so many decimals; `NOTHING` for what is none."""
+    """A number with a fixed number of decimals; `NOTHING` for anything else."""
     number = finite(value)
     return NOTHING if number is None else f"{number * scale:.{decimals}f}"
 
 
 def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], decimals: int) -> int:
-    """The fewest decimals with which differences, as printed, are those of the printed values.
+    """The fewest decimals with which printed differences equal the differences of the printed values.
 
-    With two decimals 0.286 and 0.274 would differ by 0.02, although the difference 0.012 would be printed as 0.01.
+    With two decimals, 0.286 and 0.274 would be printed with a difference of 0.02, although their difference 0.012 is
+    printed as 0.01.
 
     Args:
-        reference: the value that the others are compared with, in the unit shown.
-        others: further values and their differences from the reference. Differences of other pairs do not count.
-        decimals: the fewest allowed.
+        reference: the value with which the others are compared, in the unit for display.
+        others: further values and their differences from the reference. Differences of other pairs are ignored.
+        decimals: the least number allowed.
 
     Returns:
-        At most `_MORE_DECIMALS` more than allowed; where differences never agree, the number with most that do.
+        At most `_MORE_DECIMALS` more than allowed; if differences never agree, the number for which most agree.
     """
     told = [
         (value, difference)
@@ -108,12 +109,12 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
 
 
 def counted(number: int, one: str) -> str:
-    """So many things, in English: ``1 run``, ``3 runs``."""
+    """A number of objects, in English: ``1 run``, ``3 runs``."""
     return f"{number} {one}{'' if number == 1 else 's'}"
 
 
 def fixed(decimals: int, scale: float = 1.0) -> Callable[[object], str]:
-    """Writes numbers so: for columns of tables."""
+    """A function that formats numbers in this way, for columns of tables."""
     return lambda value: fixed_text(value, decimals, scale)
 
 
@@ -129,18 +130,18 @@ _CLOCKS_DIFFER = timedelta(days=1)
 
 
 def short_time_text(moment: datetime, now: datetime | None = None) -> str:
-    """Day and time in the last half year, day and year at any other time, as `ls` has it; in the local time zone.
+    """Day and time within the last half year, otherwise day and year, as in `ls`; in the local time zone.
 
     Args:
-        moment: aware.
-        now: aware; the present by default.
+        moment: an aware datetime.
+        now: an aware datetime; default: the present.
     """
     age = (now or datetime.now(UTC)) - moment
     return moment.astimezone().strftime("%d %b %H:%M" if -_CLOCKS_DIFFER < age < _RECENT else "%d %b %Y")
 
 
 def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
-    """Numbers with as many decimals as telling them apart takes: so many digits of what lies between them.
+    """Numbers with enough decimals to distinguish them: `digits` significant digits of their spread.
 
     >>> spread_texts((9.6518, 9.6521, 9.6524))
     ['9.65180', '9.65210', '9.65240']

@@ -2,17 +2,17 @@
 
 The hues are those of Okabe and Ito, which stay distinct for the common forms of colour blindness. A hue belongs to one
 subflow of a flow *definition* (``[flows.download]``, first path); the instances of a flow with ``count = 5`` share its
-hue in five shades. So the ribbon of a path in the topology, the five curves of its subflows and the legend of a figure
-agree, and fifteen curves of a fairness experiment still read as three groups. One hue per instance was the alternative,
-but only seven hues exist.
+hue in five shades. Thus the ribbon of a path in the topology, the curves of its subflows and the legend of a figure
+agree, and the fifteen curves of a fairness experiment still form three groups. One hue per instance was the
+alternative, but only seven hues exist.
 
 Source: Okabe, Ito 2008, "Color Universal Design".
 
 An owner is a flow, a copy of one, a subflow of it, or a direction of a link, as one text. ``download.3/2`` is the
-second subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names in scenarios are letters,
-digits, ``-`` and ``_``. Names from elsewhere, as of a measurement or of a foreign database, are any text: `trace_owner`
-spells the characters of the grammar in them, so that no part of a name is taken for it. `written` gives back the
-original name.
+second subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names in scenarios consist of
+letters, digits, ``-`` and ``_``. Other names, as of a measurement or of a foreign database, are any text: `trace_owner`
+escapes the separators in them, so that they are not mistaken for a copy or subflow. `written` restores the original
+name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from subflow_app.vocabulary.number_text import ordinal
 from subflow_app.vocabulary.plain_text import readable_line
 
 _COPY = re.compile(r"[A-Za-z0-9_-]*(\.[1-9][0-9]{0,4})?")
-"""Flows and links of scenarios; any other name is spelled."""
+"""Names of flows and links in scenarios; any other name is escaped."""
 _SPELLED = {"%": "%25", ".": "%2E", "/": "%2F"}
 _SIDES = ("forward", "reverse")
 
@@ -35,9 +35,9 @@ class Owner(NamedTuple):
     """The parts of an owner.
 
     Attributes:
-        name: of the flow, as the scenario defines it.
-        instance: which copy of it, from 0.
-        ordinal: which subflow, from 1; 0 is the flow itself.
+        name: name of the flow in the scenario.
+        instance: index of the copy, from 0.
+        ordinal: number of the subflow, from 1; 0 for the flow itself.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Owner(NamedTuple):
 
 
 def trace_owner(scope: str, text: str) -> str:
-    """The owner of a trace, of which a file or a database has this text.
+    """The owner of a trace, from its text in a file or a database.
 
     Args:
-        scope: "flow", "subflow" or "link": only the last two have a number or a direction behind a slash.
-        text: such as ``10.0.0.1/2``.
+        scope: "flow", "subflow" or "link": only the last two have a number or a direction after a slash.
+        text: text such as ``10.0.0.1/2``.
     """
     if scope != "flow":
         name, slash, part = text.rpartition("/")
@@ -60,7 +60,7 @@ def trace_owner(scope: str, text: str) -> str:
 
 
 def written(owner: str) -> str:
-    """The text that `trace_owner` made an owner of."""
+    """The original text from which `trace_owner` made an owner."""
     if "%" not in owner:
         return owner
     for character in reversed(_SPELLED):
@@ -69,7 +69,7 @@ def written(owner: str) -> str:
 
 
 def label_of(owner: str) -> str:
-    """An owner as people read it, on one line."""
+    """An owner as one line of text for display."""
     return readable_line(written(owner))
 
 
@@ -99,7 +99,7 @@ OKABE_ITO: Mapping[str, str] = {
     "black": "#000000",
 }
 
-# Yellow comes last because it is hard to see on white; black is kept for totals.
+# Yellow comes last because it is hard to see on white; black is reserved for totals.
 HUES: tuple[str, ...] = tuple(
     OKABE_ITO[name] for name in ("blue", "vermillion", "green", "purple", "sky", "orange", "yellow")
 )
@@ -107,12 +107,12 @@ HUES: tuple[str, ...] = tuple(
 TOTAL_ON_LIGHT = "#000000"
 TOTAL_ON_DARK = "#F2F2F2"
 
-# How far the k-th instance of a flow moves its hue: towards white (positive) or black (negative).
+# Shift of the hue for the k-th instance of a flow: towards white (positive) or black (negative).
 _SHADES: tuple[float, ...] = (0.0, 0.40, -0.35, 0.20, -0.18, 0.55, -0.50)
-# The same on a dark background, where a darkened hue would sink: always towards white, the plain hue included.
+# The same on a dark background, where a darkened hue would be invisible: always towards white, including the first hue.
 _SHADES_ON_DARK: tuple[float, ...] = (0.20, 0.46, 0.0, 0.33, 0.10, 0.60, 0.73)
 
-# Dash of the k-th run of an overlay, in multiples of the line width: on, off, on, off ... Empty is a solid line.
+# Dash of the k-th run in an overlay, in multiples of the line width: on, off, on, off ... Empty is a solid line.
 _DASHES: tuple[tuple[float, ...], ...] = (
     (),
     (6.0, 3.0),
@@ -127,8 +127,8 @@ class ColourKey(NamedTuple):
 
     Attributes:
         hue: index of the hue (0 is the first subflow of the first flow), or -1 for the neutral colour of totals.
-        shade: which instance of the flow, from 0; shades repeat after seven.
-        chosen: ``#RRGGBB`` that a person chose in place of these; it is the same in every theme.
+        shade: index of the instance of the flow, from 0; shades repeat after seven.
+        chosen: ``#RRGGBB`` chosen by the user instead; it is the same in every theme.
     """
 
     hue: int
@@ -145,9 +145,9 @@ def hex_colour(key: ColourKey, *, dark: bool = False) -> str:
         return key.chosen
     amount = _SHADES[key.shade % len(_SHADES)]
     if key.hue == TOTAL:
-        # Black cannot get darker nor white lighter, so the neutral colour always moves towards the middle.
+        # Black cannot get darker and white not lighter, so the neutral colour always moves towards grey.
         return _mixed(TOTAL_ON_DARK, -abs(amount)) if dark else _mixed(TOTAL_ON_LIGHT, abs(amount))
-    # A second round through the hues starts one shade further, so that the eighth subflow is not the first one's twin.
+    # A second round through the hues starts one shade further, so that the eighth subflow differs from the first.
     rounds, hue = divmod(key.hue, len(HUES))
     shades = _SHADES_ON_DARK if dark else _SHADES
     return _mixed(HUES[hue], shades[(key.shade + rounds) % len(shades)])
@@ -160,7 +160,7 @@ def dash(run: int) -> tuple[float, ...]:
 
 GHOST_DASH = (5.0, 4.0)
 GHOST_OPACITY = 0.7
-"""How the original of a fork is drawn behind it: in its colours, fainter."""
+"""Dash and opacity of the original behind a fork, drawn in its own colours."""
 
 
 def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
@@ -168,16 +168,16 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
 
     Args:
         owners: owner strings with the flows in the order of the scenario, e.g. ``["download", "download/1", "cross"]``;
-            subflows may stand behind their flow or behind all flows, as in traces.
+            subflows may follow their flow or all flows, as in traces.
 
     Returns:
-        A key per owner. A subflow has its own hue; a flow that has several is a total and neutral; a flow with one has
-        the colour of that, and a flow without (cbr, onoff) has a hue like a subflow.
+        A key per owner. Each subflow has a hue. A flow with several subflows is a neutral total, a flow with one
+        subflow has its colour, and a flow without (cbr, onoff) has its own hue.
     """
     return dict(_colour_keys(tuple(dict.fromkeys(owners))))
 
 
-# Every plot asks for them, of a run of a thousand flows at every picture.
+# Cached because every plot needs the keys for each frame, for up to a thousand flows.
 @lru_cache(maxsize=16)
 def _colour_keys(listed: tuple[str, ...]) -> Mapping[str, ColourKey]:
     subflows: dict[str, list[str]] = {}

@@ -1,9 +1,9 @@
-"""A picture of values: axes with units, series with intervals, legend and notes. Screen and file draw the same one.
+"""A picture of values: axes with units, series with intervals, legend and notes, the same on screen and in files.
 
 `features.plots.qt.panel_plot` draws it on the screen, `features.paper.core.figures` into files and reports.
 
-Boxes show how much the runs of a point differ, and not only their mean. Whiskers reach to the last value within 1.5
-times the height of the box; values further out are drawn by themselves.
+Boxes show the spread of the runs at a point, in addition to their mean. Whiskers extend to the last value within 1.5
+times the height of the box; values beyond are drawn as dots.
 
 Source: Tukey 1977, "Exploratory Data Analysis".
 """
@@ -23,18 +23,18 @@ FloatArray = NDArray[np.float64]
 PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter", "map"]
 
 GROUP = 0.82
-"""Share of the room between points that bars and boxes take."""
-_BOX = 0.84  # share of its room that a box takes
+"""Share of the distance between points that bars and boxes take."""
+_BOX = 0.84  # share of the available width for a box
 _WHISKER = 1.5
 _SPREAD = 0.6  # share of a box over which the dots of its runs are spread
 _MOST_DOTS = 60
 
 
 def interval_ends(means: FloatArray, halves: FloatArray, *, is_signed: bool) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper ends of intervals as they are drawn; NaN where there is none.
+    """Lower and upper ends of intervals for drawing; NaN without an interval.
 
-    Student's t knows nothing of bounds: the interval of a few goodputs may reach below zero. No goodput does, so it is
-    cut there. Values that are negative all the same keep their interval.
+    Student's t ignores bounds: the interval of a few goodputs may extend below zero, which no goodput does, so it is
+    cut there. Negative values keep their whole interval.
 
     Args:
         means: float64 [n], in any unit.
@@ -50,14 +50,14 @@ class Box:
     """A box with whiskers.
 
     Attributes:
-        middle: of it, along the picture.
-        width: of it.
+        middle: its centre along the picture.
+        width: its width.
         low: end of the lower whisker.
         q1: lower quartile.
-        median: of the values.
+        median: median of the values.
         q3: upper quartile.
         high: end of the upper whisker.
-        dots: places along the picture of the single values that are drawn, by their number: all where they are few,
+        dots: indices of the values drawn as dots, with their positions along the picture: all values if they are few,
             else those beyond the whiskers.
     """
 
@@ -72,13 +72,13 @@ class Box:
 
     @classmethod
     def of(cls, values: FloatArray, middle: float, width: float) -> Box:
-        """That of these values, float64 [n], of which none is NaN and one exists at least."""
+        """The box of these values, float64 [n], n >= 1, without NaN."""
         q1, median, q3 = (float(quartile) for quartile in np.percentile(values, (25, 50, 75)))
         reach = _WHISKER * (q3 - q1)
         within = values[(values >= q1 - reach) & (values <= q3 + reach)]
         low, high = float(within.min()), float(within.max())
         drawn = np.flatnonzero((values < low) | (values > high) | (len(values) <= _MOST_DOTS))
-        # Beside each other in their order, so that equal ones are all seen.
+        # Side by side in their order, so that equal values are all visible.
         shares = np.linspace(-0.5, 0.5, len(drawn)) if len(drawn) > 1 else np.zeros(len(drawn))
         places = middle + shares * width * _SPREAD
         return cls(middle, width, low, q1, median, q3, high, tuple(zip(drawn.tolist(), places.tolist(), strict=True)))
@@ -89,12 +89,12 @@ class ColourScale:
     """Meaning of colours.
 
     Attributes:
-        title: with the unit.
+        title: title with the unit.
         low: value of the first colour.
-        high: value of the last colour, never the same.
-        colours: rising from dark to light; fading from both sides to a neutral middle; or parted in the middle, where
-            nothing fades, so that marks just below it look different from those just above.
-        ticks: values with a text; empty: numbers.
+        high: value of the last colour, different from `low`.
+        colours: rising from dark to light; fading from both sides to a neutral middle; or parted in the middle without
+            fading, so that marks just below it differ visibly from those just above.
+        ticks: values with a label; empty: numbers.
     """
 
     title: str
@@ -104,20 +104,20 @@ class ColourScale:
     ticks: tuple[tuple[float, str], ...] = ()
 
     def shares(self, values: FloatArray) -> FloatArray:
-        """Places of values in the scale, 0 to 1; NaN stays."""
+        """Positions of values in the scale, 0 to 1; NaN stays."""
         return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something in a picture that can be pointed at.
+    """An element of a picture that responds to the mouse pointer.
 
     Attributes:
-        x: where it is, in the coordinates of the axes.
-        y: likewise.
+        x: its position in the coordinates of the axes.
+        y: the same for y.
         text: its description.
-        points: numbers of everything that it stands for.
-        run_ids: a single run of them; empty: all of theirs.
+        points: numbers of all points that it represents.
+        run_ids: the single run that it represents; empty: all runs of the points.
     """
 
     x: float
@@ -129,13 +129,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value that others report, beside one of ours.
+    """A value reported by other authors, for comparison with one of ours.
 
     Attributes:
-        point: its position among the points of the panel.
-        value: in the unit of the panel.
-        is_implied: whether it follows from an improvement that they report and from our value of the baseline.
-        baseline: the colour of that baseline; None: the mark has that of its series.
+        point: its index among the points of the panel.
+        value: value in the unit of the panel.
+        is_implied: whether it follows from the reported improvement and our value of the baseline.
+        baseline: the colour of the baseline; None: the mark has the colour of its series.
     """
 
     point: int
@@ -149,17 +149,17 @@ class PanelSeries:
     """A line, a group of bars, a row of boxes, a curve, or a row of a table.
 
     Attributes:
-        name: in the legend.
-        colour: of it in all figures.
-        shape: position of its marker and its dash among those there are.
-        is_ours: whether it is what the figure is about.
-        means: float64 [n_points], in the unit of the panel; NaN where nothing was measured. Traces: [n_samples].
-        halves: half widths of their 95 % intervals, likewise; NaN where there is none. Traces: empty.
-        values: of each point what the single runs came to; boxes and clouds need them.
-        references: what others report.
-        x: traces: times or other positions of the samples; clouds: the means of the other quantity. Else empty.
-        x_halves: clouds: half widths of the intervals of `x`. Else empty.
-        words: of tooltips on a screen; empty: the name.
+        name: name in the legend.
+        colour: its colour in all figures.
+        shape: index of its marker and its dash.
+        is_ours: whether it is the subject of the figure.
+        means: float64 [n_points], in the unit of the panel; NaN without a measurement. Traces: [n_samples].
+        halves: half widths of the 95 % intervals, like `means`; NaN without an interval. Traces: empty.
+        values: results of the single runs at each point, for boxes and clouds.
+        references: values reported by other authors.
+        x: traces: times or other positions of the samples; clouds: means of the other quantity; else empty.
+        x_halves: clouds: half widths of the intervals of `x`; else empty.
+        words: name in tool tips; empty: `name`.
         shades: clouds: values in the colour scale of the panel, float64 [n]; empty: the colour of the series.
     """
 
@@ -182,31 +182,31 @@ class Panel:
     """One coordinate system.
 
     Attributes:
-        form: how series are drawn.
-        title: above it; empty for none.
-        x_text: of the x axis, with its unit.
-        y_text: of the y axis, with its unit.
+        form: form of the drawing.
+        title: title above the panel; empty for none.
+        x_text: title of the x axis, with its unit.
+        y_text: title of the y axis, with its unit.
         points: names of the points.
-        positions: of the points where they are numbers, ascending or not; empty: names stand in equal distances.
-        series: in the order of the legend.
-        note: a line below: what is missing, or what a mark means here.
-        is_log_x: whether positions are drawn logarithmically; they are anyway where they reach far.
-        is_log_y: whether values are.
-        area: drawn behind a trace as a filled area, as the capacity of links is.
-        is_signed: whether values may be negative; intervals of others are drawn from zero on.
-        x_is_signed: clouds: likewise of the values along x.
-        better: clouds: 1 where more is better along x and y, -1 where less is, so that the axis is reversed: the better
-            corner is at the top right. A line joins the series that are ours, which are those of the Pareto front.
-            0: neither is better.
-        legend: parameter whose values the names of series are; empty: none.
-        least: stretch that the value axis shows at least, so that what hardly differs does not look far apart.
-        x_ticks: clouds and maps: places along x with their names; empty: the axis has numbers.
-        y_ticks: likewise of y.
-        cells: maps: rows of cells from below, float64 [columns] each; NaN: not known.
-        cell_texts: of the cells, likewise.
-        scale: of the colours of cells and shades; None: the panel has neither.
-        cell_area: first and last x and y of all cells; None: each is around whole numbers.
-        view: first and last x and y to be shown; None: everything.
+        positions: numeric positions of the points, in any order; empty: points at equal distances.
+        series: series in the order of the legend.
+        note: a line below: missing data, or the meaning of a mark.
+        is_log_x: whether the x axis is logarithmic; it also is if positions span a wide range.
+        is_log_y: whether the value axis is logarithmic.
+        area: drawn behind a trace as a filled area, e.g. the capacity of links.
+        is_signed: whether values may be negative; otherwise intervals are cut at zero.
+        x_is_signed: clouds: the same for values along x.
+        better: clouds: 1 if larger is better along x and y, -1 if smaller is better, which reverses the axis: the
+            better corner is at the top right. A line joins the series marked as ours, which form the Pareto front. 0:
+            neither is better.
+        legend: parameter whose values are the names of the series; empty: none.
+        least: least range of the value axis, so that small differences do not look large.
+        x_ticks: clouds and maps: positions along x with their names; empty: numbers.
+        y_ticks: the same for y.
+        cells: maps: rows of cells from below, float64 [columns] each; NaN: unknown.
+        cell_texts: texts of the cells, like `cells`.
+        scale: colour scale of cells and shades; None: the panel has neither.
+        cell_area: first and last x and y of all cells; None: each cell is centred at whole numbers.
+        view: first and last x and y in view; None: everything.
     """
 
     form: PanelForm
@@ -234,11 +234,11 @@ class Panel:
     view: tuple[float, float, float, float] | None = None
 
     def ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
-        """Ends of the intervals of a series as they are drawn."""
+        """Ends of the intervals of a series for drawing."""
         return interval_ends(series.means, series.halves, is_signed=self.is_signed)
 
     def x_ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
-        """Those along x."""
+        """Ends of the intervals along x."""
         return interval_ends(series.x, series.x_halves, is_signed=self.x_is_signed)
 
     @property
@@ -253,11 +253,11 @@ class Panel:
 
     @property
     def is_single(self) -> bool:
-        """True if the names below its bars or boxes are those of series."""
+        """True if the names below bars or boxes are those of series."""
         return self.form in ("bars", "box") and len(self.points) == 1
 
     def box(self, number: int, point: int) -> Box | None:
-        """The box of a series at a point; None: it has no value there."""
+        """The box of a series at a point; None without a value."""
         values = self.series[number].values[point]
         known = values[np.isfinite(values)]
         room = GROUP / (1 if self.is_single else max(1, len(self.series)))
@@ -266,13 +266,13 @@ class Panel:
 
     @property
     def front(self) -> list[tuple[float, float]]:
-        """Corners of the Pareto front from left to right: what is behind its steps is beaten by one of the front."""
+        """Corners of the Pareto front from left to right: points behind its steps are dominated by one on the front."""
         best = sorted((float(each.x[0]), float(each.means[0])) for each in self.series if each.is_ours)
         if 0 in self.better or not best:
             return []
         corners = best[:1]
         for (x, y), (next_x, next_y) in pairwise(best):
-            # Neither has the better of both: the step bends where both values are the worse ones.
+            # A step bends at the worse values of both neighbours.
             corners += [(x if self.better[0] > 0 else next_x, min(y, next_y) if self.better[1] > 0 else max(y, next_y))]
             corners += [(next_x, next_y)]
         return corners

@@ -1,6 +1,6 @@
 """Tables for the terminal, files, reports and the window: columns that read rows, and their text, CSV and HTML.
 
-Columns are declared once. HTML comes with what its layout needs.
+Columns are declared once. The HTML has the classes that its layout needs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subflow_app.vocabulary.plain_text import readable
 RowT = TypeVar("RowT")
 
 _BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-# Signs, digits and what stands around them in a number, such as "-3.5", "-12 345 ± 6 %" or "+0.5 Mbit/s".
+# A signed number with its surroundings, such as "-3.5", "-12 345 ± 6 %" or "+0.5 Mbit/s".
 _NUMBER = re.compile(r"[-+]([\d\s.,±%∞][^=@|!()*]*|inf|nan)")
 
 
@@ -30,14 +30,14 @@ class Column(Generic[RowT]):
 
     Attributes:
         title: heading without the unit, English unless made for one language.
-        value: what it holds of a row.
-        show: makes a text of the value.
-        unit: of all its cells; empty for none.
+        value: returns the value of a row.
+        show: converts the value to text.
+        unit: unit of all its cells; empty for none.
         is_number: whether its cells are right-aligned.
-        is_mark: as of `TextColumn`.
-        sort: what rows are ordered by; left out: the value.
-        widest: what its cells hold at most as a rule, for its first width.
-        tip: more about what it is, likewise.
+        is_mark: as in `TextColumn`.
+        sort: returns the sort key of a row; default: the value.
+        widest: usual widest text of a cell, for the initial width.
+        tip: tool tip of the heading, in the language of `title`.
     """
 
     title: str
@@ -51,11 +51,11 @@ class Column(Generic[RowT]):
     tip: str = ""
 
     def text(self, row: RowT) -> str:
-        """What the cell of a row says."""
+        """Text of the cell in a row."""
         return readable(self.show(self.value(row)))
 
     def sort_key(self, row: RowT) -> Any:
-        """What the row is ordered by; what is not known comes after all that is."""
+        """Sort key of a row; NaN comes last."""
         key = (self.sort or self.value)(row)
         return math.inf if isinstance(key, float) and math.isnan(key) else key
 
@@ -75,7 +75,7 @@ class TextColumn:
         title: heading without the unit.
         unit: unit of all its cells; empty for none.
         is_number: whether its cells are numbers, and so right-aligned.
-        is_mark: whether its cells begin with a sign that says how something went: ✓, ✗ or –.
+        is_mark: whether its cells begin with a sign of success or failure: ✓, ✗ or –.
     """
 
     title: str
@@ -85,13 +85,13 @@ class TextColumn:
 
 
 def text_columns(*titles: str) -> tuple[TextColumn, ...]:
-    """Columns of words."""
+    """Columns of text."""
     return tuple(TextColumn(title, is_number=False) for title in titles)
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table of text; every row has one cell per column."""
+    """A table of text with one cell per column in every row."""
 
     title: str
     columns: tuple[TextColumn, ...]
@@ -107,23 +107,23 @@ class TextTable:
 
     @classmethod
     def of(cls, rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> TextTable:
-        """What columns say of rows."""
+        """The table of the texts of columns in rows."""
         headings = tuple(TextColumn(each.title, each.unit, each.is_number, each.is_mark) for each in columns)
         return cls(title, headings, tuple(tuple(column.text(row) for column in columns) for row in rows))
 
     @property
     def tab_separated(self) -> str:
-        """For the clipboard: spreadsheets and text editors both take it."""
+        """Text for the clipboard, accepted by spreadsheets and text editors."""
         heads = [f"{each.title}, {each.unit}" if each.unit else each.title for each in self.columns]
         rows = (map(str, map(_no_formula, row)) for row in (heads, *self.rows))
         return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in rows) + "\n"
 
 
 def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> str:
-    """A table whose cells are quoted where they have to be; lines end with a newline alone.
+    """A table as CSV, with quotes only where needed, and lines that end with a line feed.
 
-    A spreadsheet would carry out a name that begins like a formula: such a cell begins with an apostrophe. Controls
-    are spelled out.
+    A spreadsheet would evaluate a name that begins like a formula, so such a cell gets an apostrophe in front. Control
+    characters are escaped.
     """
     file = io.StringIO()
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")
@@ -142,12 +142,12 @@ def _no_formula(cell: object) -> object:
 
 
 def csv_flag(value: bool) -> str:
-    """A flag as other programs read it."""
+    """A truth value as "true" or "false"."""
     return "true" if value else "false"
 
 
 def csv_number(value: float) -> str:
-    """A number with all of its digits; empty for what is not finite."""
+    """A number with all its digits; empty if it is not finite."""
     return repr(float(value)) if math.isfinite(value) else ""
 
 
@@ -155,12 +155,12 @@ _MARK_CLASSES = {"✓": "good", "✗": "bad"}
 
 
 def html_text(text: str) -> str:
-    """A text as it stands in a page, with controls spelled out."""
+    """A text escaped for HTML, with control characters escaped as well."""
     return escape(readable(text))
 
 
 def table_html(table: TextTable) -> str:
-    """A `table` element; numbers, units and marks that say how something went have classes of these names."""
+    """A `table` element; numbers, units and marks of success or failure have classes of these names."""
     caption = f"<caption>{html_text(table.title)}</caption>" if table.title else ""
     head = "".join(f'<th scope="col"{_class(column)}>{_heading(column)}</th>' for column in table.columns)
     rows = "".join(

@@ -161,7 +161,7 @@ TRACE_MEASURES: tuple[Measure, ...] = (
         translatable("Utility that the controller gave the latest finished monitor interval."),
     ),
 )
-"""Those that summaries have under the same key, as goodput, are in `measures`."""
+"""Measures whose key also occurs in summaries, such as goodput, are in `measures`."""
 
 
 _OF_EPISODES: Mapping[str, Any] = {"of": "training", "over": "episodes"}
@@ -231,7 +231,7 @@ REPORT_MEASURES: Mapping[str, Measure] = {
         ),
     )
 }
-"""By key of the reports of trainings, some of which runs use for measures of their own."""
+"""Measures by key in the reports of trainings; runs use some of these keys for measures of their own."""
 
 EVALUATION_MEASURES: Mapping[str, Measure] = {
     each.key: each
@@ -273,4 +273,4 @@ EVALUATION_MEASURES: Mapping[str, Measure] = {
         **_OF_EVALUATIONS,
     )
 }
-"""By key of evaluations of policies."""
+"""Measures by key in evaluations of policies."""
