@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """The whole program: `carry_out`, and Ctrl-C at any moment before or after it ends with its exit code."""
+    """Run the whole program: `carry_out`, with a Ctrl-C before or after it ending the program with its exit code."""
     try:
         from subflow_app.foundation.surroundings import provide_standard_streams
 
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _carried_out() -> int:
-    """`carry_out`; prints a sentence where memory is too short even for the libraries."""
+    """Run `carry_out`; print one sentence if memory is too short even to load the libraries."""
     try:
         return carry_out()
     except Exception as error:
@@ -44,7 +44,7 @@ def _carried_out() -> int:
 
 
 def _with_output_told(code: int) -> int:
-    """The exit code; output that could not be written, as on a full disk, is reported and is a failure."""
+    """The exit code, after a report and as a failure if standard output could not be written, as on a full disk."""
     from subflow_app.foundation.surroundings import output_problem
 
     sys.stdout.flush()
@@ -56,16 +56,17 @@ def _with_output_told(code: int) -> int:
 
 
 def carry_out() -> int:
-    """Runs the command line on ``sys.argv``; returns the exit code."""
+    """Run the command line in ``sys.argv`` and return the exit code."""
     import multiprocessing
     import os
 
-    # First of all: a frozen program starts its worker processes through this very entry.
+    # First, because a frozen program starts its worker processes through this entry point.
     multiprocessing.freeze_support()
     from subflow_app.foundation.surroundings import keep_ascii_case
 
     keep_ascii_case()
-    # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
+    # By default, NumPy starts one thread per core for matrix products. Our matrices are small, and PyTorch has its own
+    # threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from subflow_app.foundation.paths import SELFTEST_CHECK
     from subflow_app.shell.window_command import is_for_window, window_of

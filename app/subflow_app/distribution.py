@@ -1,11 +1,11 @@
-"""The one place that answers "which version is this, and what is it installed as?"."""
+"""Version of the program and name of its distribution package."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 DISTRIBUTION = "subflow-workbench"
-"""The ``name`` of ``pyproject.toml``. On PyPI `subflow` is another project, so nothing may ask for that."""
+"""The ``name`` in ``pyproject.toml``. On PyPI `subflow` is another project, so no code may query that name."""
 
 _UNKNOWN = "0+unknown"
 
@@ -13,10 +13,10 @@ _UNKNOWN = "0+unknown"
 def application_version() -> str:
     """The program's version, e.g. ``"0.1.0"``.
 
-    An installed program reads it from the metadata that the build made from ``pyproject.toml``; a source tree on the
-    import path reads ``pyproject.toml`` itself. A second constant in the code would only be one more thing to forget.
+    An installed program reads the version from the metadata that the build made from ``pyproject.toml``; a source tree
+    on the import path reads ``pyproject.toml``. A second constant in the code could go out of date.
     """
-    from importlib import metadata  # not for those who only ask for the name: they are imported as the window opens
+    from importlib import metadata  # late, because the window imports this module at startup
 
     try:
         return metadata.version(DISTRIBUTION)
@@ -25,8 +25,8 @@ def application_version() -> str:
 
 
 def install_command(extra: str) -> str:
-    """How to install what an optional part of the program needs, e.g. ``pip install "subflow-workbench[pcap]"``."""
-    # Double quotes, which every shell takes, that of Windows too.
+    """The command that installs an optional dependency group, e.g. ``pip install "subflow-workbench[pcap]"``."""
+    # All shells accept double quotes, including that of Windows.
     return f'pip install "{DISTRIBUTION}[{extra}]"'
 
 

@@ -1,4 +1,4 @@
-"""Failures outside the program's own code, as messages and exit codes of ``subflow``, for commands and the window.
+"""Messages and exit codes for expected errors, shared by commands and the window.
 
 The exit codes are part of the contract with scripts.
 """
@@ -17,22 +17,22 @@ from subflow_app.terminal.terminal import print_error, print_note
 
 OK = 0
 FAILED = 1
-"""The work was begun and failed: the simulation, the store, or a file that could not be written."""
+"""The work began and failed: the simulation, the store, or a file that could not be written."""
 BAD_INPUT = 2
-"""What was asked for cannot be: a scenario with problems, an unknown run, a wrong option. Nothing was done."""
+"""The request is not possible: a scenario with problems, an unknown run, a wrong option. No work was done."""
 NOT_CONFIRMED = 3
-"""A result that was to be made again: nothing contradicts it, and not all of it could be made again or compared."""
+"""A reproduced result: no part contradicts it, but some part could not be reproduced or compared."""
 HANGUP = 129
-"""SIGHUP (128 + 1), of a terminal that was closed: the run was stopped, and kept with what it had."""
-# INTERRUPTED, 130: Ctrl-C (128 + SIGINT); the run was stopped, and kept with what it had.
+"""SIGHUP (128 + 1) of a closed terminal: the run was stopped, and its results so far are stored."""
+# INTERRUPTED, 130: Ctrl-C (128 + SIGINT); the run was stopped, and its results so far are stored.
 TERMINATED = 143
-"""SIGTERM (128 + 15): the run was stopped, and kept with what it had."""
+"""SIGTERM (128 + 15): the run was stopped, and its results so far are stored."""
 BROKEN_PIPE = 141
-"""The reader of stdout went away (128 + SIGPIPE), e.g. ``subflow runs | head -3``."""
+"""The reader of stdout has closed the pipe (128 + SIGPIPE), e.g. ``subflow runs | head -3``."""
 
 
 def worst_of(outcomes: Iterable[Confirmation]) -> int:
-    """The exit code for what came of making results again: that of the worst of them."""
+    """The exit code for several reproduced results: that of the worst outcome."""
     found = set(outcomes)
     if Confirmation.CONTRADICTED in found:
         return FAILED
@@ -46,10 +46,10 @@ def stopped_by(signal_number: int) -> int:
 
 @contextmanager
 def reporting_bugs(where: str) -> Iterator[None]:
-    """Has a report kept of a bug that ends the program, by an exception, which is raised on, or by a crash.
+    """Save a crash report if a bug ends the program, by an exception, which is raised again, or by a crash.
 
     Args:
-        where: what the program does, for the report: ``"the window"`` or the name of a command.
+        where: activity for the report: ``"the window"`` or the name of a command.
     """
     with watched(where):
         try:
@@ -62,24 +62,24 @@ def reporting_bugs(where: str) -> Iterator[None]:
 
 
 def tell(error: Exception) -> None:
-    """Say on stderr what went wrong."""
+    """Print an error on stderr."""
     if is_short_of_memory(error):
         print_error(message_of(error))
         return
     from subflow_sim.errors import ScenarioError
 
     if isinstance(error, ScenarioError | RecipeError | SweepError):
-        # One problem per line, each beginning with file:line, as editors and scripts know it from compilers.
+        # One problem per line, each beginning with file:line as in the messages of compilers, for editors and scripts.
         print_note(str(error))
     else:
         print_error(message_of(error))
 
 
 def exit_code_of(error: Exception) -> int | None:
-    """The exit code for errors that are not bugs; None for bugs."""
+    """The exit code of an expected error; None for bugs."""
     if is_short_of_memory(error) or is_of_the_system(error):
         return FAILED
-    # Usage errors of typer have their own way out. The other packages' are imported late: `subflow --help` needs none.
+    # typer handles its usage errors itself. The other packages are imported late, because `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None
     from subflow_agents.errors import ConfigError

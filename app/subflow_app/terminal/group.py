@@ -1,4 +1,4 @@
-"""The command group: ``subflow FILE`` opens the window, and errors become messages and exit codes in one place."""
+"""The command group: ``subflow FILE`` opens the window, and errors become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class SubflowGroup(TyperGroup):
     """The top-level group of commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """A first word that is a file and not a command means: open the window on it."""
+        """Resolve a command; a first argument that is a file and not a command opens the window on it."""
         if args and args[0] not in self.commands and (args[0].endswith(OPENED_SUFFIXES) or is_file(Path(args[0]))):
             args = [WINDOW_COMMAND, *args]
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what can go wrong outside our own code ends as a message and an exit code.
+        """Run the command; an expected error ends as a message and an exit code.
 
         Any other exception is a bug of ours and passes through with its traceback.
         """
@@ -36,9 +36,9 @@ class SubflowGroup(TyperGroup):
             try:
                 return super().invoke(ctx)
             finally:
-                sys.stdout.flush()  # what is still buffered meets a reader that went away here, not at exit
+                sys.stdout.flush()  # raises BrokenPipeError here if the reader has gone, not at exit
         except BrokenPipeError:
-            # Nobody reads stdout any more; point it to nowhere, so that the flush at exit does not complain.
+            # No process reads stdout any more; redirect it to the null device, so that the flush at exit succeeds.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(failures.BROKEN_PIPE) from None
         except KeyboardInterrupt:
@@ -52,12 +52,12 @@ class SubflowGroup(TyperGroup):
 
 
 class ListingGroup(TyperGroup):
-    """Commands, or else what is listed: words that begin with no command's name go to the hidden one in capitals."""
+    """Commands with a default: other words become arguments of the hidden command, whose name is in capitals."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first word names."""
+        """The command for the first word, or else the hidden one."""
         word = args[0]
-        # A slip of the keyboard in a command's name must not quietly become a search for that word.
+        # A typing error in a command's name must not become a search for that word.
         is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
         if word not in self.commands and not is_slip:
             listing = next(name for name in self.commands if name.isupper())

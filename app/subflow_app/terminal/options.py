@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, declared once."""
+"""Options and arguments shared by several commands."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ RunIds = Annotated[list[str], typer.Argument(metavar="RUN...", help="Numbers of 
 
 
 class ListedCommand(TyperCommand):
-    """A command whose help, and that of its options, names lists as ``{name}``.
+    """A command whose help texts name lists as ``{name}``.
 
     Attributes:
-        lists: function for the text of each list, by name; called when help is printed, because it imports the list.
+        lists: function for the text of each list, by name; called only for help, because it imports the list.
     """
 
     lists: ClassVar[Mapping[str, Callable[[], str]]] = {}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Puts the lists into their places."""
+        """Format the help with the lists in place of their names."""
         parts: list[Any] = [self, *(param for param in self.params if isinstance(param, TyperOption))]
         before = [part.help for part in parts]
         for part in parts:
@@ -51,7 +51,7 @@ class ListedCommand(TyperCommand):
 
 
 def database_path(database: Path | None) -> Path:
-    """The database to use; the directory of the default one is made on first use."""
+    """The database to use; the folder of the default database is created on first use."""
     if database is not None:
         return database
     from subflow_app.foundation.paths import default_database
@@ -70,15 +70,15 @@ def database_path(database: Path | None) -> Path:
 
 @contextmanager
 def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[Store]:
-    """The store, closed at the end.
+    """The opened store, closed at the end.
 
     Args:
-        database: the file; None for the default one.
-        read_only: for commands that only look. A default database that does not exist yet is made all the same, so
-            that `subflow runs` on a new machine lists nothing rather than failing.
+        database: the file; None for the default database.
+        read_only: for commands that only read. A missing default database is created nevertheless, so that `subflow
+            runs` on a new machine prints an empty list instead of failing.
 
     Raises:
-        StoreError: if it cannot be opened, or does not exist and would only be read.
+        StoreError: if the database cannot be opened, or does not exist and would only be read.
     """
     from subflow_store import open_store
 
@@ -90,46 +90,46 @@ def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[
 
 
 def run_number(store: Store, text: str) -> int:
-    """The run that the user means.
+    """The number of the run that the user names.
 
     Raises:
-        InputError: if it is neither a number nor ``last``.
-        RunNotFound: if there is no such run.
+        InputError: if the text is neither a number nor ``last``.
+        RunNotFound: if no such run exists.
     """
     newest = store.runs(limit=1) if text == "last" else []
     number = listed_number(text, "run", "subflow runs", newest[0].id if newest else None, "subflow run demo")
-    # Asking for it is the check that it is there; the store's own operations on many runs pass over unknown ones.
+    # Reading the run checks that it exists; the store's operations on several runs ignore unknown numbers.
     return store.run(number).id
 
 
 def listed_number(text: str, what: str, listing: str, newest: int | None, first: str) -> int:
-    """The number of something that the store lists, as the user gave it.
+    """The number of a run, sweep or training that the user names.
 
     Args:
         text: a number, or ``last``.
-        what: "run", "sweep", "training".
-        listing: the command that lists them.
-        newest: the number of the newest; None: there are none.
-        first: the command that makes one.
+        what: kind of the object: "run", "sweep", "training".
+        listing: the command that lists such objects.
+        newest: the number of the newest; None if the list is empty.
+        first: the command that makes such an object.
 
     Raises:
-        InputError: if it is neither a number nor ``last``, or there are none yet.
+        InputError: if the text is neither a number nor ``last``, or the list is empty.
     """
     if text == "last":
         if newest is None:
             raise InputError(f"no {what}s yet: `{first}` makes one")
         return newest
-    # SQLite counts up to 2^63 - 1; more digits are no number either.
+    # SQLite integers end at 2^63 - 1, so longer numbers are invalid.
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
         raise InputError(f'"{text}" is not a {what}: give its number as `{listing}` lists it, or `last`')
     return int(text)
 
 
 def tag_text(text: str) -> str:
-    """A tag as it is stored.
+    """A tag without surrounding blanks.
 
     Raises:
-        InputError: if it is blank.
+        InputError: if the tag is blank.
     """
     if not text.strip():
         raise InputError("a tag must not be blank")
@@ -140,7 +140,7 @@ def time_option(option: str, text: str) -> float:
     """A time in seconds.
 
     Raises:
-        InputError: if it is none, or beyond all times.
+        InputError: if the text is not a time, or exceeds the largest one.
     """
     from subflow_sim.errors import ParamError
     from subflow_sim.units import Dimension, parse_quantity
@@ -158,7 +158,7 @@ def positive_time_option(option: str, text: str, example: str) -> float:
     """A time in seconds that is greater than 0.
 
     Raises:
-        InputError: if it is none; the example shows one.
+        InputError: if the text is not a positive time; the message shows the example.
     """
     time_s = time_option(option, text)
     if not time_s > 0:

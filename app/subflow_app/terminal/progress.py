@@ -1,4 +1,4 @@
-"""Carries a job to its end from the terminal: progress bar on stderr, signals stop it and keep it."""
+"""Runs a job from the terminal with a progress bar on stderr; signals stop the job and keep its results."""
 
 from __future__ import annotations
 
@@ -23,41 +23,42 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-# Ten updates a second look smooth and cost nothing.
+# Ten updates per second look smooth and are cheap.
 _UPDATE_S = 0.1
 
 
 class SignalStop:
-    """Remembers which signal asked to stop; 0 while none has."""
+    """Number of the signal that stopped the job; 0 without a signal."""
 
     def __init__(self) -> None:
         self.signal_number = 0
 
 
 class Runnable(Stoppable, Protocol[T_co]):
-    """What is carried out."""
+    """A job that can run and be stopped."""
 
     @property
     def progress(self) -> Any:
-        """How far it is: it has a `fraction`."""
+        """Current progress, an object with a `fraction`."""
 
     def run(self) -> T_co:
-        """To the end, or until `stop`."""
+        """Run to the end, or until `stop`."""
 
 
 def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = None) -> tuple[T, int]:
-    """Run the job in a thread of its own and show how far it is, until it ends or a signal stops it.
+    """Run a job in a separate thread and show its progress, until it ends or a signal stops it.
 
-    The main thread stays free for signals: Python handles them there alone, and the simulation would keep it away from
-    them for a whole chunk.
+    The main thread stays free for signals: Python handles signals only there, and a simulation would delay them by a
+    whole chunk.
 
     Args:
-        job: what is run.
-        name: before the bar.
-        text: behind it; None: `progress_text`.
+        job: the job to run.
+        name: text before the bar.
+        text: returns the text behind the bar; None: `progress_text`.
 
     Returns:
-        What came of it, and the number of the signal that stopped it; 0: none did. What it raises, this raises.
+        The result of the job, and the number of the signal that stopped it, or 0. Exceptions of the job are raised
+        here.
     """
     results: list[T] = []
     errors: list[BaseException] = []
@@ -82,7 +83,7 @@ def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = 
 
 
 def progress_text(told: JobProgress) -> str:
-    """How far a job is, and the one of its parts that goes on."""
+    """Progress of a job and its current part."""
     if told.state == "checking":
         return f"reading point {count_text(told.checked)}"
     part = told.part or told
@@ -100,13 +101,13 @@ def progress_text(told: JobProgress) -> str:
 
 @contextmanager
 def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
-    """The first of `stopping_signals` stops the job; a second one ends the program as usual, in case that hangs.
+    """Stop the job at the first of `stopping_signals`; a second signal ends the program, in case the stop hangs.
 
-    Only SIGHUP may come twice for one terminal that is closed, from its shell and from the system.
+    Only SIGHUP may arrive twice for one closed terminal, from its shell and from the system.
     """
     stop = SignalStop()
     if threading.current_thread() is not threading.main_thread():
-        yield stop  # signals are the business of whoever runs the main thread
+        yield stop  # only the main thread may handle signals
         return
     before = {number: signal.getsignal(number) for number in stopping_signals()}
 
@@ -129,7 +130,7 @@ def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
 
 @contextmanager
 def progress_bar(name: str) -> Iterator[Progress | None]:
-    """A bar with room for a `text` behind it, drawn anew when it is told; none if stderr is not a terminal."""
+    """A progress bar followed by a `text`, drawn only on updates; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""Output: tables and messages for people, JSON for programs, and a progress bar on stderr."""
+"""Output: tables and messages for people, JSON for programs, and a console on stderr."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-# A pipe has no width; wide enough that no cell of ours is cut.
+# A pipe has no width; this value is large enough for all cells.
 _PIPE_WIDTH = 300
 _LEAST_TEXT_WIDTH = 10
 _GAP = "  "
 
 
 def print_json(document: object) -> None:
-    """The one document of a command on stdout."""
+    """Print the JSON document of a command on stdout."""
     sys.stdout.write(json_text(document))
 
 
 def print_line(text: str = "") -> None:
-    """A line of text on stdout, as it is: no markup, no wrapping."""
+    """Print a line of text on stdout, without markup or wrapping."""
     _write(sys.stdout, text)
 
 
 def print_note(text: str) -> None:
-    """A message on stderr."""
+    """Print a message on stderr."""
     _write(sys.stderr, text)
 
 
 def print_error(text: str) -> None:
-    """An error on stderr, with the name of the program as usual."""
+    """Print an error on stderr, preceded by the name of the program."""
     _write(sys.stderr, f"subflow: {text}")
 
 
@@ -56,7 +56,7 @@ def output_width() -> int:
 
 
 def print_tables(*tables: TextTable) -> None:
-    """Tables on stdout, numbers right-aligned, units below the headings, titles above."""
+    """Print tables on stdout, with right-aligned numbers, units below the headings, and titles above."""
     width = output_width()
     texts = ("".join(f"{line.rstrip()}\n" for line in _table_lines(table, width)) for table in tables)
     sys.stdout.write("\n".join(texts))
@@ -64,7 +64,7 @@ def print_tables(*tables: TextTable) -> None:
 
 
 def _table_lines(table: TextTable, width: int) -> Iterator[str]:
-    """The lines of a table that is so many characters wide, if its numbers leave it the choice."""
+    """The lines of a table, at most `width` characters wide unless its numbers need more."""
     if table.title:
         yield readable(table.title)
     headings = [tuple(readable(column.title) for column in table.columns)]
@@ -72,7 +72,8 @@ def _table_lines(table: TextTable, width: int) -> Iterator[str]:
         headings.append(tuple(column.unit for column in table.columns))
     rows = [tuple(map(readable, row)) for row in table.rows]
     widths = [max(map(_widest_line, cells)) for cells in zip(*headings, *rows, strict=True)]
-    # On a narrow terminal text wraps, but never to nothing; a number on two lines would be two numbers.
+    # On a narrow terminal, text columns shrink to a minimum width and wrap; a number never wraps, because it would look
+    # like two numbers.
     texts = [place for place, column in enumerate(table.columns) if not column.is_number]
     while sum(widths) + len(_GAP) * len(widths) > width:
         widest = max(texts, key=widths.__getitem__, default=None)
@@ -96,7 +97,7 @@ def _row_lines(
     ]
     for parts in zip_longest(*cells, fillvalue=""):
         yield _GAP.join(
-            # The padding counts characters; those of the East are two columns wide.
+            # The padding counts characters, but East Asian characters are two columns wide.
             align(part, width - _columns(part) + len(part))
             for part, width, align in zip(parts, widths, aligned, strict=True)
         )
@@ -111,7 +112,7 @@ def _widest_line(text: str) -> int:
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Number of terminal columns that a text needs."""
     return len(text) if text.isascii() else sum(_columns_of(char) for char in text)
 
 
@@ -121,7 +122,7 @@ def _columns_of(char: str) -> int:
 
 
 def print_rows(rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> None:
-    """What columns say of rows, as a table on stdout."""
+    """Print columns of rows as a table on stdout."""
     print_tables(TextTable.of(rows, columns, title))
 
 
@@ -133,7 +134,7 @@ def print_list(
     as_json: bool,
     nothing: str = "",
 ) -> None:
-    """Rows on stdout: the document of each for programs, a table for people, or what to say where there are none."""
+    """Print a list on stdout: a JSON document of each row, a table for people, or `nothing` for an empty list."""
     if as_json:
         print_json([document(row) for row in rows])
     elif rows or not nothing:
