@@ -1,4 +1,4 @@
-"""Runs and their traces in one SQLite file. It takes and returns plain values, and knows neither simulator nor app.
+"""Runs and their traces in one SQLite file. It uses plain values, and depends on neither simulator nor app.
 
     with open_store("subflow.db") as store:
         with store.start_run(RunStart(...), [ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt")]) as run:
@@ -7,7 +7,7 @@
         newest = store.runs(limit=1)[0]
         cwnd = store.read(store.series(newest.id)[0].id)
 
-Importing the package loads values alone; what opens a file is loaded by `open_store`.
+Importing the package loads only value classes; `open_store` loads the modules that open a file.
 """
 
 from __future__ import annotations
@@ -94,15 +94,15 @@ __all__ = [
 def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> Store:
     """Open a database of runs; a missing file is created, with its folder, and an older one is upgraded.
 
-    Runs that are marked as running but whose process has ended are marked as interrupted.
+    Runs marked as running whose process has ended are marked as interrupted.
 
     Args:
-        path: the file; ":memory:" stands for a database that lasts as long as the store.
-        read_only: change nothing; the file must exist, and may be in a place where nothing can be written.
-        busy_timeout_s: how long to wait for another process to let go of the file.
+        path: the file; ":memory:" for a database that lasts as long as the store.
+        read_only: change nothing; the file must exist, and may be in a folder without write permission.
+        busy_timeout_s: longest wait for a lock of another process.
 
     Raises:
-        StoreError: if the file cannot be used; its subclass says why, its text also what to do.
+        StoreError: if the file cannot be used; its subclass gives the reason, and its text a remedy.
     """
     from subflow_store.store import Store
 
@@ -110,7 +110,7 @@ def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_ti
 
 
 def __getattr__(name: str) -> Any:
-    """Load the classes of an open store when they are first asked for."""
+    """Load the classes of an open store at their first use."""
     if name == "Store":
         from subflow_store.store import Store
 

@@ -1,7 +1,7 @@
-"""Outcomes of the arena in the store: what something that was entered came to in a network.
+"""Outcomes of the arena in the store: the result of each entrant in a network.
 
-An outcome is written once and never changed. It is small, and can be made again within a second: a database that is
-salvaged has none.
+An outcome is written once and never changed. It is small, and can be reproduced within a second, so salvaging a
+database does not copy outcomes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from subflow_store.writer import Writer
 
 
 class ArenaOutcome(NamedTuple):
-    """What an entrant came to in a network.
+    """Result of an entrant in a network.
 
     Attributes:
-        key: outcomes of the same key are the same.
-        entrant: what people call it.
-        entry: hash of what was entered: controller, options and policy.
-        network: its name.
-        version: of the simulator.
-        result: numbers and texts by name; numbers that are not finite are not in it.
+        key: outcomes with the same key are equal.
+        entrant: name of the entrant for users.
+        entry: hash of the entry: controller, options and policy.
+        network: name of the network.
+        version: version of the simulator.
+        result: numbers and texts by name, without numbers that are not finite.
         made_at: ISO 8601, UTC; empty: now.
     """
 
@@ -43,12 +43,12 @@ class ArenaStore:
     """The outcomes of a store, as `Store.arena`. All methods may be called from any thread."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """For the store."""
+        """Use the database of the store."""
         self._database = database
         self._writing = writing
 
     def outcomes(self) -> dict[str, ArenaOutcome]:
-        """All of them, by key, in the order in which they were made.
+        """All outcomes by key, in the order of their making.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -65,10 +65,10 @@ class ArenaStore:
                 return {each.key: each for each in found}
 
     def add(self, outcomes: Iterable[ArenaOutcome]) -> None:
-        """Write outcomes; those that are there stay as they are.
+        """Write outcomes; existing ones stay unchanged.
 
         Raises:
-            StoreError: if they cannot be written.
+            StoreError: if the outcomes cannot be written.
         """
         rows = [
             (*each[:5], strict_json(dict(each.result)), each.made_at or now_text())

@@ -1,7 +1,7 @@
-"""Checksums of what a run says once it has ended: a flipped bit may leave a text or a number that makes sense.
+"""Checksums of the data of an ended run: a flipped bit may leave a text or a number that looks valid.
 
-They are a document of the run, so that older versions read it as before. Blobs have checksums of their own; what may
-still change, the name, note, tags and deletion mark, has none, and neither has what older versions stored.
+Checksums are a document of the run, so that older versions can read the run. Blobs have checksums of their own. Name,
+note, tags and deletion mark have no checksum, because they may still change. Runs of older versions have no checksums.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 from subflow_store.rows import insert
 
 KIND = "checksums"
-"""Of the document."""
+"""Kind of the document with checksums."""
 
-# By table: the column that says which run a row is of, and those that count. Stored runs have checksums of these.
+# By table: the column with the run of a row, and the columns included. Fixed, because stored runs have checksums of
+# these.
 COVERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "run": (
         "id",
@@ -41,13 +42,13 @@ COVERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def checksum(rows: Iterable[Sequence[Any]]) -> str:
-    """Of rows in any order, the columns that count of each; the document of checksums is not among them."""
+    """Checksum of rows in any order, given the included columns of each; skips the document of checksums."""
     texts = sorted(json.dumps(tuple(row)) for row in rows if row[0] != KIND)
     return blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
 
 
 def insert_checksums(connection: Connection, run_id: int) -> None:
-    """Of a run that is about to end: nothing of it changes any more but its status."""
+    """Store the checksums of a run that is about to end, after which only its status changes."""
     sums = {
         table: checksum(
             connection.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {owner} = ?", (run_id,)).fetchall()

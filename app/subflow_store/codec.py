@@ -1,13 +1,13 @@
-"""How columns of numbers become blobs and back, named so that each stored row says how to read it.
+"""Conversion of numeric columns to blobs and back, by named codecs, so that each stored row specifies its decoding.
 
-A codec's name lists its steps: element type, transforms, compressor. Byte-shuffling puts the first bytes of all
+The name of a codec lists its steps: element type, transforms, compressor. Byte-shuffling puts the first bytes of all
 elements together, then the second bytes and so on; sampled signals change little in their high bytes, so zstd then
-finds much more to save than in the plain array (0.65 against 0.88 MB for a run of 400k samples, at the same speed).
-blosc2 does the same 5 % smaller for a 19 MB dependency and slower writes.
+compresses better than for the plain array (0.65 against 0.88 MB for a run of 400k samples, at the same speed). blosc2
+would save another 5 %, but needs a 19 MB dependency and writes more slowly.
 
-A rate over a fixed interval takes few values, a whole number of packets each: as a table of those and the place of each
-element in it, such a signal takes half as much. Finding them takes longer, so that is for what is written once and
-shipped.
+A rate over a fixed interval takes few values, because each is a whole number of packets: stored as a table of distinct
+values and indices, such a signal takes half the size. Finding the values takes longer, so this is for data that are
+written once and shipped.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ SAMPLES = "f4/shuffle/zstd3"
 """Codec of sampled signals and of pyramids."""
 
 VECTORS = "f4x*/columns/shuffle/zstd3"
-"""Codec of rows of several numbers, e.g. what an agent sees; a blob's own codec has their number in place of the "*".
+"""Codec of rows of several numbers, e.g. observations of an agent; the codec name of a blob has their number in place
+of the "*".
 
-All first numbers come first, then all second ones: each changes little from row to row.
+All first numbers come first, then all second ones, because each changes little from row to row.
 """
 
 DISTINCT = "f4/distinct/shuffle/zstd19"
-"""Codec of sampled signals that take few values: these, and where each element is among them."""
+"""Codec of sampled signals with few distinct values: a table of these, and the index of each element."""
 
 _LEVEL = 3
 _COUNT_BYTES = 4
 _LONGEST_PLACE = 4
 _VECTORS = re.compile(re.escape(VECTORS).replace(re.escape("*"), r"(\*|0|[1-9][0-9]{0,5})"))
 
-# zstd contexts are costly to make and must not be shared by threads at work: one pair per thread.
+# zstd contexts are expensive to create, and threads must not share them: one pair per thread.
 _contexts = threading.local()
 
 
@@ -50,10 +51,10 @@ class CodecError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One way to store a column: little-endian elements, perhaps differences, byte-shuffled, zstd with checksum.
+    """One way to store a column: little-endian elements, optionally as differences, byte-shuffled, zstd with checksum.
 
-    With a `width` an element of the column is a row of so many numbers: the column is an array [n, width]. With
-    `distinct` the blob has each number once, and for each element where it is among them.
+    With a `width`, an element of the column is a row of that many numbers: the column is an array [n, width]. With
+    `distinct`, the blob contains each distinct number once, and an index per element.
     """
 
     name: str
@@ -75,10 +76,11 @@ class Codec:
         return self.encode_rows(numbers[np.newaxis])[0]
 
     def encode_rows(self, rows: NDArray[Any]) -> list[bytes]:
-        """Turn each row of an array [n_rows, n] into a blob: one pass of shuffling serves all of them."""
+        """Turn each row of an array [n_rows, n] into a blob, with a single pass of shuffling."""
         rows = np.ascontiguousarray(rows, self.dtype)
         if self.delta:
-            # The first element stays as it is; differences wrap around like the integers they are made of.
+            # The first element is stored unchanged; differences wrap around like the integers from which they are
+            # computed.
             rows = np.concatenate([rows[:, :1], np.diff(rows, axis=1)], axis=1)
         compress = _compressor(self.level).compress
         if self.distinct:
@@ -89,7 +91,7 @@ class Codec:
         """Turn a blob back into its `n` elements.
 
         Raises:
-            CodecError: if the blob is damaged or holds another number of elements.
+            CodecError: if the blob is damaged or contains another number of elements.
         """
         self.check(blob, n)
         out = np.empty(self.shape(n), self.dtype)
@@ -97,10 +99,10 @@ class Codec:
         return out
 
     def check(self, blob: bytes, n: int) -> None:
-        """Ask a blob how much it holds, so that a damaged number cannot ask for all the memory there is.
+        """Check the size that a blob declares, so that a damaged size cannot allocate all memory.
 
         Raises:
-            CodecError: if that are not `n` elements.
+            CodecError: if it differs from that of `n` elements.
         """
         wanted = n * self.dtype.itemsize * (1 if self.width is None else self.width)
         try:
@@ -108,7 +110,7 @@ class Codec:
         except zstandard.ZstdError as error:
             raise CodecError(f"damaged data in a block of {self.name}: {error}") from error
         if self.distinct:
-            # How many numbers there are is told inside: this bounds it.
+            # The number of distinct values is inside the blob, so only an upper bound is known here.
             most = _COUNT_BYTES + wanted + n * _LONGEST_PLACE
             if not _COUNT_BYTES <= size <= most:
                 raise CodecError(f"a block of {self.name} holds {size} bytes instead of {most} at most")
@@ -116,7 +118,7 @@ class Codec:
             raise CodecError(f"a block of {self.name} holds {size} bytes instead of {wanted}")
 
     def decode_into(self, blob: bytes, out: NDArray[Any]) -> None:
-        """Decode into a contiguous array of the codec's type, whose length says how many elements there must be.
+        """Decode into a contiguous array of the codec's type, whose length is the expected number of elements.
 
         Raises:
             CodecError: as `decode`.
@@ -142,7 +144,7 @@ class Codec:
             np.cumsum(out, out=out)
 
     def _look_up(self, raw: bytes, out: NDArray[Any]) -> None:
-        """The other way round than `_table`."""
+        """The inverse of `_table`."""
         count = int.from_bytes(raw[:_COUNT_BYTES], "little")
         place = _place_type(count)
         end = _COUNT_BYTES + count * self.dtype.itemsize
@@ -168,14 +170,14 @@ CODECS: Mapping[str, Codec] = {
         Codec("i8/delta/shuffle/zstd3", np.dtype("<i8"), delta=True),
     )
 }
-"""Every codec this version reads, by name. A name once stored stays here for good."""
+"""All codecs that this version reads, by name. A name that has been stored is never removed."""
 
 
 def codec(name: str) -> Codec:
-    """The codec of that name; that of `VECTORS` itself has rows without a number.
+    """The codec with a name; the name `VECTORS` without a number gives rows of width 0.
 
     Raises:
-        CodecError: if this version does not know it.
+        CodecError: if this version does not know the name.
     """
     if name in CODECS:
         return CODECS[name]
@@ -186,7 +188,7 @@ def codec(name: str) -> Codec:
 
 
 def codec_for(name: str, column: NDArray[Any]) -> Codec:
-    """The codec of that name for columns like this one: that of `VECTORS` for rows as wide as these."""
+    """The codec with a name for a column: for `VECTORS`, with the width of its rows."""
     return codec(name.replace("*", str(column.shape[1]))) if name == VECTORS else codec(name)
 
 
@@ -196,7 +198,7 @@ def _vector_codec(name: str, width: int) -> Codec:
 
 
 def _shuffle(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    """Bytes [n_rows, width, n]: plane j of a row holds byte j of each of its elements."""
+    """Bytes [n_rows, width, n]: plane j of a row contains byte j of each of its elements."""
     width = rows.dtype.itemsize
     words = rows.view(f"<u{width}")
     planes = np.empty((rows.shape[0], width, rows.shape[1]), np.uint8)
@@ -207,7 +209,7 @@ def _shuffle(rows: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _unshuffle(planes: bytes, out: NDArray[Any]) -> None:
-    """Bytes of a row of `_shuffle` back into its elements."""
+    """Convert the bytes of a row from `_shuffle` back into its elements."""
     width = out.dtype.itemsize
     out_bytes = out.view(np.uint8).reshape(len(out), width)
     for byte, plane in enumerate(np.frombuffer(planes, np.uint8).reshape(width, len(out))):
@@ -215,15 +217,15 @@ def _unshuffle(planes: bytes, out: NDArray[Any]) -> None:
 
 
 def _table(row: NDArray[Any]) -> bytes:
-    """How many numbers there are in a row, these, and the place of each element among them."""
-    # Bits, not values: NaN differs from itself, and -0.0 equals 0.0.
+    """The number of distinct values in a row, these values, and the index of each element."""
+    # Compares bits, not values: NaN differs from itself, and -0.0 equals 0.0.
     numbers, places = np.unique(row.view(f"<u{row.dtype.itemsize}"), return_inverse=True)
     shuffled = (_shuffle(each[np.newaxis]).tobytes() for each in (numbers, places.astype(_place_type(len(numbers)))))
     return len(numbers).to_bytes(_COUNT_BYTES, "little") + b"".join(shuffled)
 
 
 def _place_type(count: int) -> np.dtype[Any]:
-    """The smallest type that says which of so many numbers is meant."""
+    """The smallest type for an index into a table of this size."""
     return np.dtype("u1" if count <= 1 << 8 else "<u2" if count <= 1 << 16 else "<u4")
 
 
@@ -233,7 +235,8 @@ def _compressor(level: int) -> zstandard.ZstdCompressor:
     if compressors is None:
         compressors = _contexts.compressors = {}
     if level not in compressors:
-        # The checksum (4 bytes a block) turns a flipped bit into an error instead of a wrong curve; SQLite has none.
+        # The checksum (4 bytes per block) turns a flipped bit into an error instead of a wrong curve; SQLite has no
+        # checksums.
         compressors[level] = zstandard.ZstdCompressor(level=level, write_checksum=True)
     return compressors[level]
 

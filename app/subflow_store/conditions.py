@@ -1,4 +1,4 @@
-"""Conditions that listed runs must meet, and how SQLite is asked for them."""
+"""Conditions on listed runs, and their translation to SQL."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 WORDS = "words"
-"""Field of full-text search: every word begins a word in name, scenario, controllers, note or tags."""
+"""Field of full-text search: each search word must begin a word in name, scenario, controllers, note or tags."""
 
 TAG = "tag"
-"""Field of tags; ``*`` in the value stands for anything."""
+"""Field of tags; ``*`` in the value matches any text."""
 
 TEXT_FIELDS = ("name", "scenario_name", "controllers", "note", "profile", "version", "signature", "status")
-"""Columns that hold text."""
+"""Columns with text."""
 
 NUMBER_FIELDS = (
     "id",
@@ -30,32 +30,32 @@ NUMBER_FIELDS = (
     "mean_rtt_s",
     "jain",
 )
-"""Columns that hold numbers, in SI units."""
+"""Columns with numbers, in SI units."""
 
 FORK_FIELDS = ("parent_id", "forked_at_s")
-"""Columns of forks: number of the run that one branched off, and when, s. Other runs meet no condition on them."""
+"""Columns of forks: number of the parent run, and time of the fork, s. Other runs meet no condition on them."""
 
 STARTED = "started_at"
-"""Field of the time of day at which a run began, compared with ISO 8601 text of UTC; ``:`` takes ``FROM..TO``."""
+"""Field of the start time of a run, compared with ISO 8601 text in UTC; ``:`` takes ``FROM..TO``."""
 
 OPERATORS = (":", "=", "!=", "<", "<=", ">", ">=")
-"""``:`` asks whether a text contains the value; of numbers it means ``=``."""
+"""``:`` tests if a text contains the value; for numbers it means ``=``."""
 
 _COMPARISONS = {":": "=", "!=": "<>"}
-# Numbers that went through text or a sum differ in their last digits; nobody means those when asking for equality.
+# Relative tolerance for equality: numbers that were converted to text or summed differ in their last digits.
 _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One thing that runs must meet.
+    """A condition on runs.
 
     Attributes:
         field: WORDS, TAG, STARTED, one of TEXT_FIELDS, NUMBER_FIELDS or FORK_FIELDS; or, with `is_recorded`, a key of
-            recorded values (see `matching_keys`): the condition is met if it is met by one of them.
+            recorded values (see `matching_keys`): any value that meets the condition suffices.
         operator: one of OPERATORS.
-        value: what to compare with, numbers in SI units.
-        is_negated: whether runs must not meet it.
+        value: the value for the comparison, numbers in SI units.
+        is_negated: whether runs must not meet the condition.
         is_recorded: whether `field` is a key of recorded values.
     """
 
@@ -70,9 +70,9 @@ def where(conditions: Iterable[Condition], keys: Mapping[str, int], status: str)
     """The conditions as SQL over the table `run`.
 
     Args:
-        conditions: all of which must be met.
-        keys: recorded keys and their numbers in the database.
-        status: SQL for the status, which of vanished writers' runs is not what the column says.
+        conditions: conditions, all of which must be met.
+        keys: recorded keys with their numbers in the database.
+        status: SQL for the status, which differs from the column for runs whose writer has vanished.
 
     Returns:
         Text for WHERE, and its parameters.
@@ -80,17 +80,17 @@ def where(conditions: Iterable[Condition], keys: Mapping[str, int], status: str)
     texts, parameters = list[str](), list[Any]()
     for condition in conditions:
         text, values = _sql(condition, keys, status)
-        # What is unknown is not met, and so meets the opposite.
+        # An unknown value does not meet a condition, and so meets its negation.
         texts.append(f"NOT coalesce(({text}), 0)" if condition.is_negated else f"({text})")
         parameters += values
     return " AND ".join(texts) or "TRUE", parameters
 
 
 def matching_keys(pattern: str, keys: Iterable[str]) -> list[str]:
-    """Those of the keys that a pattern stands for, whatever the case.
+    """The keys that match a pattern, ignoring case.
 
-    ``*`` stands for anything but a slash, so that ``flows.*.loss_ratio`` is of flows and not of subflows. Parts at the
-    beginning may be left out: ``wifi.loss`` is ``links.wifi.loss``.
+    ``*`` matches any text without a slash, so that ``flows.*.loss_ratio`` matches flows but not subflows. Leading parts
+    may be omitted: ``wifi.loss`` matches ``links.wifi.loss``.
     """
     text = "[^/]*".join(map(re.escape, pattern.split("*")))
     expression = re.compile(rf"(?:.*\.)?{text}", re.IGNORECASE)
@@ -98,7 +98,7 @@ def matching_keys(pattern: str, keys: Iterable[str]) -> list[str]:
 
 
 def search_words(search: str) -> str:
-    """What the user typed, as an FTS5 query: every word begins a word. Words of punctuation alone say nothing."""
+    """The user's search text as an FTS5 query of prefixes; words without letters and digits are ignored."""
     # A null character would end the expression within its quotes.
     words = [word for word in search.replace("\0", " ").split() if any(character.isalnum() for character in word)]
     return " AND ".join('"' + word.replace('"', '""') + '"*' for word in words)
@@ -126,7 +126,7 @@ def _sql(condition: Condition, keys: Mapping[str, int], status: str) -> tuple[st
         return f"id IN (SELECT run_id FROM run_fork WHERE {text})", parameters
     if field not in NUMBER_FIELDS:
         raise ValueError(f"unknown field {field!r}")
-    # Seeds are unsigned, and stored as the signed number of the same bits.
+    # Seeds are unsigned, and stored as signed numbers with the same bits.
     column = "iif(seed < 0, seed + 18446744073709551616.0, seed)" if field == "seed" else field
     return _number(column, condition.operator, float(value))
 
@@ -162,6 +162,6 @@ def _number(column: str, operator: str, value: float) -> tuple[str, Sequence[Any
 
 
 def _like(value: str, around: str) -> str:
-    """A pattern for LIKE, which compares without case; `*` stands for anything."""
+    """A pattern for LIKE, which ignores case; `*` matches any text."""
     escaped = re.sub(r"([\\%_])", r"\\\1", value).replace("*", "%")
     return f"{around}{escaped}{around}"

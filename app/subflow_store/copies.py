@@ -1,8 +1,8 @@
-"""Runs, sweeps and trainings of one store taken over into another, with everything that belongs to them.
+"""Copies of runs, sweeps and trainings from one store to another, with all dependent data.
 
-All of it is one transaction: it is there as a whole, or not at all. What was taken over before is not taken again: a
-run is known by its signature and the instant that it began at, a sweep by its plan and a training by its name together
-with the instant. Numbers are those of the store that takes, and what names them is changed along.
+A copy is one transaction, so it is complete or absent. Records copied before are not copied again: a run is identified
+by its signature and start time, a sweep by its plan and creation time, and a training by its name and start time.
+Records get the numbers of the target store, and references to them are updated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from subflow_store.writer import Writer
 T = TypeVar("T")
 
 _SWEEP_TAG = re.compile(r"sweep (\d+)", re.IGNORECASE)
-# Whoever wrote it has ended, and its process says nothing elsewhere.
+# The original writer has ended, and its process id means nothing in another store.
 _NO_WRITER = process_columns("writer", None)
 _NO_PROCESS = process_columns("process", None)
 
@@ -40,22 +40,22 @@ def _as_it_is(_kind: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What becomes other on the way.
+    """Changes to records while they are copied.
 
     Attributes:
-        plain: kind and text of a document of the other store (scenario, summary, machine; config of a training) to the
-            text that it stands for.
-        document: kind and that text to the one that is kept here.
-        folder: of a training to where it is now.
-        names: new names of runs, by number in the other store.
-        notes: new notes likewise.
-        tags: that every run gets.
-        series: which time series of a run are taken, by number in the other store; a run that is not in it keeps all.
-        streams: which streams of events likewise.
-        values: by which keys the figures and parameters of runs are found likewise.
-        is_compact: whether time series are packed as small as they go, which takes longer to write.
-        is_whole: whether a whole store is brought into an empty one: numbers and marks of deletion stay, and runs that
-            nobody has ended are interrupted.
+        plain: converts kind and stored text of a document of the source (scenario, summary, machine; config of a
+            training) to its full text.
+        document: converts kind and full text to the text stored in the target.
+        folder: converts the folder of a training to its new location.
+        names: new names of runs, by number in the source.
+        notes: new notes, by number in the source.
+        tags: tags added to every run.
+        series: time series to copy, by number of the run in the source; a run without an entry keeps all.
+        streams: event streams to copy, by number of the run.
+        values: keys of recorded figures and parameters to index, by number of the run.
+        is_compact: whether time series are compressed as much as possible, which takes longer.
+        is_whole: whether a whole store is copied into an empty one: numbers and deletion marks stay, and runs that
+            never ended are marked as interrupted.
     """
 
     plain: Callable[[str, str], str] = _as_it_is
@@ -73,13 +73,13 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was taken: numbers here by numbers there, those that were here before among them.
+    """Result of a copy: numbers in the target by numbers in the source, including records that existed before.
 
     Attributes:
-        runs: all that were wanted and are there.
-        sweeps: likewise.
-        trainings: likewise.
-        n_new: how many of all of these were not here before.
+        runs: all requested runs that are now in the target.
+        sweeps: the same for sweeps.
+        trainings: the same for trainings.
+        n_new: number of all these records that did not exist before.
     """
 
     runs: Mapping[int, int]
@@ -89,31 +89,31 @@ class Copied:
 
 
 class CopyStore:
-    """Taking over from other stores, as `Store.copies`. May be called from any thread."""
+    """Copies from other stores, as `Store.copies`. Any thread may call its methods."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """For the store."""
+        """Use the database of the store."""
         self._database = database
         self._writing = writing
 
     def transaction(self, work: Callable[[Connection], T]) -> T:
-        """Write what is taken over piece by piece, each in a transaction of its own.
+        """Run a function that writes one piece of a copy, in a transaction.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the piece cannot be written.
         """
         return self._writing().call(work)
 
     def take(self, source: CopyStore, wanted: Records, changes: Changes | None = None) -> Copied:
-        """Take over what is wanted from another store, in one transaction.
+        """Copy records from another store in one transaction.
 
         Args:
-            source: the `copies` of the other store, which may be read-only.
-            wanted: what.
-            changes: what becomes other; None: nothing.
+            source: `copies` of the other store, which may be read-only.
+            wanted: the records to copy.
+            changes: changes to the records; None: none.
 
         Raises:
-            StoreError: if the other store cannot be read or this one not be written; nothing was taken then.
+            StoreError: if the source cannot be read or the target not be written; the target is then unchanged.
         """
         chosen = changes or Changes()
 
@@ -125,11 +125,11 @@ class CopyStore:
 
 
 Rows = Callable[[str, str, int], list[dict[str, Any]]]
-"""The rows of a table that have a number in the column that says what they belong to, by the names of their columns."""
+"""Returns the rows of a table by the number in a column with their owner, as dictionaries by column name."""
 
 
 def rows_of(reader: Connection) -> Rows:
-    """Those of another store; series in their order."""
+    """A function that reads rows of another store; series in their order."""
 
     def rows(table: str, owner: str, number: int) -> list[dict[str, Any]]:
         cursor = reader.execute(f"SELECT * FROM {table} WHERE {owner} = ? ORDER BY 1", (number,))
@@ -140,20 +140,20 @@ def rows_of(reader: Connection) -> Rows:
 
 
 class Taking:
-    """Taking over within a transaction."""
+    """A copy within a transaction."""
 
     def __init__(self, rows: Rows, connection: Connection, changes: Changes) -> None:
-        """Of these rows, into this database."""
+        """Copy from these rows into this database."""
         self._rows = rows
         self._into = connection
         self._changes = changes
         self._n_new = 0
 
     def take(self, wanted: Records) -> Copied:
-        """All that is wanted."""
+        """Copy all requested records."""
         sweeps = self._each(wanted.sweeps, self._sweep)
         runs: dict[int, int] = {}
-        for number in sorted(set(wanted.runs)):  # a fork after what it branched off
+        for number in sorted(set(wanted.runs)):  # a fork after its parent run
             taken = self._run(number, runs, sweeps)
             if taken is not None:
                 runs[number] = taken
@@ -186,7 +186,7 @@ class Taking:
         if known is not None:
             return known
         row |= {"name": changes.names.get(number, row["name"]), "note": changes.notes.get(number, row["note"])}
-        # A run that has ended takes nothing more, so this one ends last.
+        # An ended run accepts no more data, so the status is set last.
         deleted_at = row["deleted_at"] if changes.is_whole else None
         here = self._insert("run", row | _NO_WRITER | {"deleted_at": deleted_at, "status": "running"})
         documents = self._documents(number, here)
@@ -206,7 +206,7 @@ class Taking:
         return here
 
     def _documents(self, number: int, here: int) -> dict[str, str]:
-        """Takes them; returns what they say."""
+        """Copy the documents, and return their full texts."""
         rows = self._rows("run_document", "run_id", number)
         documents = {
             row["kind"]: self._changes.plain(row["kind"], row["text"]) for row in rows if row["kind"] != CHECKSUMS
@@ -230,14 +230,14 @@ class Taking:
         self._into.executemany("INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
     def _values(self, number: int, here: int, documents: Mapping[str, str]) -> None:
-        """The index of the documents is made anew: the other store may have kept a part of it."""
+        """Index the documents again, because the source may have kept only a part of the index."""
         summary = json.loads(documents.get("summary", "{}"))
         values = [*parameter_values(documents["scenario"]), *figure_values(summary)]
         kept = self._changes.values.get(number)
         store_values(self._into, here, [value for value in values if kept is None or value.key in kept])
 
     def _series(self, number: int, here: int) -> bool:
-        """Whether all of them were taken."""
+        """Copy the time series, and return True if none was omitted."""
         kept = self._changes.series.get(number)
         series = self._rows("series", "run_id", number)
         taken = [row for row in series if kept is None or row["id"] in kept]
@@ -276,7 +276,7 @@ class Taking:
         return here
 
     def _link(self, number: int, here: int, runs: Mapping[int, int]) -> None:
-        """Runs that a sweep here lacks, deleted ones among them."""
+        """Link copied runs to points of a sweep without a run or with a deleted one."""
         self._into.executemany(
             "UPDATE sweep_run SET run_id = ?, message = '' WHERE sweep_id = ? AND point = ? AND seed = ? AND key = ?"
             " AND NOT EXISTS (SELECT 1 FROM run WHERE id = sweep_run.run_id AND deleted_at IS NULL)",
@@ -318,7 +318,7 @@ class Taking:
         return next(iter(self._rows(table, "id", number)), None)
 
     def _known(self, query: str, row: Mapping[str, Any]) -> int | None:
-        """The number here of what such a row of the other store says."""
+        """Number of an equal record in the target, or None."""
         if self._changes.is_whole:
             return None
         return next((number for (number,) in self._into.execute(query, row).fetchall()), None)
@@ -328,7 +328,7 @@ class Taking:
         return insert(self._into, table, row if self._changes.is_whole else {**row, "id": None})
 
     def _put(self, table: str, row: Mapping[str, Any]) -> int | None:
-        """Insert what belongs to something; returns its number."""
+        """Insert a dependent row; returns its number."""
         return insert(self._into, table, row)
 
     def _copy(
@@ -345,7 +345,7 @@ class Taking:
 
 
 def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list[bytes]]:
-    """The codec in which a time series is smallest, and its blobs by it."""
+    """The codec with the smallest result for a time series, and its blobs."""
     kept = [bytes(chunk["data"]) for chunk in chunks]
     if name != SAMPLES:
         return name, kept
@@ -356,6 +356,6 @@ def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list
 
 
 def _renumbered(summary: str, run_id: int) -> str:
-    """A summary says which run it is of."""
+    """A summary with the new number of its run."""
     document = json.loads(summary)
     return strict_json(document | {"run_id": run_id}) if "run_id" in document else summary

@@ -1,7 +1,8 @@
-"""What a damaged file looks like from here: rows that cannot have been written so, and errors that say as much.
+"""Detection of damage in a database: rows with impossible content, and errors that indicate damage.
 
-SQLite notices damage of its own structure, and texts that are not UTF-8; blobs have checksums. What else a flipped byte
-makes of a row - another type, half a document, an impossible time - is noticed where the row is turned into values.
+SQLite detects damage of its own structure, and texts that are not UTF-8; blobs have checksums. Other effects of a
+flipped byte on a row (another type, half a document, an impossible time) are detected when the row is converted to
+values.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ R = TypeVar("R", bound=Sequence[Any])
 
 
 class Damage(NamedTuple):
-    """One thing that is damaged or missing.
+    """A damaged or missing object.
 
     Attributes:
-        table: of the database; empty: the file as a whole.
-        kind: what it belongs to, "run", "training" or "sweep"; empty where that is not known.
-        number: which of these; 0 where that is not known.
-        problem: what is wrong, as a clause without a full stop.
+        table: its table in the database; empty: the file as a whole.
+        kind: its owner, "run", "training" or "sweep"; empty if unknown.
+        number: number of the owner; 0 if unknown.
+        problem: the problem, as a clause without a full stop.
     """
 
     table: str
@@ -37,28 +38,28 @@ class Damage(NamedTuple):
 
     @property
     def owner(self) -> str:
-        """E.g. ``run 5``; empty where it is not known."""
+        """Kind and number of the owner, e.g. ``run 5``; empty if unknown."""
         return f"{self.kind} {self.number}" if self.kind else ""
 
 
 class RowError(Exception):
-    """What a row says cannot have been written so."""
+    """A row has content that the program cannot have written."""
 
     def __init__(self, damage: Damage) -> None:
-        """With what is known of it."""
+        """Describe the damage."""
         super().__init__(str(damage))
         self.damage = damage
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error says that what was read is damaged.
+    """True if an error indicates that data are damaged.
 
-    SQLITE_ERROR is not among them: it is also what a mistake in a statement of ours would give.
+    SQLITE_ERROR is excluded, because a mistake in one of our statements would also cause it.
     """
     if isinstance(error, RowError | CodecError | UnicodeDecodeError):
         return True
-    # Texts that are not UTF-8 are told without a code of SQLite: in rows by an error of the driver, in names of a
-    # damaged schema by one of Python.
+    # Texts that are not UTF-8 raise errors without a code of SQLite: in rows from the driver, in names of a damaged
+    # schema from Python.
     return primary_code(error) in _CODES or str(error).startswith("Could not decode to UTF-8")
 
 
@@ -82,15 +83,15 @@ def primary_code(error: BaseException) -> int | None:
 
 @contextmanager
 def row_of(table: str, kind: str = "", number: int = 0) -> Iterator[None]:
-    """Around what turns rows into values: if that cannot be done, they are damaged.
+    """Convert errors while rows are turned into values to RowError, because the rows must be damaged.
 
     Args:
-        table: where they stand.
-        kind: what they belong to, "run", "training" or "sweep"; empty where that is not known.
-        number: which of these.
+        table: table of the rows.
+        kind: owner of the rows, "run", "training" or "sweep"; empty if unknown.
+        number: number of the owner.
 
     Raises:
-        RowError: that says so.
+        RowError: if the rows cannot be converted.
     """
     try:
         yield
@@ -100,10 +101,10 @@ def row_of(table: str, kind: str = "", number: int = 0) -> Iterator[None]:
 
 
 def typed(rows: Iterable[R], *kinds: type | tuple[type, ...]) -> list[R]:
-    """The rows, each value of which is of the kind that its column has; to be called within `row_of`.
+    """The rows, after a check that each value has the type of its column; to be called within `row_of`.
 
     Raises:
-        TypeError: if one is not.
+        TypeError: if a value has another type.
     """
     known: set[tuple[type, ...]] = set()
     checked = []

@@ -1,7 +1,7 @@
-"""One database file: opening it, its connections, and turning SQLite's errors into ours.
+"""One database file: opening it, its connections, and conversion of SQLite's errors to ours.
 
-There is one write connection, which the writer thread owns, and one read-only connection for each thread that reads.
-A database in memory has a single connection behind all of them, and a lock in place of SQLite's own isolation.
+The writer thread owns the only write connection, and each reading thread has a read-only connection. A database in
+memory has a single connection for all threads, and a lock in place of SQLite's isolation.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from subflow_store.files import is_folder, is_there, make_private, unused_siblin
 IN_MEMORY = ":memory:"
 
 BUSY_TIMEOUT_S = 5.0
-"""How long to wait for another process to let go of a file, if nothing else is said."""
+"""Default of the longest wait for a lock of another process, s."""
 
 _HEADER = b"SQLite format 3\0"
-_COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB: on pages of 4 kB a tenth more stays empty
-_LOOK_INTERVAL_S = 0.5  # a look at the file costs little, but reading a run reads a hundred times
-_STEPS_WITHOUT_PYTHON = 2_000_000  # some 20 ms
+_COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB, and pages of 4 kB would leave a tenth more space unused
+_LOOK_INTERVAL_S = 0.5  # checking the file is cheap, but reading a run takes a hundred reads
+_STEPS_WITHOUT_PYTHON = 2_000_000  # about 20 ms
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
 
 
 class Database:
-    """An open database, checked and brought up to date.
+    """An open database, checked and upgraded.
 
     Attributes:
-        label: what messages call it: the path, or ":memory:".
-        path: the file, or None in memory.
-        read_only: whether it was opened for reading alone.
-        version_found: of a file that was opened for writing, the version of its schema before it was upgraded.
-        backup: the copy of the file as it was then, if it was upgraded.
-        is_alone: whether the disk was too full for the files beside it, and all threads share one connection without
-            them. What makes room can be written then.
+        label: name in messages: the path, or ":memory:".
+        path: the file; None in memory.
+        read_only: whether it was opened read-only.
+        version_found: for a file opened for writing, the version of its schema before the upgrade.
+        backup: the copy of the file from before the upgrade, if any.
+        is_alone: whether the disk is too full for SQLite's auxiliary files, so that all threads share one connection
+            without them. Only changes that free space are then possible.
     """
 
     def __init__(
@@ -65,16 +65,16 @@ class Database:
         busy_timeout_s: float,
         any_version: bool = False,
     ) -> None:
-        """Open it, creating or upgrading the file where needed.
+        """Open the database, creating or upgrading the file if needed.
 
         Args:
             target: the file, or ":memory:".
             read_only: change nothing.
-            busy_timeout_s: how long to wait for another process to let go of the file.
-            any_version: whether an older file is opened as it is, where nothing may be changed.
+            busy_timeout_s: longest wait for a lock of another process.
+            any_version: whether an older file is opened without an upgrade in read-only mode.
 
         Raises:
-            StoreError: one of its kinds, if the file cannot be used.
+            StoreError: a subclass, if the file cannot be used.
         """
         is_memory = os.fspath(target) == IN_MEMORY
         self.path: Path | None = None if is_memory else Path(target).expanduser().absolute()
@@ -82,13 +82,14 @@ class Database:
         self.read_only = read_only
         self.version_found = upgrade.head()
         self.backup: Path | None = None
-        self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()  # of one in memory alone
+        # used only in memory or without auxiliary files
+        self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
         self._busy_timeout_s = busy_timeout_s
         self._readers: dict[threading.Thread, _Reader] = {}
         self._readers_lock = threading.Condition()
         self._n_readings = 0
         self._watching: sqlite3.Connection | None = None
-        self._standing: sharing.Standing | None = None  # where SQLite would not notice that others write
+        self._standing: sharing.Standing | None = None  # set if SQLite would not detect writes of others
         self.is_alone = False
         self._is_open = True
         self.write_connection: sqlite3.Connection | None = None
@@ -107,8 +108,8 @@ class Database:
     # Opening
 
     def _open_in_memory(self) -> None:
-        # Shared cache or the memdb VFS would give every thread its own connection, but there a reader in a loop can
-        # lock the writer out for seconds, and the other way round. One connection and a fair turn each is enough.
+        # With a shared cache or the memdb VFS, each thread could have its own connection, but then a reader in a loop
+        # can block the writer for seconds, and vice versa. One connection and a fair lock suffice.
         self.write_lock = threading.RLock()
         self.write_connection = self._connect("file::memory:")
         self.write_connection.execute("PRAGMA trusted_schema = ON")
@@ -118,7 +119,8 @@ class Database:
         if not is_there(path):
             raise StoreMissing("no such file", path=self.label, way_on="Check the name.")
         _check_header(path)
-        self._reading_uri = f"{path.as_uri()}?mode=rw"  # not ro: as the last one it could not clear the -shm file away
+        # not ro: as the last connection it could not remove the -shm file
+        self._reading_uri = f"{path.as_uri()}?mode=rw"
         if not sharing.may_make_files(path):
             self._read_traceless(path)
         try:
@@ -127,7 +129,7 @@ class Database:
             cannot_share = primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or is_full(error)
             if self._standing is not None or not cannot_share:
                 raise
-            # On a medium that cannot be written, or is full, the file is read as it stands.
+            # On a medium that is read-only or full, the file is read without auxiliary files.
             self._read_traceless(path)
             version = self._version()
         if version == 0:
@@ -141,7 +143,7 @@ class Database:
         provide_folder(path)
         _check_header(path)
         if is_there(path) and not os.access(path, os.W_OK):
-            raise self._unwritable()  # SQLite would open it silently for reading, and fail at the first change
+            raise self._unwritable()  # SQLite would silently open it read-only, and fail at the first change
         try:
             make_private(path)
         except OSError as error:
@@ -156,20 +158,22 @@ class Database:
             self._open_alone(path, error)
 
     def _open_shared(self, path: Path) -> None:
-        """Open for writing, beside others."""
+        """Open for writing, shared with other processes."""
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
             version = upgrade.check_version(connection, self.label)
-            connection.execute("PRAGMA trusted_schema = ON")  # it is ours, and its triggers keep the search up to date
+            # the schema is ours, and its triggers update the search index
+            connection.execute("PRAGMA trusted_schema = ON")
             if version == 0:
-                # Only an empty file takes this one; purging then gives space back without rewriting the file.
+                # Only an empty file accepts this mode; purging can then free space without rewriting the file.
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             self._use_wal(connection)
-            connection.execute("PRAGMA synchronous = NORMAL")  # safe with WAL: a power cut loses, never breaks
+            # safe with WAL: a power cut loses recent changes, but does not damage the file
+            connection.execute("PRAGMA synchronous = NORMAL")
             if version < upgrade.head():
                 self.backup = upgrade.upgrade(connection, path, version)
             self.version_found = version
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # from here on its files are there
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # creates the auxiliary files
             sharing.share_with_group(path)
         except BaseException:
             connection.close()
@@ -180,13 +184,13 @@ class Database:
         self._reading_uri = f"{path.as_uri()}?mode=ro"
 
     def _open_alone(self, path: Path, full: Exception) -> None:
-        """Open for writing where no file beside it can be made for want of space: changes go into the file at once.
+        """Open for writing without auxiliary files, for a full disk: changes go directly into the file.
 
-        A loss of power in the middle of a change would damage the file, so this is for making room alone. A reserve of
-        space instead would have to be a file of its own beside each database.
+        A power cut during a change would damage the file, so this mode is only for freeing space. Reserved space would
+        instead need another file beside each database.
 
         Raises:
-            Exception: `full`, if the file has to be upgraded or checked first, which takes space.
+            Exception: `full`, if the file must be upgraded or checked first, which needs space.
         """
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
@@ -195,7 +199,8 @@ class Database:
             if journal != "memory" or upgrade.check_version(connection, self.label) != upgrade.head():
                 raise full
             connection.execute("PRAGMA trusted_schema = ON")
-            # The file is of a mode now that needs no files beside it: others may read, and write in the same way.
+            # The file is now in a mode without auxiliary files: other processes may read it, and write in the same
+            # mode.
             connection.execute("PRAGMA locking_mode = NORMAL")
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             connection.execute("PRAGMA temp_store = MEMORY")
@@ -208,18 +213,18 @@ class Database:
         self.is_alone = True
 
     def work_alone(self) -> None:
-        """Go on without files beside the database, to make room on a full disk.
+        """Continue without auxiliary files, to free space on a full disk.
 
         Raises:
-            StoreFull: if others read.
+            StoreFull: if other threads are reading.
         """
         self._reopen(is_alone=True)
 
     def share_again(self) -> None:
-        """Open the file as usual again, after work without files beside it.
+        """Open the file normally again, after work without auxiliary files.
 
         Raises:
-            StoreFull: if the disk still has no space for that.
+            StoreFull: if the disk still lacks the space.
         """
         self._reopen(is_alone=False)
 
@@ -246,10 +251,10 @@ class Database:
         self._standing = standing if is_unnoticed else None
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
-        """Turn write-ahead logging on: readers never wait for the writer, nor the writer for them."""
+        """Turn write-ahead logging on, so that readers and the writer never wait for each other."""
         if connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
             return
-        # The switch needs the file for itself, and SQLite does not wait for that by its busy timeout.
+        # The switch needs exclusive access, for which SQLite does not wait with its busy timeout.
         deadline = time.monotonic() + self._busy_timeout_s
         while True:
             try:
@@ -265,14 +270,14 @@ class Database:
             return upgrade.check_version(connection, self.label)
 
     def _connect(self, uri: str) -> sqlite3.Connection:
-        # isolation_level None: transactions begin where we say so, not before the first change. Connections are used
-        # by one thread at a time, but not always by the one that opened them.
+        # isolation_level None: only explicit BEGIN starts a transaction, not the first change. Only one thread at a
+        # time uses a connection, but it need not be the opening thread.
         connection = sqlite3.connect(
             uri, uri=True, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
-        # Signals reach Python between two of its own steps alone: a long statement makes some.
+        # Python handles signals only between its own instructions, so a long statement calls this handler now and then.
         connection.set_progress_handler(lambda: 0, _STEPS_WITHOUT_PYTHON)
         return connection
 
@@ -280,10 +285,10 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The calling thread's connection for reading; SQLite's and the codecs' errors leave as ours.
+        """The calling thread's connection for reading; errors of SQLite and codecs are converted to ours.
 
         Raises:
-            StoreError: one of its kinds.
+            StoreError: a subclass, for such an error.
         """
         self.check_file()
         with self.write_lock, self.translated():
@@ -303,7 +308,7 @@ class Database:
                 raise self._changed()
 
     def _look_for_changes(self) -> None:
-        """Where SQLite does not notice them: begin anew, with connections that see what others have written since."""
+        """Open new connections if other processes have written and SQLite would not detect it."""
         if self._standing is None or self.path is None:
             return
         with self._readers_lock:
@@ -322,13 +327,13 @@ class Database:
         return StoreLocked("another program wrote to it while it was read", path=self.label, way_on="Try again.")
 
     def check_file(self, *, at_most_every_s: float = _LOOK_INTERVAL_S) -> None:
-        """See whether the file is still where it was opened.
+        """Check that the file is still at its path.
 
-        SQLite would not notice: a file that was deleted or replaced is still read and written through the open
-        descriptor, and what is written there is gone with the program.
+        SQLite would not detect this: a deleted or replaced file is still read and written through the open descriptor,
+        and writes are lost when the program ends.
 
         Raises:
-            StoreMissing: if it is gone, or another one is in its place.
+            StoreMissing: if the file is missing, or was replaced.
         """
         if self._file is None or self.path is None or time.monotonic() - self._looked_at < at_most_every_s:
             return
@@ -345,7 +350,7 @@ class Database:
         )
 
     def _reader(self) -> _Reader:
-        """The one of the calling thread; it counts as reading from here on."""
+        """The reader of the calling thread, which is counted as reading from now on."""
         thread = threading.current_thread()
         with self._readers_lock:
             if not self._is_open:
@@ -366,9 +371,9 @@ class Database:
             return reader
 
     def changes_by_others(self) -> object:
-        """Something that differs from what it was before whenever another connection has changed the file.
+        """A value that changes whenever another connection changes the file.
 
-        Of a file that is open for writing, the writing thread has to ask.
+        For a file open for writing, only the writing thread may call this.
         """
         if self.path is None:
             return None
@@ -383,7 +388,7 @@ class Database:
     # Closing
 
     def save_copy(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-        """Write all of it to another file; see `Store.save_copy`."""
+        """Write a complete copy to another file; see `Store.save_copy`."""
         target = Path(path).expanduser().absolute()
         if target == self.path:
             raise StoreError("a copy cannot take the place of its original", path=str(target))
@@ -402,14 +407,14 @@ class Database:
                 f"the copy cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
             ) from error
         except StoreFull as error:
-            # It is the copy that the user has to hear of, not the file that was read.
+            # The user must learn that the copy failed, not the reading.
             raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
         finally:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close all connections, the write connection last: it then folds the -wal file into the database."""
+        """Close all connections, the write connection last, which then merges the -wal file into the database."""
         with self._readers_lock:
             self._is_open = False
             readers, self._readers = [reader.connection for reader in self._readers.values()], {}
@@ -424,7 +429,7 @@ class Database:
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
-        """Turn errors of SQLite and the codecs raised inside into StoreError; others pass unchanged."""
+        """Convert errors of SQLite and the codecs raised inside to StoreError; others pass unchanged."""
         try:
             yield
         except (sqlite3.Error, CodecError, RowError, UnicodeDecodeError, MemoryError) as error:
@@ -434,7 +439,7 @@ class Database:
             raise explained from error
 
     def explain(self, error: Exception) -> Exception:
-        """The StoreError that says what an error of SQLite means for the user; our own bugs come back unchanged."""
+        """The StoreError that explains an error of SQLite to the user; our own bugs are returned unchanged."""
         if is_damage(error):
             return self._corrupt(str(error))
         if isinstance(error, MemoryError):
@@ -452,7 +457,7 @@ class Database:
         )
 
     def _mistaken(self, error: Exception) -> StoreError | None:
-        # A statement that SQLite cannot make sense of is a bug of ours, unless the tables are not those that we made.
+        # A statement that SQLite cannot compile is a bug of ours, unless the tables differ from ours.
         if self.path is None:
             return None
         try:
@@ -477,7 +482,7 @@ class Database:
         return blocked or StoreReadOnly("the file or its folder cannot be written", path=self.label, way_on=_ELSEWHERE)
 
     def _unopenable(self, error: Exception) -> StoreError:
-        # "Cannot open" is also what SQLite says when it may not make its -wal and -shm files.
+        # SQLite also reports "cannot open" if it may not create its -wal and -shm files.
         if self.path is not None and (sharing.in_the_way(self.path) or not os.access(self.path.parent, os.W_OK)):
             return self._unwritable(error)
         return StoreError(f"the file cannot be opened ({error})", path=self.label, way_on=_ELSEWHERE)
@@ -495,7 +500,7 @@ class Database:
         return StoreError(f"reading or writing failed ({error})", path=self.label, way_on=_ELSEWHERE)
 
     def _refused(self, error: Exception) -> StoreError | None:
-        if "immutable" in str(error):  # what our triggers say
+        if "immutable" in str(error):  # text of our triggers
             return RunClosed("the run is closed and takes no more data", path=self.label)
         return None
 
@@ -513,11 +518,11 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_PROTOCOL: Database._locked,
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
-"""What each primary result code of SQLite means here; a code that is missing is a bug of ours."""
+"""Explanation of each primary result code of SQLite; a missing code is a bug of ours."""
 
 
 class _Reader(NamedTuple):
-    """A connection for reading, and how the file stood when it was opened if SQLite does not notice changes."""
+    """A connection for reading, and the state of the file at its opening if SQLite does not detect changes."""
 
     connection: sqlite3.Connection
     standing: sharing.Standing | None
@@ -525,15 +530,15 @@ class _Reader(NamedTuple):
 
 
 def is_full(error: Exception) -> bool:
-    """True if an error of SQLite means that the disk has no space."""
-    # The second: its shared-memory file could not grow.
+    """True if an error of SQLite means that the disk is full."""
+    # The second condition: the shared-memory file could not grow.
     return primary_code(error) == sqlite3.SQLITE_FULL or (
         getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
     )
 
 
 def provide_folder(path: Path) -> None:
-    """Make the folder of a file that is to be written.
+    """Create the folder of a file to be written.
 
     Raises:
         StoreError: if `path` is itself a folder, or its folder cannot be created.
@@ -551,7 +556,7 @@ def provide_folder(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells the file at a path from any other; None if there is none, or its drive does not answer."""
+    """Identity of the file at a path; None if it is missing, or its drive does not answer."""
     try:
         status = path.stat()
     except OSError:
@@ -560,14 +565,14 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _check_header(path: Path) -> None:
-    """See at once whether an existing file is a SQLite database at all; an empty one will become one.
+    """Check if an existing file is a SQLite database; an empty file will become one.
 
     Raises:
         StoreError: if it cannot be read.
-        StoreCorrupt: if it is something else.
+        StoreCorrupt: if it is another kind of file.
     """
     try:
-        # The opening of a pipe would wait for somebody who writes.
+        # Opening a pipe would wait for a writer.
         if stat.S_ISFIFO(path.stat().st_mode) or stat.S_ISCHR(path.stat().st_mode):
             raise StoreError("it is not a regular file", path=str(path), way_on=_ELSEWHERE)
         with path.open("rb") as file:

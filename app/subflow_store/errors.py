@@ -1,4 +1,4 @@
-"""What the store raises when the world says no: each error names the file, what is wrong and a way on."""
+"""Errors of the store: each names the file, the problem and a remedy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ class StoreError(Exception):
     """Base of every error of the store that is not a bug.
 
     Attributes:
-        path: the database file, or None when the error concerns no file.
-        problem: what is wrong, as a clause without a full stop.
-        way_on: what the user can do now, as full sentences; may be empty.
+        path: the database file, or None if the error concerns no file.
+        problem: the problem, as a clause without a full stop.
+        way_on: remedy for the user, in full sentences; may be empty.
     """
 
     def __init__(self, problem: str, *, path: str | None = None, way_on: str = "") -> None:
@@ -30,7 +30,7 @@ class StoreReadOnly(StoreError):
 
 
 class StoreOlder(StoreReadOnly):
-    """The file was written by an older Subflow and has to be upgraded, where nothing may be written."""
+    """The file was written by an older Subflow and needs an upgrade, but may not be written."""
 
 
 class StoreLocked(StoreError):
@@ -42,7 +42,7 @@ class StoreCorrupt(StoreError):
 
 
 class StoreForeign(StoreError):
-    """The file is a sound SQLite database, but of another program."""
+    """The file is an intact SQLite database of another program."""
 
 
 class StoreNewer(StoreError):
@@ -50,7 +50,7 @@ class StoreNewer(StoreError):
 
 
 class StoreFull(StoreError):
-    """There is no space left for what was to be written."""
+    """The disk is too full for the data to be written."""
 
 
 class StoreMissing(StoreError):
@@ -58,11 +58,11 @@ class StoreMissing(StoreError):
 
 
 class RunNotFound(StoreError):
-    """No run or series has the id that was asked for."""
+    """No run or series has the requested id."""
 
 
 class RunClosed(StoreError):
-    """The run takes no more data: it was finished, or another process found its writer gone and closed it."""
+    """The run accepts no more data: it was finished, or another process closed it because its writer seemed dead."""
 
 
 class RunBusy(StoreError):

@@ -1,4 +1,4 @@
-"""Files that are made: under another name until they are whole, and for nobody else's eyes."""
+"""Creation of files: under a temporary name until they are complete, and readable only by the owner."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import uuid
 from pathlib import Path
 
 PRIVATE = 0o600
-"""Who may read and write a database that is made: its owner alone, as with all that tells of what somebody did."""
+"""Mode of new databases: only the owner may read and write them, because they reveal the owner's work."""
 
 
 def unused_sibling(path: Path) -> Path:
-    """A file name beside `path` that nobody uses, for a file that will take its place when complete."""
+    """An unused file name beside `path`, for a file that replaces `path` when complete."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file for a database, if there is none; SQLite gives its -wal and -shm files the same mode.
+    """Create an empty file for a database if it is missing; SQLite gives its -wal and -shm files the same mode.
 
     Raises:
-        OSError: if it cannot be made.
+        OSError: if the file cannot be created.
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
 
 
-# The store knows no simulator, whose `gate` has the same.
+# Repeated here, because the store must not import the simulator, whose `gate` has the same function.
 def is_there(path: Path) -> bool:
-    """True if a file or folder has this name; a text that is too long for a name has none."""
-    return os.path.exists(path)  # noqa: PTH110 - which raises for such a text
+    """True if a file or folder has this name; False for a text that is too long for a name."""
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises OSError for such a text
 
 
 def is_folder(path: Path) -> bool:

@@ -1,9 +1,9 @@
-"""Samples and events that a run appends, gathered into the blobs that are stored.
+"""Samples and events appended to a run, collected into the blobs to be stored.
 
 Samples become chunks, statistics and pyramids. Events become chunks, with an index of their places.
 
-Nothing here touches the database. All that is handed out as pending stays pending until `mark_stored`, so that a commit
-which failed can be tried again with nothing lost.
+This module does not access the database. Pending data stay pending until `mark_stored`, so that a failed commit can be
+repeated without loss.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from subflow_store.streams import StreamSpec
 from subflow_store.values import EventTable
 
 CHUNK_SAMPLES = 4096
-"""Samples in a chunk: 41 s at 100 Hz. Against one blob a series this costs 9 % in size and buys live append, reading a
-window without the rest, and that a crash loses only what was not yet committed."""
+"""Samples in a chunk: 41 s at 100 Hz. Compared with one blob per series this costs 9 % in size, but allows appending to
+a running series and reading a window separately. A crash loses only uncommitted data.
+"""
 
 PYRAMID_STEPS = {1: 64, 2: 4096}
-"""Samples that one group of each pyramid level covers. Both divide CHUNK_SAMPLES or equal it."""
+"""Samples per group at each pyramid level. Both divide CHUNK_SAMPLES or equal it."""
 
 
 class Statistics(NamedTuple):
-    """What is known of each column so far; NaN samples are left out, and None is where nothing is left."""
+    """Statistics of each column so far without NaN samples; None for a column of NaN only."""
 
     vmin: list[float | None]
     vmax: list[float | None]
@@ -41,9 +42,9 @@ class SampleIngest:
         self.n_samples = 0
         self.n_columns = n_columns
         self._codec = codec(SAMPLES)
-        self._tail = np.empty((n_columns, CHUNK_SAMPLES), np.float32)  # samples after the last whole chunk
-        self._full: list[tuple[int, list[bytes]]] = []  # whole chunks not stored yet: index, blob of each column
-        self._vmin: list[NDArray[np.float32]] = []  # level 1 of the pyramid of each whole chunk: [n_columns, groups]
+        self._tail = np.empty((n_columns, CHUNK_SAMPLES), np.float32)  # samples after the last complete chunk
+        self._full: list[tuple[int, list[bytes]]] = []  # complete chunks not stored yet: index, blob of each column
+        self._vmin: list[NDArray[np.float32]] = []  # level 1 of the pyramid of each complete chunk: [n_columns, groups]
         self._vmax: list[NDArray[np.float32]] = []
         self._least = np.full(n_columns, np.nan, np.float32)
         self._greatest = np.full(n_columns, np.nan, np.float32)
@@ -52,11 +53,11 @@ class SampleIngest:
 
     @property
     def pending_bytes(self) -> int:
-        """Size of the whole chunks not stored yet."""
+        """Size of the complete chunks not stored yet."""
         return sum(len(blob) for _, blobs in self._full for blob in blobs)
 
     def append(self, block: NDArray[np.float32]) -> None:
-        """Take samples up.
+        """Append samples.
 
         Args:
             block: float32 [n, n_columns].
@@ -80,7 +81,7 @@ class SampleIngest:
         return rows
 
     def mark_stored(self) -> None:
-        """What `pending_chunks` gave is stored."""
+        """Mark the data from `pending_chunks` as stored."""
         self._full.clear()
 
     def statistics(self) -> Statistics:
@@ -90,7 +91,7 @@ class SampleIngest:
         greatest = np.fmax(self._greatest, _reduce(np.fmax, tail))
         tail_sum, tail_count = _sum_and_count(tail)
         count = self._count + tail_count
-        with np.errstate(invalid="ignore"):  # 0 / 0 where a column has no number, and sums with both infinities
+        with np.errstate(invalid="ignore"):  # 0 / 0 in a column without numbers, and sums with both infinities
             mean = (self._sum + tail_sum) / count
         return Statistics(_numbers(least), _numbers(greatest), _numbers(mean))
 
@@ -121,7 +122,7 @@ def group(reduce: np.ufunc, columns: NDArray[np.float32], step: int) -> NDArray[
     """Reduce each run of `step` values along the last axis to one; the last run may be shorter.
 
     Args:
-        reduce: np.fmin or np.fmax, which leave NaN out unless there is nothing else.
+        reduce: np.fmin or np.fmax, which ignore NaN unless all values are NaN.
         columns: float32 [n_columns, n].
         step: values in a group.
 
@@ -138,7 +139,7 @@ def group(reduce: np.ufunc, columns: NDArray[np.float32], step: int) -> NDArray[
 
 
 def _reduce(reduce: np.ufunc, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The reduction of each column; NaN where it is empty."""
+    """The reduction of each column; NaN for an empty one."""
     if columns.shape[1] == 0:
         return np.full(columns.shape[0], np.nan, np.float32)
     reduced: NDArray[np.float32] = reduce.reduce(columns, axis=1)
@@ -146,7 +147,7 @@ def _reduce(reduce: np.ufunc, columns: NDArray[np.float32]) -> NDArray[np.float3
 
 
 def _sum_and_count(columns: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Sum and number of each column's values without NaN. Most columns have none, which is the fast way through."""
+    """Sum and number of each column's values without NaN. Columns without NaN take a fast path."""
     with np.errstate(invalid="ignore"):  # infinities of both signs
         total = columns.sum(axis=1, dtype=np.float64)
     count = np.full(len(columns), columns.shape[1], np.int64)
@@ -164,7 +165,7 @@ def _numbers(values: NDArray[np.float32] | NDArray[np.float64]) -> list[float | 
 
 
 EVENT_CHUNK = 4096
-"""Rows in a chunk: what is read at least for a single row, about 100 kB of a stream with twenty columns."""
+"""Rows in a chunk, the smallest unit of reading: about 100 kB for a stream with twenty columns."""
 
 
 class Span(NamedTuple):
@@ -178,7 +179,7 @@ class Span(NamedTuple):
 
 
 class PendingEvents(NamedTuple):
-    """Rows for three tables."""
+    """Rows for the three tables of events."""
 
     chunks: list[tuple[int, str, int, str, bytes]]
     """Chunk index, field, rows, codec, blob."""
@@ -190,12 +191,12 @@ class PendingEvents(NamedTuple):
 class _Chunk(NamedTuple):
     idx: int
     n: int
-    blobs: list[bytes]  # of each field
+    blobs: list[bytes]  # one blob per field
     spans: list[Span]
 
 
 def spans_of(idx: int, owners: NDArray[np.int32], time_ns: NDArray[np.int64]) -> list[Span]:
-    """The spans of a chunk, by the columns that every stream has."""
+    """The spans of a chunk, from the columns common to all streams."""
     order = np.argsort(owners, kind="stable")
     found, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
     first = np.minimum.reduceat(time_ns[order], starts)
@@ -210,27 +211,28 @@ class EventIngest:
     def __init__(self, spec: StreamSpec) -> None:
         """Start with no rows."""
         self._spec = spec
-        self._codecs: list[Codec] = []  # of each field; the first rows tell how wide those of several numbers are
+        self._codecs: list[Codec] = []  # one per field; the first rows determine the width of vectors
         self._names: dict[str, dict[str, int]] = {field: {} for field in spec.named}
         self._stored_names = dict.fromkeys(spec.named, 0)
-        self._tail: list[NDArray[Any]] = []  # rows after the last whole chunk, a column each; made with the first row
-        self._filled = 0  # of the tail
-        self._stored = 0  # of the tail
+        # rows after the last complete chunk, one array per column; made with the first row
+        self._tail: list[NDArray[Any]] = []
+        self._filled = 0  # rows in the tail
+        self._stored = 0  # stored rows in the tail
         self._next_chunk = 0
-        self._full: list[_Chunk] = []  # whole chunks not stored yet
+        self._full: list[_Chunk] = []  # complete chunks not stored yet
 
     @property
     def has_pending(self) -> bool:
-        """Whether there is anything to store."""
+        """True if rows are waiting to be stored."""
         return bool(self._full) or self._stored < self._filled
 
     @property
     def pending_bytes(self) -> int:
-        """Size of the whole chunks not stored yet."""
+        """Size of the complete chunks not stored yet."""
         return sum(len(blob) for chunk in self._full for blob in chunk.blobs)
 
     def append(self, table: EventTable) -> None:
-        """Take rows up."""
+        """Append rows."""
         if not self._tail:
             self._codecs = [codec_for(name, table[field]) for field, name in self._spec.fields.items()]
             self._tail = [np.empty(each.shape(EVENT_CHUNK), each.dtype) for each in self._codecs]
@@ -250,7 +252,7 @@ class EventIngest:
                 self._filled = self._stored = 0
 
     def pending(self) -> PendingEvents:
-        """What is to be stored. The last chunk may be partial and is replaced later."""
+        """Rows to store. The last chunk may be partial and is replaced later."""
         chunks = [*self._full, self._encoded()] if self._stored < self._filled else self._full
         return PendingEvents(
             [
@@ -267,22 +269,22 @@ class EventIngest:
         )
 
     def mark_stored(self) -> None:
-        """What `pending` gave is stored."""
+        """Mark the rows from `pending` as stored."""
         self._stored_names = {field: len(names) for field, names in self._names.items()}
         self._full.clear()
         self._stored = self._filled
 
     def _encoded(self) -> _Chunk:
-        """The tail as a chunk."""
+        """The tail encoded as a chunk."""
         columns = {field: tail[: self._filled] for field, tail in zip(self._spec.fields, self._tail, strict=True)}
         blobs = [each.encode(column) for each, column in zip(self._codecs, columns.values(), strict=True)]
         spans = spans_of(self._next_chunk, columns["owner"], columns["time_ns"])
         return _Chunk(self._next_chunk, self._filled, blobs, spans)
 
     def _renumbered(self, field: str, table: EventTable) -> NDArray[np.int32]:
-        """A column of names with the numbers that they have in this run instead of those that they have in the table.
+        """A column of names with the numbers of this run instead of those of the table.
 
-        Only names that occur get a number: a table may know many more.
+        Only names that occur get a number, because a table may contain many more.
         """
         names = self._names[field]
         used, where = np.unique(table[field], return_inverse=True)

@@ -1,9 +1,9 @@
-"""Is the process that writes a run still there? Each running run records who writes it; opening a store asks here.
+"""Check if the process that writes a run is still alive; each running run records its writer.
 
-On Linux the answer is certain for processes that this one can see: boot id, pid namespace, pid and the process's start
-time name a process once and for all, so neither a reused pid nor a reboot deceives. Where that is not to be had
-(another machine on a shared disk, another container, another system) the run's heartbeat decides. A lock held by
-the system would need a second file beside each database for as long as a run lasts.
+On Linux the answer is certain for processes visible to this one: boot id, pid namespace, pid and start time identify a
+process uniquely, despite reused pids and reboots. Elsewhere (another machine on a shared disk, another container,
+another operating system) the run's heartbeat decides. A lock of the system would need a second file beside each
+database for the duration of a run.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 HEARTBEAT_S = 10.0
-"""How often a living writer renews its heartbeat, also while its run is paused."""
+"""Interval at which a living writer renews its heartbeat, also while its run is paused."""
 
 STALE_S = 60.0
-"""A heartbeat older than this is that of a dead writer, where nothing better is known."""
+"""Age of a heartbeat beyond which its writer counts as dead, if no better information exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """Names one process among all machines and all time, as well as the system allows.
+    """Identifies one process among all machines and times, as far as the system allows.
 
     Attributes:
         host: host name.
@@ -41,10 +41,10 @@ class ProcessIdentity:
 
     @classmethod
     def from_document(cls, document: Any) -> ProcessIdentity:
-        """From what `dataclasses.asdict` made, and a file held since.
+        """The identity from the result of `dataclasses.asdict`, as read from a file.
 
         Raises:
-            ValueError: if it is no such document.
+            ValueError: if the document does not describe a process.
         """
         kinds = {"host": str, "boot": str, "pid": int, "started": str}
         if not isinstance(document, dict) or set(document) != set(kinds):
@@ -57,10 +57,10 @@ class ProcessIdentity:
         return cls(**document)
 
     def is_gone(self, heartbeat_age_s: float) -> bool:
-        """Whether this process has ended.
+        """True if this process has ended.
 
         Args:
-            heartbeat_age_s: seconds since it last renewed its heartbeat.
+            heartbeat_age_s: seconds since the last renewal of its heartbeat.
         """
         here = this_process()
         if self.host == here.host:
@@ -73,7 +73,7 @@ class ProcessIdentity:
 
 def this_process() -> ProcessIdentity:
     """The identity of the calling process."""
-    return _identity(os.getpid())  # asked anew each time: a forked child must not pass for its parent
+    return _identity(os.getpid())  # read anew each time, because a forked child differs from its parent
 
 
 @cache
@@ -82,7 +82,7 @@ def _identity(pid: int) -> ProcessIdentity:
 
 
 def _boot() -> str:
-    """Boot id and pid namespace, or "" where the system does not tell."""
+    """Boot id and pid namespace, or "" if the system does not provide them."""
     try:
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot_id}/{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -91,21 +91,21 @@ def _boot() -> str:
 
 
 def _start_ticks(pid: int) -> str:
-    """When a process started, in clock ticks since boot; "" if there is no such process (or no /proc)."""
+    """Start time of a process in clock ticks since boot; "" if the process does not exist (or without /proc)."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    # proc(5): the command name, in parentheses, may itself hold blanks and parentheses; field 3 follows the last one.
+    # proc(5): the command name in parentheses may contain blanks and parentheses; field 3 follows the last parenthesis.
     fields = stat.rpartition(")")[2].split()
     is_zombie = fields[0] == "Z"
     return "" if is_zombie else fields[22 - 3]
 
 
 def _is_pid_unused(pid: int) -> bool:
-    """Whether surely no process has this pid; False where the system cannot be asked."""
+    """True if certainly no process has this pid; False if the system cannot be queried."""
     if sys.platform == "win32":
-        return False  # os.kill(pid, 0) would send it a console event there
+        return False  # os.kill(pid, 0) would send a console event there
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

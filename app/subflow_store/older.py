@@ -1,4 +1,4 @@
-"""A database of an older version, upgraded because somebody asks for that."""
+"""Upgrade of an older database on request."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from subflow_store.upgrade import head
 
 
 class Upgraded(NamedTuple):
-    """What became of a file that was to be upgraded.
+    """Result of an upgrade.
 
     Attributes:
-        before: the version of its schema until then.
+        before: the old version of its schema.
         after: the version now.
-        backup: the copy of the file as it was; None if it was of this version.
+        backup: the copy of the old file; None if no upgrade was needed.
     """
 
     before: int
@@ -27,9 +27,9 @@ def upgrade_file(path: Path) -> Upgraded:
     """Upgrade a database to the schema of this version, if it is older.
 
     Raises:
-        StoreError: if it is missing, empty, none of ours, or cannot be upgraded; it is as it was then.
+        StoreError: if the file is missing, empty, not ours, or cannot be upgraded; it is then unchanged.
     """
-    # Which does not make a new one where there is none.
+    # Checks that the file exists, which opening for writing would create.
     Database(path, read_only=True, busy_timeout_s=BUSY_TIMEOUT_S, any_version=True).close()
     database = Database(path, read_only=False, busy_timeout_s=BUSY_TIMEOUT_S)
     database.close()

@@ -1,4 +1,4 @@
-"""What is carried on by a process for long, trainings and sweeps: where each stands, and who is at it."""
+"""State and process of long activities: trainings and sweeps."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ T = TypeVar("T")
 
 
 class ProcessStore:
-    """A table of them. All methods may be called from any thread."""
+    """A table of trainings or sweeps. Any thread may call its methods."""
 
     table: ClassVar[str]
-    """The table, which is also what one of them is called."""
+    """The name of the table, also used for one of its records in messages."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """For the store."""
+        """Use the database of the store."""
         self._database = database
         self._writing = writing
 
     def set_state(self, number: int, state: str, *, message: str = "", process: ProcessIdentity | None = None) -> None:
-        """Say where one of them stands.
+        """Set the state of a record.
 
         Args:
-            number: which.
+            number: number of the record.
             state: one of TRAINING_STATES.
             message: why it failed.
-            process: who carries it on; None: nobody.
+            process: process that carries it out, or None.
 
         Raises:
-            RunNotFound: if there is none of that number.
-            StoreError: if it cannot be written.
+            RunNotFound: if the number is unknown.
+            StoreError: if the state cannot be written.
         """
         self._change(number, state_columns(state, message, process))
 
     def rename(self, number: int, name: str) -> None:
-        """Give one of them another name.
+        """Rename a record.
 
         Raises:
-            RunNotFound: if there is none of that number.
-            StoreError: if it cannot be written.
+            RunNotFound: if the number is unknown.
+            StoreError: if the name cannot be written.
         """
         self._change(number, {"name": name})
 
     def delete(self, numbers: Iterable[int]) -> None:
-        """Remove them from the list; a training's folder and a sweep's runs stay. Unknown numbers are passed over.
+        """Delete records; a training's folder and a sweep's runs stay. Unknown numbers are ignored.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the records cannot be deleted.
         """
         rows = [(int(number),) for number in numbers]
         writer = self._writing()
@@ -103,7 +103,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 
 
 def state_columns(state: str, message: str, process: ProcessIdentity | None) -> dict[str, Any]:
-    """What a row says of where it stands."""
+    """Columns of a row for its state."""
     if state not in TRAINING_STATES:
         raise ValueError(f'"{state}" is not one of {", ".join(TRAINING_STATES)}')
     now = now_text()
@@ -118,21 +118,21 @@ def state_columns(state: str, message: str, process: ProcessIdentity | None) -> 
 
 
 def process_columns(prefix: str, process: ProcessIdentity | None) -> dict[str, Any]:
-    """What a row says of a process; None stands for nobody."""
+    """Columns of a row for a process; None means no process."""
     who = ProcessIdentity("", "", 0, "") if process is None else process
     return {f"{prefix}_{name}": getattr(who, name) for name in ("host", "boot", "pid", "started")}
 
 
 def read_state(table: str, fields: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
-    """A row by its columns; what is open is interrupted if its process has ended.
+    """A row as a dictionary by column; an open record whose process has ended is interrupted.
 
     Args:
-        table: that it is of.
-        fields: columns, at last process_host, process_boot and process_started, which are not in the answer.
+        table: table of the row.
+        fields: columns; process_host, process_boot and process_started follow them and are not in the result.
         row: the values.
 
     Raises:
-        RowError: if it is damaged.
+        RowError: if the row is damaged.
     """
     with row_of(table, table, row[0]):
         typed([row], *(_KINDS.get(name, str) for name in (*fields, "process_host", "process_boot", "process_started")))
@@ -151,7 +151,7 @@ def read_state(table: str, fields: Sequence[str], row: Sequence[Any]) -> dict[st
 
 
 def running_runs(connection: Connection) -> dict[int, tuple[ProcessIdentity, bool]]:
-    """The runs marked as running: the process that records each, and whether it has ended."""
+    """The runs marked as running: the process that records each, and a flag that it has ended."""
     now = datetime.now(UTC)
     query = (
         "SELECT id, heartbeat_at, writer_host, writer_boot, writer_pid, writer_started"
@@ -165,7 +165,7 @@ def running_runs(connection: Connection) -> dict[int, tuple[ProcessIdentity, boo
 
 
 def refuse_running(connection: Connection, run_ids: Collection[int], label: str) -> None:
-    """Let no run be deleted that is still being recorded.
+    """Refuse to delete runs that are still being recorded.
 
     Raises:
         RunBusy: if one of them is.

@@ -1,9 +1,9 @@
 """Queries of the store: runs with their forks, series, samples and pyramids, marks and other events.
 
-Forks, which runs branched off which, are read as `Store.forks` and written with the start of a run.
+`Store.forks` reads the relations of forks to their parent runs, which are written at the start of a run.
 
-Events are marks, decisions, monitor intervals and steps of agents. Marks are few and read whole. The other streams may
-have millions of rows: the index names the chunks with rows of an owner in a window of time, and only these are read.
+Events are marks, decisions, monitor intervals and steps of agents. Marks are few and read as a whole. The other streams
+may have millions of rows: an index gives the chunks with rows of an owner in a window of time, and only these are read.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _SELECT = f"SELECT run_id, {', '.join(_FIELDS)}, changes FROM run_fork"
 
 
 class ForkStore:
-    """The lineage of the runs of a store. All methods may be called from any thread."""
+    """The forks of runs in a store. Any thread may call its methods."""
 
     def __init__(self, database: Database) -> None:
-        """For the store."""
+        """Use the database of the store."""
         self._database = database
 
     def origin_of(self, run_id: int) -> RunFork | None:
-        """Where a run branched off another one; None if it has a beginning of its own.
+        """The fork from which a run began; None if it began at time zero.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -63,7 +63,7 @@ class ForkStore:
         return None if row is None else _fork(row)
 
     def of(self, run_id: int) -> dict[int, RunFork]:
-        """The runs that branched off a run, by number, the oldest first; deleted ones are not in it.
+        """The forks of a run by number, oldest first, without deleted ones.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -77,13 +77,13 @@ class ForkStore:
 
 
 def forks_between(reader: Connection, first: int, last: int) -> dict[int, RunFork]:
-    """The forks among the runs of these numbers, deleted ones too."""
+    """The forks among the runs in this range of numbers, including deleted ones."""
     rows = reader.execute(f"{_SELECT} WHERE run_id BETWEEN ? AND ?", (first, last)).fetchall()
     return {row[0]: _fork(row) for row in rows}
 
 
 def insert_fork(connection: Connection, run_id: int, fork: RunFork | None) -> None:
-    """Note where a run branches off; nothing if it has a beginning of its own."""
+    """Store the origin of a fork; does nothing for None."""
     if fork is not None:
         changes = json.dumps(fork.changes, ensure_ascii=False)
         insert(
@@ -104,9 +104,9 @@ def _fork(row: Sequence[Any]) -> RunFork:
 
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
 _ROUNDING = 1e-6  # in samples
-_NO_DOCUMENTS = (None, None, None)  # scenario_text, summary and machine in a list
+_NO_DOCUMENTS = (None, None, None)  # in a list: scenario_text, summary and machine
 
-# RunRow's fields up to the documents, in their order.
+# Fields of RunRow before the documents, in their order.
 _RUN_FIELDS = RunRow._fields[: RunRow._fields.index("deleted")]
 _SELECT_RUNS = f"SELECT {', '.join(_RUN_FIELDS)}, deleted_at IS NOT NULL FROM run"
 _SEED = RunRow._fields.index("seed")
@@ -137,18 +137,18 @@ def list_runs(
     offset: int,
     gone: frozenset[int],
 ) -> tuple[list[RunRow], list[Damage]]:
-    """The runs that meet all conditions, newest first, and what of them cannot be read.
+    """The runs that meet all conditions, newest first, and the damaged ones.
 
-    A damaged row costs the others nothing: if the list cannot be read as a whole, it is read run by run. Where that
-    finds none either, the damage is raised.
+    A damaged row does not affect the others: if the list cannot be read at once, it is read run by run. If this finds
+    no run either, the damage is raised.
 
     Args:
         reader: the connection.
-        conditions: which runs.
-        include_deleted: whether deleted runs are listed too.
-        limit: how many at most.
-        offset: how many to skip.
-        gone: runs which the file says are running, but which are known to be interrupted.
+        conditions: conditions on the runs.
+        include_deleted: whether deleted runs are included.
+        limit: largest number of runs.
+        offset: number of runs to skip.
+        gone: runs marked as running in the file, but known to be interrupted.
     """
     keys = value_keys(reader) if any(condition.is_recorded for condition in conditions) else {}
     status = f"iif(id IN ({', '.join(map(str, gone))}), 'interrupted', status)" if gone else "status"
@@ -179,11 +179,11 @@ def list_runs(
 
 
 def known_numbers(reader: Connection, table: str) -> set[int]:
-    """The numbers of all runs, trainings or sweeps that some part of a damaged database knows of."""
+    """The numbers of all runs, trainings or sweeps that occur in any part of a damaged database."""
     return {number for query in _NUMBERS_OF[table] for number in _until_damage(reader, query)}
 
 
-# From both ends of the table, which a damaged page divides, and from the indexes of what belongs to each.
+# Queries from both ends of the table, which a damaged page divides, and from indexes of dependent tables.
 _NUMBERS_OF = {
     "run": (
         "SELECT id FROM run ORDER BY id",
@@ -212,11 +212,11 @@ def _until_damage(reader: Connection, query: str) -> Iterator[int]:
             if isinstance(number, int) and number > 0:
                 yield number
     except sqlite3.Error:
-        return  # what is not found this way is by another
+        return  # another query may find the rest
 
 
 def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | None:
-    """One run with its documents, or None."""
+    """One run with its documents; None if it does not exist."""
     rows = _run_rows(reader, reader.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchall(), gone)
     if not rows:
         return None
@@ -234,10 +234,10 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """A document.
+    """A JSON document.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if the text is not a JSON object.
     """
     document = json.loads(text)
     if not isinstance(document, dict):
@@ -246,10 +246,10 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def summary_document(text: str) -> dict[str, Any]:
-    """A summary, of which flows, their subflows and links are lists of objects as far as it has them.
+    """A summary document, after a check that flows, subflows and links are lists of objects if present.
 
     Raises:
-        ValueError: if they are anything else.
+        ValueError: if one of them has another type.
     """
     summary = json_object(text)
     flows = _objects(summary, "flows")
@@ -268,13 +268,13 @@ def _objects(owner: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
 
 
 def value_keys(reader: Connection) -> dict[str, int]:
-    """The keys of recorded values, with their numbers in the database."""
+    """The keys of recorded values with their numbers in the database."""
     with row_of("value_key"):
         return dict(typed(reader.execute("SELECT key, id FROM value_key ORDER BY key").fetchall(), str, int))
 
 
 def read_values(reader: Connection, key: str) -> dict[int, float | str]:
-    """What each run has recorded under a key: the number, or the text of what is none."""
+    """The recorded value of each run under a key: the number, or else the text."""
     query = (
         "SELECT run_id, coalesce(number, text) FROM run_value"
         " WHERE key_id = (SELECT id FROM value_key WHERE key = ?) AND coalesce(number, text) IS NOT NULL"
@@ -284,11 +284,11 @@ def read_values(reader: Connection, key: str) -> dict[int, float | str]:
 
 
 def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, list[dict[str, float]]]:
-    """The numbers that the runs have recorded of their flows, by run: a table of numbers by name for each flow.
+    """The recorded numbers of flows by run: for each flow, a dictionary of numbers by name.
 
     Args:
         reader: the connection.
-        names: of the figures, as in the summary. Subflows do not count.
+        names: names of the figures in the summary. Subflows are excluded.
     """
     owners: dict[int, tuple[str, str]] = {}
     for key, number in value_keys(reader).items():
@@ -308,13 +308,13 @@ def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, li
 
 
 def _is_subflow(owner: str, owners: Collection[str]) -> bool:
-    """True for a number behind a flow of the same run; a slash alone may belong to the name of a measurement."""
+    """True for a number after the name of a flow in the same run; a measurement's name may also contain a slash."""
     flow, slash, number = owner.rpartition("/")
     return bool(slash) and flow in owners and number.isascii() and number.isdigit()
 
 
 def list_tags(reader: Connection) -> list[str]:
-    """The tags of all runs that are not deleted, sorted."""
+    """The tags of all runs except deleted ones, sorted."""
     query = "SELECT DISTINCT tag FROM run_tag JOIN run ON run.id = run_id WHERE deleted_at IS NULL ORDER BY tag"
     with row_of("run_tag"):
         return [tag for (tag,) in typed(reader.execute(query).fetchall(), str)]
@@ -332,7 +332,7 @@ def list_series(reader: Connection, run_id: int) -> list[SeriesInfo]:
 
 
 def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
-    """The samples with t_from_s <= t <= t_to_s, or None if there is no such series."""
+    """The samples with t_from_s <= t <= t_to_s; None if the series does not exist."""
     row = reader.execute("SELECT t0_s, dt_s, codec, chunk_samples FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
         return None
@@ -353,10 +353,10 @@ def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_t
 
 
 def read_pyramid(reader: Connection, series_id: int, level: int) -> PyramidData | None:
-    """A level of a series' pyramid, or None if there is no such series.
+    """A level of a series' pyramid; None if the series does not exist.
 
-    Where it is not stored (the run is still running, was interrupted, or is too short for this level to be worth
-    it), it is worked out of the level below, at last of the samples.
+    A level that is not stored (because the run is running, was interrupted, or is too short) is computed from the level
+    below, and finally from the samples.
     """
     row = reader.execute("SELECT t0_s, dt_s FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
@@ -399,9 +399,9 @@ def decode(table: str, codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> 
 
 
 def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[float], int]) -> int:
-    """The first sample at or after a time (math.ceil), or the last at or before it (math.floor); at least -1.
+    """Index of the first sample at or after a time (math.ceil), or of the last before it (math.floor); at least -1.
 
-    A time that differs from a sample's by rounding alone, like 0.1 + 0.2 from 0.3, counts as that sample's.
+    A time that differs from a sample's only by rounding, like 0.1 + 0.2 from 0.3, counts as that sample's.
     """
     index = min(max((t_s - t0_s) / dt_s, -1.0), _AFTER_ALL - 1.0)
     nearest = round(index)
@@ -413,10 +413,10 @@ def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[floa
 
 
 def _run_rows(reader: Connection, rows: Sequence[Sequence[Any]], gone: frozenset[int]) -> list[RunRow]:
-    """Rows of `_SELECT_RUNS` with their tags and forks, read in one go: asking for each run takes as long again."""
+    """Rows of `_SELECT_RUNS` with their tags and forks, read together, which halves the time."""
     if not rows:
         return []
-    # The rows are in order of their numbers, so one stretch of the tags' table holds those of all of them.
+    # The rows are in order of their numbers, so one range of the tags' table contains the tags of all of them.
     bounds = sorted((rows[0][0], rows[-1][0]))
     tags: dict[int, list[str]] = {}
     found = reader.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds).fetchall()
@@ -452,7 +452,7 @@ _EVER_NS = (1 << 63) - 1
 
 
 def read_marks(reader: Connection, run_id: int) -> MarkTable:
-    """The marks of a run by time; those of the same instant stay in the order in which they were added."""
+    """The marks of a run by time; marks of the same instant stay in the order in which they were added."""
     marks = _read_chunks(reader, run_id, MARK, None)
     marks = marks.select(np.argsort(marks["time_ns"], kind="stable"))
     return MarkTable(
@@ -485,11 +485,11 @@ def read_window(
 def read_around(
     reader: Connection, run_id: int, spec: StreamSpec, owner: str, t_ns: int, before: int, after: int
 ) -> EventTable:
-    """The last rows of an owner at or before a time, `before` of them at most, and the first ones after it."""
+    """The last `before` rows of an owner at or before a time, and the first `after` rows after it."""
     key = (run_id, spec.name, _owner_number(reader, run_id, spec, owner))
     where = "FROM event_span WHERE run_id = ? AND stream = ? AND owner = ?"
     chunks: list[int] = []
-    # Of the chunk that the time falls into it is not known how many rows are on which side: one at least.
+    # The chunk around the time has an unknown number of rows on each side, at least one.
     spans = reader.execute(f"SELECT idx, n {where} AND t_first_ns <= ? ORDER BY idx DESC", (*key, t_ns))
     chunks += _enough(spans, before)
     spans = reader.execute(f"SELECT idx, n {where} AND t_last_ns > ? ORDER BY idx", (*key, t_ns))
@@ -500,7 +500,7 @@ def read_around(
 
 
 def read_extents(reader: Connection, run_id: int, spec: StreamSpec) -> dict[str, EventExtent]:
-    """How much there is of each owner, by name, in the order in which these were numbered."""
+    """Number and time range of the rows of each owner, by name, in the order of the owners' numbers."""
     rows = reader.execute(
         "SELECT name, sum(n), min(t_first_ns), max(t_last_ns)"
         " FROM event_span JOIN event_name USING (run_id, stream)"
@@ -512,7 +512,7 @@ def read_extents(reader: Connection, run_id: int, spec: StreamSpec) -> dict[str,
 
 
 def _enough(spans: Iterable[tuple[int, int]], wanted: int) -> list[int]:
-    """The first chunks of these that hold `wanted` rows for certain, if only one row of the very first counts."""
+    """The first chunks that certainly contain `wanted` rows, if only one row of the first chunk counts."""
     chunks: list[int] = []
     certain = 0
     for idx, n in spans:
@@ -543,7 +543,7 @@ def _read_chunks(reader: Connection, run_id: int, spec: StreamSpec, chunks: Iter
     with row_of("event_chunk", "run", run_id):
         rows = typed(rows, str, str, int, bytes)
         for field, codec_name in spec.fields.items():
-            # Each row names its own codec; chunks of one stream may differ in it.
+            # Each row names its codec, because chunks of one stream may differ in it.
             parts = [
                 decode("event_chunk", name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field
             ]
@@ -557,12 +557,12 @@ def _read_chunks(reader: Connection, run_id: int, spec: StreamSpec, chunks: Iter
 
 
 def _unknown(kind: Codec, n: int) -> NDArray[Any]:
-    """A column that the version which wrote the run did not have yet."""
+    """A column for runs of versions that did not record it."""
     return np.full(kind.shape(n), np.nan if kind.dtype.kind == "f" else 0, kind.dtype)
 
 
 def _owner_number(reader: Connection, run_id: int, spec: StreamSpec, owner: str) -> int | None:
-    """What stands for an owner in the stream; None, which equals nothing in SQL, if it has no row there."""
+    """The number of an owner in the stream; None, which equals nothing in SQL, if it has no row there."""
     row = reader.execute(
         "SELECT idx FROM event_name WHERE run_id = ? AND stream = ? AND field = 'owner' AND name = ?",
         (run_id, spec.name, owner),

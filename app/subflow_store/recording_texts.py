@@ -1,4 +1,4 @@
-"""Texts of scenarios with recordings, and with hashes in their place; the window shows those without a database."""
+"""Scenario texts with recordings, or with hashes in their place; usable without a database, e.g. by the window."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-# The store knows no simulator, whose form of a recording this repeats; a test compares the two.
+# Repeats the simulator's form of a recording, because the store must not import the simulator; a test compares the two.
 _CONTENT = re.compile(r'"(packed:[^"\\\n]{1000,})"')
 NAMED = re.compile(r'"packed#([0-9a-f]{64})"')
 
 
 def folded(text: str) -> tuple[str, dict[str, str]]:
-    """A text with hashes in place of recordings, and what these stand for."""
+    """A text with hashes in place of recordings, and the recordings by hash."""
     contents: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
@@ -24,10 +24,10 @@ def folded(text: str) -> tuple[str, dict[str, str]]:
 
 
 def unfolded(text: str, contents: Mapping[str, str]) -> str:
-    """A text with these recordings in place of their hashes; hashes of others stay."""
+    """A text with these recordings in place of their hashes; other hashes stay."""
     return NAMED.sub(lambda found: f'"{contents[found[1]]}"' if found[1] in contents else found[0], text)
 
 
 def hash_of(content: str) -> str:
-    """What names a recording."""
+    """The hash that names a recording."""
     return hashlib.sha256(content.encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""Recordings that scenarios follow, each stored once: the text of a scenario names one by the hash of its content.
+"""Recordings that scenarios follow, each stored once: the text of a scenario names a recording by its hash.
 
-A scenario that has left its files holds what was recorded as one long text, ``content = "packed:..."``. In the database
-``content = "packed#..."`` names its hash instead, and the recording is stored beside it for all that need it. Reading a
-text restores it whole. If the content is lost, the hash stays, and the reader of scenarios reports that.
+A scenario separated from its files contains each recording as one long text, ``content = "packed:..."``. In the
+database ``content = "packed#..."`` contains its hash instead, and the recording is stored once for all owners. Reading
+a text restores the content. If the content is lost, the hash stays, and the reader of scenarios reports that.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from subflow_store.damage import is_damage
 from subflow_store.recording_texts import NAMED, hash_of
 
 _MOST_BYTES = 1 << 28
-_LEVEL = 1  # the text is compressed already: what is left to win is that it has but 85 letters
+_LEVEL = 1  # the text is compressed already; only its alphabet of 85 letters leaves something to save
 
 
 def keep_all(connection: Connection, owner: str, number: int, contents: Mapping[str, str]) -> None:
-    """Store what a text of a run, training or sweep names.
+    """Store the recordings named in a text of a run, training or sweep.
 
     Args:
-        connection: to write by.
+        connection: connection for writing.
         owner: "run", "training" or "sweep".
-        number: which of these.
-        contents: as `folded` found them.
+        number: number of the owner.
+        contents: recordings by hash, from `folded`.
     """
     for digest, content in contents.items():
         if not _link(connection, owner, number, digest):
@@ -37,13 +37,13 @@ def keep_all(connection: Connection, owner: str, number: int, contents: Mapping[
 
 
 def keep(connection: Connection, owner: str, number: int, digest: str, data: bytes) -> None:
-    """Store a recording that another database has."""
+    """Store a compressed recording from another database."""
     connection.execute("INSERT INTO recording (hash, data) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", (digest, data))
     _link(connection, owner, number, digest)
 
 
 def _link(connection: Connection, owner: str, number: int, digest: str) -> bool:
-    """Whether the recording is there already, which is now needed by one more."""
+    """Link an owner to a recording; returns False if the recording is not stored yet."""
     statement = (
         f"INSERT INTO {owner}_recording ({owner}_id, recording_id) SELECT ?, id FROM recording WHERE hash = ?"
         " ON CONFLICT DO NOTHING"
@@ -53,7 +53,7 @@ def _link(connection: Connection, owner: str, number: int, digest: str) -> bool:
 
 
 def restored(reader: Connection, text: str) -> str:
-    """A text with the recordings that it names; of one that is lost the hash stays."""
+    """A text with its recordings restored; the hash of a lost recording stays."""
 
     def content(found: re.Match[str]) -> str:
         try:
@@ -69,7 +69,7 @@ def restored(reader: Connection, text: str) -> str:
 
 
 def decoded(data: object, digest: str) -> str | None:
-    """The text of a stored recording; None if it is not what was written."""
+    """The text of a stored recording; None if it is damaged."""
     try:
         if not isinstance(data, bytes) or not 0 < zstandard.frame_content_size(data) <= _MOST_BYTES:
             return None

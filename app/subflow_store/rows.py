@@ -1,7 +1,7 @@
-"""Rows by their columns: statements that insert and change one at a time, and the form of values in them.
+"""Rows by column name: statements that insert and change one row, and the stored form of values.
 
-Names, notes and tags may come from other people's files: they are stored as words and nothing else. Documents are
-stored as strict JSON.
+Names, notes and tags may come from files of other people, so they are stored as plain text. Documents are stored as
+strict JSON.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import Any
 
-# Controls of terminals, half characters, and what turns the direction of writing over the rest of a line.
+# Terminal controls, surrogates, and characters that change the writing direction.
 CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _IN_LINES = re.compile(rf"[{CONTROLS}]")
 _IN_A_LINE = re.compile(rf"[{CONTROLS}\t\n\u2028\u2029]+")
 
 
 def plain_line(text: str) -> str:
-    """The text on one line, with a space for what is not a character to be read."""
+    """The text on one line, with a space for each group of unprintable characters."""
     return _IN_A_LINE.sub(" ", text).strip()
 
 
 def plain_lines(text: str) -> str:
-    """The text with its lines and tabs, without what is not a character to be read."""
+    """The text with its lines and tabs, without unprintable characters."""
     return _IN_LINES.sub("", text.replace("\r\n", "\n"))
 
 
@@ -46,7 +46,7 @@ def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> int:
 
 
 def upsert(table: str, keys: str, values: str) -> str:
-    """The statement that stores rows in place of those of the same keys: columns of the keys, then the others."""
+    """A statement that inserts rows or replaces those with the same keys: columns of the keys, then the others."""
     n = f"{keys}, {values}".count(",") + 1
     changes = ", ".join(f"{name} = excluded.{name}" for name in values.split(", "))
     return (
@@ -56,7 +56,7 @@ def upsert(table: str, keys: str, values: str) -> str:
 
 
 def update(connection: Connection, table: str, number: int, values: Mapping[str, Any]) -> None:
-    """Change columns of the row of a number."""
+    """Change columns of the row with a number."""
     changes = ", ".join(f"{name} = ?" for name in values)
     connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*_plain(table, values), number))
 
@@ -69,29 +69,29 @@ def _plain(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def signed(seed: int) -> int:
-    """A seed, unsigned 64 bit, as the signed number of the same bits that stands for it in a row."""
+    """A seed, unsigned 64 bit, as the signed number with the same bits for storage."""
     if not 0 <= seed < _SEEDS:
         raise ValueError(f"seed {seed} is not from 0 to 2**64 - 1")
     return seed - _SEEDS if seed >= _SEEDS // 2 else seed
 
 
 def unsigned(stored: int) -> int:
-    """The seed that a signed number of a row stands for."""
+    """The seed of a stored signed number."""
     return stored % _SEEDS
 
 
 def now_text() -> str:
-    """This time of day as rows have it: ISO 8601, UTC."""
+    """The current time in the form of stored times: ISO 8601, UTC."""
     return datetime.now(UTC).isoformat()
 
 
 def time_of(stored: str | None) -> datetime | None:
-    """The time of day that a row has."""
+    """The time of day from a stored text."""
     return None if stored is None else datetime.fromisoformat(stored)
 
 
 def age_s(now: datetime, heartbeat_at: object) -> float:
-    """How long ago a heartbeat was; one that is damaged was never."""
+    """Seconds since a heartbeat; infinite for a damaged one."""
     try:
         return (now - datetime.fromisoformat(str(heartbeat_at))).total_seconds()
     except (ValueError, TypeError):
@@ -99,7 +99,7 @@ def age_s(now: datetime, heartbeat_at: object) -> float:
 
 
 def strict_json(document: Mapping[str, Any]) -> str:
-    """A document as strict JSON: what JSON cannot say, NaN and infinities, becomes null."""
+    """A document as strict JSON: NaN and infinities become null."""
     return json.dumps(_finite(document), allow_nan=False, ensure_ascii=False)
 
 

@@ -1,12 +1,12 @@
-"""Records of a run, flattened to keys and values, with the figures of its headline and the machine that it ran on.
+"""Values of a run by key for searches, its headline figures, and the machine on which it ran.
 
-Runs can be found and listed by any of the values. Keys are dotted as people write them: parameters as in the scenario
-file (``links.wifi.loss``, ``flows.download.controller``), figures as in the summary (``flows.download.goodput_bps``,
+Runs can be found and listed by any of the values. Keys are dotted: parameters as in the scenario file
+(``links.wifi.loss``, ``flows.download.controller``), figures as in the summary (``flows.download.goodput_bps``,
 ``fairness.jain``). The owner's name includes the subflow or the direction of a link, as in traces
 (``flows.download/1.loss_ratio``, ``links.wifi/forward.utilisation``).
 
-The table is an index of the documents and can be made of them again. A key once released keeps its meaning; a change
-of it needs a migration that fills the table anew.
+The table is an index of the documents and can be rebuilt from them. A released key keeps its meaning; a change needs a
+migration that fills the table again.
 
 The headline has the few figures of the summary that the list of runs shows and sorts by. The machine is recorded to
 make a result reproducible.
@@ -29,7 +29,9 @@ from typing import Any, NamedTuple
 from subflow_store.recording_texts import folded
 
 LONGEST_TEXT = 200
-"""Characters of a text that are recorded: nobody looks for a run by more, and embedded tables would fill the file."""
+"""Largest number of recorded characters of a text: longer texts are useless for searches, and embedded tables would
+fill the file.
+"""
 
 UNITS: Mapping[str, float] = {
     "": 1.0,
@@ -50,16 +52,17 @@ UNITS: Mapping[str, float] = {
     "GB": 1e9,
     "pkt": 1.0,
 }
-"""What the units of scenario files are worth. The store knows no simulator, whose table this repeats; a test compares
-the two."""
+"""Values of the units of scenario files in SI units. The store must not import the simulator, whose table this repeats;
+a test compares the two.
+"""
 
 _QUANTITY = re.compile(r"\s*([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)\s*([^\d\s]\S*)?\s*\Z", re.ASCII)
 
-# Of scripts a digest tells which text it was: nobody looks for one by its first characters, which most have in common.
+# A script is recorded as a digest, because most scripts begin with the same characters.
 _SCRIPT = re.compile(r"(?:controllers|schedulers)\.[^.]+\.content\Z")
 _DIGITS = 8
 
-# Where things are drawn says nothing about a run, and the rest of these the list of runs has columns for.
+# Keys that describe only the drawing, or for which the list of runs has columns.
 _NOT_PARAMETERS = ("format", "name", "description", "nodes", "notes")
 _NOT_FIGURES = ("scenario", "name", "seed", "signature", "subflows", "path", "direction", "flows", "links")
 
@@ -68,10 +71,10 @@ class RunValue(NamedTuple):
     """One recorded value.
 
     Attributes:
-        key: dotted.
-        number: in SI units; None for what is not a number.
-        text: as it was written, where it was text.
-        name: the end of the key behind the name of a flow or a link, which may be any text; empty: all of it.
+        key: dotted key.
+        number: number in SI units; None for other values.
+        text: the text as written; None for other values.
+        name: end of the key after the name of a flow or a link, which may be any text; empty: the whole key.
     """
 
     key: str
@@ -81,7 +84,7 @@ class RunValue(NamedTuple):
 
 
 def parameter_values(scenario_text: str) -> list[RunValue]:
-    """The parameters that a scenario file names; nothing of a text that is not TOML, which is stored all the same."""
+    """The parameters in a scenario file; empty for a text that is not TOML, which is stored nevertheless."""
     try:
         document = tomllib.loads(folded(scenario_text)[0])
     except tomllib.TOMLDecodeError:
@@ -92,7 +95,7 @@ def parameter_values(scenario_text: str) -> list[RunValue]:
 
 
 def figure_values(summary: Mapping[str, Any]) -> list[RunValue]:
-    """The figures of a summary document; what is null there has no value."""
+    """The figures of a summary document, without null values."""
     values = [value for name, entry in summary.items() if name not in _NOT_FIGURES for value in _flattened(name, entry)]
     for flow in _entries(summary.get("flows")):
         owner = f"flows.{flow.get('name', '')}"
@@ -145,7 +148,7 @@ def _list_text(entry: Any) -> str:
 
 
 def _entries(value: Any) -> list[Mapping[str, Any]]:
-    """The tables of a list, whatever else a summary of another version has there."""
+    """The tables of a list; empty if a summary of another version has another type there."""
     return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list | tuple) else []
 
 
@@ -158,7 +161,7 @@ def _finite(value: float) -> float | None:
 
 
 class Headline(NamedTuple):
-    """Figures of a whole run; None where the summary has none."""
+    """Figures of a whole run; None if the summary lacks them."""
 
     wall_s: float | None
     packets: int | None
@@ -170,10 +173,10 @@ class Headline(NamedTuple):
 
 
 def headline(summary: Mapping[str, Any]) -> Headline:
-    """Read them out of a summary document, as `subflow run --json` prints it.
+    """Extract the headline from a summary document, as printed by `subflow run --json`.
 
     Args:
-        summary: may lack any of its parts, as that of a failed run does.
+        summary: a summary; any part may be missing, as in a failed run.
     """
     flows = summary.get("flows") or ()
     goodputs = [flow["goodput_bps"] for flow in flows if flow.get("goodput_bps") is not None]
@@ -200,7 +203,7 @@ def describe_machine() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The processor's marketing name where the system tells it, else its architecture."""
+    """The processor's marketing name if the system provides it, else its architecture."""
     try:
         with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
             for line in lines:

@@ -1,6 +1,6 @@
-"""A running run: start -> columns -> blocks and events -> finish.
+"""Storage of a running run: start -> columns -> blocks and events -> finish.
 
-`RunWriter` is the side of the caller. On the writing thread, `RunStream` takes samples and events up in memory, commits
+`RunWriter` is used by the caller. On the writing thread, `RunStream` collects samples and events in memory, commits
 them, and closes the run.
 """
 
@@ -34,11 +34,11 @@ from subflow_store.writer import Writer
 
 
 class RunWriter:
-    """Stores a run while it runs. `Store.start_run` makes it; one thread at a time may use it.
+    """Stores a run during the run. Made by `Store.start_run`; only one thread at a time may use it.
 
-    Appending returns at once: the store's own thread encodes and commits. What was committed survives a crash of the
-    program, and the run then shows as interrupted. If storing fails, the next `append`, `add_marks`,
-    `add_events`, `flush` or `finish` raises that failure; the data is the caller's still, to be saved elsewhere.
+    Appending returns at once: the store's thread encodes and commits. Committed data survive a crash of the program,
+    and the run then counts as interrupted. If storing fails, the next `append`, `add_marks`, `add_events`, `flush` or
+    `finish` raises the error; the caller still has the data and may save it elsewhere.
 
     As a context manager it marks the run as interrupted unless `finish` was called.
 
@@ -49,27 +49,27 @@ class RunWriter:
     def __init__(
         self, store: object, writer: Writer, stream: RunStream, run_id: int, n_columns: int, label: str
     ) -> None:
-        """For the store."""
+        """Use a stream that the store has added to its writer."""
         self.run_id = run_id
-        self._store = store  # it closes itself when nobody holds it, which must not happen before the run has ended
+        self._store = store  # this reference keeps the store open until the run has ended
         self._writer = writer
         self._stream = stream
         self._n_columns = n_columns
         self.n_samples = 0  # samples appended so far, of each column
         self._label = label
-        self._latest_ns: dict[str, int] = {}  # time of the last row of each event stream
-        self._widths: dict[str, list[tuple[int, ...]]] = {}  # of its columns
+        self._latest_ns: dict[str, int] = {}  # time of the last row in each event stream
+        self._widths: dict[str, list[tuple[int, ...]]] = {}  # shapes of the columns
         self._is_open = True
 
     def append(self, first_sample: int, block: ArrayLike) -> None:
         """Append samples of all columns.
 
         Args:
-            first_sample: index of the block's first sample: as many as were appended before.
+            first_sample: index of the block's first sample, i.e. the number of samples appended before.
             block: float32 [n_samples, n_columns], columns in the order given to `start_run`; it is copied.
 
         Raises:
-            ValueError: if the block does not follow the last one or has another number of columns.
+            ValueError: if the block does not continue the last one or has another number of columns.
             StoreError: if the run is closed, or storing an earlier block has failed.
         """
         values = np.array(block, np.float32, order="C")
@@ -86,10 +86,10 @@ class RunWriter:
         """Append marks.
 
         Args:
-            rows: (time_ns, owner, kind, value) each.
+            rows: tuples (time_ns, owner, kind, value).
 
         Raises:
-            StoreError: if the run is closed, or storing something earlier has failed.
+            StoreError: if the run is closed, or storing earlier data has failed.
         """
         self._post(MARK, table_of_marks(rows))
 
@@ -98,11 +98,11 @@ class RunWriter:
 
         Args:
             stream: "decision", "interval" or "agent".
-            table: all columns of that stream, in order of time and from the last row before on; they are copied.
+            table: all columns of that stream, in order of time and not before the last appended row; they are copied.
 
         Raises:
-            ValueError: if a column is missing, unknown or of another length or width, or the order is not kept.
-            StoreError: if the run is closed, or storing something earlier has failed.
+            ValueError: if a column is missing, unknown or of another length or width, or times decrease.
+            StoreError: if the run is closed, or storing earlier data has failed.
         """
         spec = STREAMS[stream]
         if set(table.columns) != set(spec.fields) or set(table.names) != set(spec.named):
@@ -129,10 +129,10 @@ class RunWriter:
         self._post(spec, copied)
 
     def replace_scenario(self, text: str) -> None:
-        """Keep another scenario text: the run was changed while it went on, and this is what gives it again.
+        """Store another scenario text: the run was changed interactively, and this text reproduces it.
 
         Raises:
-            StoreError: if the run is closed, or storing something earlier has failed.
+            StoreError: if the run is closed, or storing earlier data has failed.
         """
         self._check()
         self._writer.post(lambda: self._stream.take_scenario(text), len(text))
@@ -155,19 +155,19 @@ class RunWriter:
     def finish(
         self, status: str, summary: Mapping[str, Any], signature: str = "", *, wall_s: float | None = None
     ) -> None:
-        """End the run: write the rest, the pyramids and the summary. The run is immutable from then on.
+        """End the run: write the remaining data, the pyramids and the summary. The run is immutable from then on.
 
-        The headline figures of the list (goodput, RTT, fairness, packets) are read from the summary.
+        The headline figures of the list (goodput, RTT, fairness, packets) come from the summary.
 
         Args:
             status: "finished", "stopped" or "failed".
-            summary: the JSON document of the run, as far as there is one; NaN and infinities become null.
+            summary: the JSON document of the run, possibly incomplete; NaN and infinities become null.
             signature: fingerprint of the run.
-            wall_s: seconds the run took; None: as the summary's `wall_s` says.
+            wall_s: wall-clock time of the run, s; None: `wall_s` of the summary.
 
         Raises:
-            StoreError: if the run is closed or storing fails. If it was this call itself that failed (a full disk, a
-                lock), the run is still open: try again, or `abandon` it so that it is not listed as running.
+            StoreError: if the run is closed or storing fails. If this call itself failed (a full disk, a lock), the run
+                is still open: try again, or `abandon` it so that it is not listed as running.
         """
         if status not in FINAL_STATUSES:
             raise ValueError(f"status {status!r} is not one of {', '.join(FINAL_STATUSES)}")
@@ -181,9 +181,9 @@ class RunWriter:
         self._is_open = False
 
     def abandon(self) -> None:
-        """End the run without a summary, as interrupted, keeping what was appended; nothing if it has ended.
+        """End the run as interrupted, without a summary, and keep the appended data; does nothing for an ended run.
 
-        What cannot be written is logged and not raised: whoever abandons a run has an error to deal with already.
+        Errors are logged and not raised, because the caller already handles an error.
         """
         if not self._is_open:
             return
@@ -193,11 +193,11 @@ class RunWriter:
             self._writer.remove_stream(self._stream)
 
         self._is_open = False
-        with contextlib.suppress(StoreClosed):  # closing the store has done it
+        with contextlib.suppress(StoreClosed):  # the closed store has abandoned the run
             self._writer.call_bare(abandon)
 
     def __enter__(self) -> RunWriter:
-        """This run."""
+        """Return this run."""
         return self
 
     def __exit__(
@@ -213,7 +213,7 @@ class RunWriter:
             self._writer.post(lambda: self._stream.take_events(spec.name, table), size)
 
     def _check(self) -> None:
-        """Raise what keeps the run from taking more."""
+        """Raise the error that prevents further data, if any."""
         if self._stream.error is not None:
             raise self._stream.error
         if not self._is_open:
@@ -221,12 +221,16 @@ class RunWriter:
 
 
 COMMIT_INTERVAL_S = 0.5
-"""Data is committed this long after it came: what a crash can lose. A fast run thus costs one or two transactions."""
+"""Delay of a commit after new data, i.e. the most data that a crash can lose. A fast run thus costs one or two
+transactions.
+"""
 
-_EAGER_BYTES = 8 << 20  # chunks waiting for a commit that make it happen at once
+_EAGER_BYTES = 8 << 20  # size of waiting chunks that triggers an immediate commit
 
 _LONG_RUN_SAMPLES = 64 * PYRAMID_STEPS[2]
-"""From here on the coarse level of the pyramid is stored too; below, it is worked out of the fine one in no time."""
+"""Least number of samples for storing the coarse level of the pyramid; below, it is quickly computed from the fine
+level.
+"""
 
 _STORE_CHUNK = upsert("chunk", "series_id, idx", "n, data")
 _STORE_STATISTICS = "UPDATE series SET n = ?, vmin = ?, vmax = ?, mean = ? WHERE id = ?"
@@ -249,16 +253,16 @@ _log = logging.getLogger(__name__)
 
 
 class RunStream:
-    """Belongs to the writing thread; only `error` is read by others."""
+    """Used on the writing thread; other threads read only `error`."""
 
     def __init__(self, run_id: int, series_ids: Sequence[int], dt_s: float, label: str) -> None:
         """Start with nothing to commit.
 
         Args:
-            run_id: the run's row, with status running.
-            series_ids: its series, in the order of the blocks' columns.
-            dt_s: distance of two samples.
-            label: the database, for messages.
+            run_id: number of the run, which has the status running.
+            series_ids: numbers of its series, in the order of the blocks' columns.
+            dt_s: time between two samples, s.
+            label: name of the database in messages.
         """
         self.error: Exception | None = None
         self._run_id = run_id
@@ -267,22 +271,22 @@ class RunStream:
         self._label = label
         self._samples = SampleIngest(len(series_ids))
         self._events = {name: EventIngest(spec) for name, spec in STREAMS.items()}
-        self._scenario: str | None = None  # the text that has replaced the stored one
+        self._scenario: str | None = None  # text that replaces the stored one
         self._dirty_since: float | None = None
         self._last_commit = time.monotonic()
 
-    # Taking up
+    # Collecting
 
     def take_block(self, block: NDArray[np.float32]) -> None:
-        """Take up samples, float32 [n, n_columns]; does nothing once the stream has failed."""
+        """Append samples, float32 [n, n_columns]; ignored after an error."""
         self._take(lambda: self._samples.append(block))
 
     def take_events(self, stream: str, table: EventTable) -> None:
-        """Take up rows of an event stream; does nothing once the stream has failed."""
+        """Append rows of an event stream; ignored after an error."""
         self._take(lambda: self._events[stream].append(table))
 
     def take_scenario(self, text: str) -> None:
-        """Take up another scenario text; does nothing once the stream has failed."""
+        """Replace the scenario text; ignored after an error."""
 
         def take() -> None:
             self._scenario = text
@@ -295,7 +299,7 @@ class RunStream:
         try:
             append()
         except Exception as error:
-            self.error = error  # a bug of ours, or no memory: the run's owner hears of it at the next call
+            self.error = error  # a bug of ours, or lack of memory, raised at the owner's next call
             return
         if self._dirty_since is None:
             self._dirty_since = time.monotonic()
@@ -303,7 +307,7 @@ class RunStream:
     # Committing
 
     def due_at(self) -> float:
-        """When to commit next: soon after new data, and for the heartbeat."""
+        """Time of the next commit: soon after new data, or for the heartbeat."""
         if self.error is not None:
             return math.inf
         heartbeat = self._last_commit + HEARTBEAT_S
@@ -311,15 +315,15 @@ class RunStream:
             return heartbeat
         if self._samples.pending_bytes + sum(each.pending_bytes for each in self._events.values()) > _EAGER_BYTES:
             return self._dirty_since
-        # Measured from the last attempt too, so that a locked database is not asked without a pause.
+        # Also measured from the last attempt, so that a locked database is not tried continuously.
         return min(heartbeat, max(self._dirty_since, self._last_commit) + COMMIT_INTERVAL_S)
 
     def commit(self, transaction: Transaction) -> None:
-        """Write what has come since the last commit; a failure is remembered for the run's owner."""
+        """Write all data since the last commit; an error is stored for the run's owner."""
         try:
             self.flush(transaction)
         except StoreLocked as error:
-            # Somebody else is at work in the file, perhaps backing it up. The data waits here; try again later.
+            # Another process uses the file, perhaps for a backup. The data stay pending for another attempt.
             _log.warning("run %d: %s", self._run_id, error)
             self._last_commit = time.monotonic()
         except Exception as error:
@@ -327,7 +331,7 @@ class RunStream:
             self._give_up(transaction)
 
     def flush(self, transaction: Transaction) -> None:
-        """As `commit`, but a failure is raised and everything stays to be tried again."""
+        """Like `commit`, but an error is raised and all data stay pending."""
         with transaction() as connection:
             self._write(connection)
         self._mark_stored()
@@ -335,17 +339,17 @@ class RunStream:
     def close(
         self, transaction: Transaction, status: str, summary: Mapping[str, Any], signature: str, wall_s: float | None
     ) -> None:
-        """Write the rest and the summary and end the run, all in one transaction.
+        """Write the remaining data and the summary and end the run, all in one transaction.
 
         Args:
-            transaction: how to write.
+            transaction: makes a write transaction.
             status: one of FINAL_STATUSES.
-            summary: document as `subflow run --json` prints it.
+            summary: summary document, as printed by `subflow run --json`.
             signature: fingerprint of the run.
-            wall_s: seconds it took; None: as in the summary.
+            wall_s: wall-clock time, s; None: that of the summary.
 
         Raises:
-            StoreError: if it cannot be written; the run is then as it was, and closing can be tried again.
+            StoreError: if writing fails; the run is then unchanged, and closing can be tried again.
         """
         if self.error is not None:
             raise self.error
@@ -368,7 +372,7 @@ class RunStream:
         self._mark_stored()
 
     def abandon(self, transaction: Transaction) -> None:
-        """Nobody will close the run: keep what there is, as interrupted. Failures are logged, no more."""
+        """End the run as interrupted with its existing data; errors are only logged."""
         if self.error is None:
             try:
                 self.flush(transaction)
@@ -377,7 +381,7 @@ class RunStream:
         self._give_up(transaction)
 
     def _give_up(self, transaction: Transaction) -> None:
-        """Try to mark the run as interrupted; if even that fails, the next opening of the file does it."""
+        """Try to mark the run as interrupted; if this fails, the next opening of the file does it."""
         try:
             with transaction() as connection:
                 mark_interrupted(connection, [self._run_id])
@@ -385,7 +389,7 @@ class RunStream:
             _log.warning("run %d cannot be marked as interrupted: %s", self._run_id, error)
 
     def _write(self, connection: Connection) -> None:
-        """All that is pending, and the heartbeat."""
+        """Write all pending data, and the heartbeat."""
         simulated_s = self._samples.n_samples * self._dt_s
         renewed = connection.execute(_RENEW, (now_text(), simulated_s, self._run_id))
         if renewed.rowcount == 0:
@@ -437,11 +441,11 @@ class RunStream:
 
 
 def store_values(connection: Connection, run_id: int, values: Sequence[RunValue]) -> None:
-    """Record parameters or figures of a running run; a figure replaces a parameter of the same key."""
+    """Record parameters or figures of a running run; a figure replaces a parameter with the same key."""
     connection.executemany(_STORE_KEY, [(value.key,) for value in values])
     connection.executemany(_STORE_VALUE, [(run_id, value.number, value.text, value.key) for value in values])
 
 
 def mark_interrupted(connection: Connection, run_ids: Iterable[int]) -> None:
-    """End running runs whose writer is gone; their end is their last sign of life."""
+    """End running runs whose writer has died, at the time of their last heartbeat."""
     connection.executemany(_INTERRUPT, [(run_id,) for run_id in run_ids])

@@ -1,8 +1,8 @@
-"""Damage of a database: its findings, a copy that SQLite can open again, and a new database of all that is sound.
+"""Examination of a damaged database, a copy that SQLite can open again, and a new database of all sound data.
 
-A file begins with its header and the list of its tables, which holds the beginning of each. Without these nothing in
-the file can be found, but they are the same in every database of a version, and the copy gets those of a sound one. The
-page where a table should begin shows whether it does.
+A file begins with its header and the list of its tables with their first pages. Without these, no data can be located,
+but they are the same in every database of a version, so the copy gets those of a sound database. The page at which a
+table should begin confirms the version.
 File format: https://www.sqlite.org/fileformat2.html
 """
 
@@ -31,10 +31,10 @@ from subflow_store.soundness import OF_RUN, OF_SERIES, OF_SWEEP, OF_TRAINING, So
 from subflow_store.store import Store
 
 PAGE_BYTES = 4096
-"""What SQLite has made pages of since before our first version."""
+"""Page size that SQLite has used since before our first version."""
 
 MOST_VERSIONS = 64
-"""A header that tells of more versions of the schema than this is damaged."""
+"""A header with a higher schema version is considered damaged."""
 
 _HEADER_BYTES = 100
 _TABLE_PAGES, _INDEX_PAGES = (0x05, 0x0D), (0x02, 0x0A)
@@ -43,15 +43,15 @@ _SEARCHED_BYTES = 1 << 20
 
 
 def repair(path: Path, copy: Path, problem: str) -> None:
-    """Make the copy.
+    """Make a copy of a damaged file with a sound header and schema.
 
     Args:
         path: the damaged file.
-        copy: the new one.
-        problem: what is wrong with it.
+        copy: path of the copy.
+        problem: description of the damage.
 
     Raises:
-        StoreCorrupt: if nothing in it is like a database of ours.
+        StoreCorrupt: if the file does not resemble a database of ours.
         StoreError: if it cannot be copied.
     """
     try:
@@ -72,7 +72,7 @@ def repair(path: Path, copy: Path, problem: str) -> None:
 
 
 def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes | None:
-    """An empty database whose tables begin where those of the file do; None: that is none of ours."""
+    """An empty database whose tables begin at the same pages as in the file; None if the file is not ours."""
     application_id = upgrade.APPLICATION_ID.to_bytes(4, "big")
     if start[68:72] != application_id and b"CREATE TABLE run" not in start:
         return None
@@ -82,14 +82,14 @@ def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes |
     for version in versions:
         for pattern, roots in _patterns(version, folder):
             fits = sum(_begins(file, page, pages) in kinds for page, kinds in roots)
-            # Of several that fit wholly, the first: that of the version which the header tells.
+            # Of several complete matches the first one, i.e. the version in the header.
             if best is None or fits / len(roots) > best[0]:
                 best = (fits / len(roots), pattern)
     return None if best is None or best[0] < 0.5 else best[1]
 
 
 def _patterns(version: int, folder: Path) -> list[tuple[bytes, list[tuple[int, tuple[int, int]]]]]:
-    """Empty databases of a version, as they are made and as a copy is: bytes, first page and kind of each tree."""
+    """Empty databases of a version, new and compacted: their bytes, and first page and kind of each tree."""
     made, compact = folder / f"{version}.db", folder / f"{version}-copy.db"
     found = []
     with contextlib.closing(sqlite3.connect(made, isolation_level=None)) as connection:
@@ -99,7 +99,7 @@ def _patterns(version: int, folder: Path) -> list[tuple[bytes, list[tuple[int, t
     for each in (made, compact):
         with contextlib.closing(sqlite3.connect(each)) as connection:
             rows = connection.execute("SELECT rootpage, type FROM sqlite_master WHERE rootpage > 0").fetchall()
-        # A table WITHOUT ROWID is a tree like that of an index.
+        # A table WITHOUT ROWID has the same tree as an index.
         with each.open("rb") as file:
             roots = []
             for page, _ in rows:
@@ -110,7 +110,7 @@ def _patterns(version: int, folder: Path) -> list[tuple[bytes, list[tuple[int, t
 
 
 def _begins(file: IO[bytes], page: int, pages: int) -> int:
-    """What kind of page it is."""
+    """Type byte of a page; 0 beyond the end."""
     if page > pages:
         return 0
     file.seek((page - 1) * PAGE_BYTES)
@@ -118,7 +118,7 @@ def _begins(file: IO[bytes], page: int, pages: int) -> int:
 
 
 def _give_schema(file: IO[bytes], pages: int, pattern: bytes) -> None:
-    """Put the header and the tree of the schema of another database into a file; what does not fit goes to its end."""
+    """Put the header and the schema tree of another database into a file; pages without a place go to its end."""
     added: list[bytes] = []
 
     def placed(page: int) -> int:
@@ -137,10 +137,10 @@ def _give_schema(file: IO[bytes], pages: int, pattern: bytes) -> None:
         return content
 
     first = relocated(bytearray(pattern[:PAGE_BYTES]), _HEADER_BYTES)
-    first[18:20] = b"\x01\x01"  # no write-ahead log: that of the damaged file belongs to another header
+    first[18:20] = b"\x01\x01"  # no write-ahead log, because that of the damaged file belongs to another header
     first[28:32] = (pages + len(added)).to_bytes(4, "big")
-    first[32:40] = bytes(8)  # no free pages: what is free does not matter to a reader
-    first[92:96] = first[24:28]  # the number of pages counts
+    first[32:40] = bytes(8)  # no free pages, which do not matter to a reader
+    first[92:96] = first[24:28]  # makes the number of pages valid
     file.seek(0)
     file.write(first)
     file.seek(pages * PAGE_BYTES)
@@ -148,20 +148,20 @@ def _give_schema(file: IO[bytes], pages: int, pattern: bytes) -> None:
 
 
 Progress = Callable[[int, int], object]
-"""Is told how many runs, trainings and sweeps of how many are done. What it raises ends the work."""
+"""Called with the number of finished runs, trainings and sweeps and their total. An exception ends the work."""
 
 _KINDS = ("sweep", "run", "training")
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What there is in a database, and what of it is damaged.
+    """Content of a database, and its damage.
 
     Attributes:
-        runs: numbers of those of which there is something.
-        trainings: likewise.
-        sweeps: likewise.
-        damage: nothing, if the database is sound.
+        runs: numbers of the runs found.
+        trainings: numbers of the trainings found.
+        sweeps: numbers of the sweeps found.
+        damage: the damage; empty for a sound database.
     """
 
     runs: tuple[int, ...]
@@ -171,10 +171,10 @@ class Findings:
 
 
 def check(path: Path, on_progress: Progress = lambda _done, _of: None) -> Findings:
-    """Look at every row of a database, and change nothing.
+    """Read every row of a database without changing it.
 
     Raises:
-        StoreError: if there is no such file, or it is not a database of ours.
+        StoreError: if the file does not exist, or is not a database of ours.
     """
     found = _Found()
     with _readable(path, found.note) as (connection, rows, is_repaired):
@@ -194,21 +194,21 @@ def check(path: Path, on_progress: Progress = lambda _done, _of: None) -> Findin
 def salvage(
     path: Path, target: Path, *, overwrite: bool = False, on_progress: Progress = lambda _done, _of: None
 ) -> Findings:
-    """Bring all that is sound of a database into a new one, which is there as a whole or not at all.
+    """Copy all sound data of a database into a new one, which is complete or not created.
 
-    Numbers, names, notes, tags and marks of deletion stay.
+    Numbers, names, notes, tags and deletion marks are preserved.
 
     Args:
-        path: the damaged database; it is left as it is.
-        target: the new one.
+        path: the damaged database, which is not changed.
+        target: path of the new database.
         overwrite: whether an existing file is replaced.
-        on_progress: is told how far it is.
+        on_progress: called with the progress.
 
     Returns:
-        What was brought over, and what was lost.
+        The copied records, and the damage.
 
     Raises:
-        StoreError: if there is nothing to be read, or the new one cannot be written.
+        StoreError: if no data can be read, or the new database cannot be written.
     """
     target = target.expanduser().absolute()
     if target == path.expanduser().absolute() or (is_there(target) and target.samefile(path)):
@@ -221,7 +221,7 @@ def salvage(
     try:
         with _readable(path, found.note) as (_, rows, _is_repaired), Store(part) as store:
             taken = _bring(rows, store, found.note, on_progress)
-            # Not by renaming it: if the last changes cannot be moved out of its -wal file, closing does not say so.
+            # Not by renaming: if the last changes cannot be moved out of its -wal file, closing reports no error.
             store.save_copy(target, overwrite=overwrite)
     except StoreFull as error:
         if error.path == os.fspath(path.expanduser().absolute()):
@@ -235,7 +235,7 @@ def salvage(
 
 
 class _Found:
-    """The damage so far; the same is told once, whatever comes upon it."""
+    """The damage found so far, each item once."""
 
     def __init__(self) -> None:
         self._damage: dict[Damage, None] = {}
@@ -248,7 +248,7 @@ class _Found:
 
 
 def _read_all(rows: SoundRows, kind: str, number: int) -> None:
-    """Everything that belongs to a run, training or sweep."""
+    """Read all rows of a run, training or sweep."""
     if not rows.rows(kind, "id", number):
         return
     if kind == "run":
@@ -263,7 +263,7 @@ def _read_all(rows: SoundRows, kind: str, number: int) -> None:
 def _bring(
     rows: SoundRows, store: Store, note: Callable[[Damage], None], on_progress: Progress
 ) -> dict[str, list[int]]:
-    """Everything, run by run."""
+    """Copy all records, one by one."""
     numbers = {kind: rows.numbers(kind) for kind in _KINDS}
     done, of = 0, sum(map(len, numbers.values()))
     taken: dict[str, dict[int, int]] = {kind: {} for kind in _KINDS}
@@ -288,20 +288,20 @@ def _bring(
 
 
 class _Bringing(Taking):
-    """Brings one thing after another into a new database."""
+    """Copies records one by one into a new database."""
 
     def __init__(self, rows: Rows, connection: Connection, note: Callable[[Damage], None]) -> None:
         super().__init__(rows, connection, Changes(is_whole=True))
         self._note = note
 
     def one(self, kind: str, number: int, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> int | None:
-        """A run, training or sweep; returns its number."""
+        """Copy a run, training or sweep; returns its number."""
         if kind == "run":
             return self._run(number, runs, sweeps)
         return self._sweep(number) if kind == "sweep" else self._training(number)
 
     def link(self, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> None:
-        """Which runs belong to which sweeps."""
+        """Link runs to their sweeps."""
         for there, here in sweeps.items():
             self._link(there, here, runs)
 
@@ -309,7 +309,7 @@ class _Bringing(Taking):
         try:
             return insert(self._into, table, row)
         except sqlite3.IntegrityError as error:
-            # What belongs to another one by the damage, is there twice, or is of another kind than its column.
+            # Because of damage, the row belongs to another record, is duplicated, or has a value of another type.
             self._note(Damage(table, "", 0, f"a row does not fit ({error})"))
             return None
 
@@ -318,12 +318,12 @@ class _Bringing(Taking):
 
 
 def _check_structure(connection: Connection, note: Callable[[Damage], None]) -> None:
-    """What SQLite itself finds, table by table with the indexes of each."""
+    """Record problems found by SQLite, table by table with its indexes."""
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
     is_sound = True
     for table in (*tables, ""):
         if not table and not is_sound:
-            continue  # as a whole it would only say the same again
+            continue  # checking the whole file would repeat the problems
         try:
             question = f"PRAGMA integrity_check('{table}')" if table else "PRAGMA integrity_check"
             told = [text for (text,) in connection.execute(question).fetchall() if text != "ok"]
@@ -343,10 +343,10 @@ def _check_structure(connection: Connection, note: Callable[[Damage], None]) -> 
 
 @contextlib.contextmanager
 def _readable(path: Path, note: Callable[[Damage], None]) -> Iterator[tuple[Connection, SoundRows, bool]]:
-    """A connection to a database, or to a copy of it with its schema repaired; and whether it is that.
+    """A connection to a database, or to a copy with a repaired schema; the flag is True for a copy.
 
     Raises:
-        StoreError: if there is no such file, or it is not a database of ours.
+        StoreError: if the file does not exist, or is not a database of ours.
     """
     with tempfile.TemporaryDirectory(prefix="subflow-") as folder:
         database, problem = _opened(path)
@@ -364,7 +364,7 @@ def _readable(path: Path, note: Callable[[Damage], None]) -> Iterator[tuple[Conn
 
 
 def _opened(path: Path) -> tuple[Database | None, str]:
-    """A database whose schema is sound; else None, and what is wrong with it."""
+    """A database with a sound schema; or None and the problem."""
     database = None
     try:
         database = Database(path, read_only=True, busy_timeout_s=BUSY_TIMEOUT_S, any_version=True)
@@ -382,7 +382,7 @@ def _opened(path: Path) -> tuple[Database | None, str]:
 
 
 def _big(path: Path, offset: int) -> int:
-    """A number of the file's header."""
+    """A number in the file's header."""
     with path.open("rb") as file:
         file.seek(offset)
         return int.from_bytes(file.read(4), "big")

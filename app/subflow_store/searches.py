@@ -1,6 +1,7 @@
-"""Searches in the store: what was tried, a generation at a time, and what was found.
+"""Searches in the store: the networks tried, one generation at a time, and the counterexamples found.
 
-A search goes on from what is here. It can be made again within minutes: a database that is salvaged has none.
+A search continues from its stored state. It can be repeated within minutes, so salvaging a database does not copy
+searches.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ class SearchRecord(NamedTuple):
     """A search.
 
     Attributes:
-        id: of the search.
-        key: searches of the same key are the same.
-        claim: what people call it.
-        space: in which networks, likewise.
-        entrant: about whom, likewise.
-        version: of the simulator.
-        made_at: when it began, ISO 8601, UTC.
-        elapsed_s: time that was spent on it, s.
-        document: claim and space as they were written, ranges besides, a script that is tried, the seed.
+        id: number of the search.
+        key: searches with the same key are equal.
+        claim: name of the claim for users.
+        space: name of the space of networks for users.
+        entrant: name of the entrant for users.
+        version: version of the simulator.
+        made_at: start time, ISO 8601, UTC.
+        elapsed_s: total search time, s.
+        document: claim and space as written, further ranges, a script under test, and the seed.
     """
 
     id: int
@@ -49,9 +50,9 @@ class Generation(NamedTuple):
 
     Attributes:
         number: from 0.
-        points: 64-bit floats, little-endian: a row of numbers for each network.
-        margins: 64-bit floats: one for each network.
-        niches: bytes: a row for each network.
+        points: 64-bit floats, little-endian: one row of numbers per network.
+        margins: 64-bit floats: one per network.
+        niches: bytes: one row per network.
     """
 
     number: int
@@ -61,15 +62,15 @@ class Generation(NamedTuple):
 
 
 class SearchStore:
-    """The searches of a store, as `Store.searches`. All methods may be called from any thread."""
+    """The searches of a store, as `Store.searches`. Any thread may call its methods."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """For the store."""
+        """Use the database of the store."""
         self._database = database
         self._writing = writing
 
     def all(self) -> list[SearchRecord]:
-        """All of them, the newest first.
+        """All searches, newest first.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -79,7 +80,7 @@ class SearchStore:
             return [_record(row) for row in rows]
 
     def of_key(self, key: str) -> SearchRecord | None:
-        """The search of a key, or None.
+        """The search with a key, or None.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -91,10 +92,10 @@ class SearchStore:
     def begin(
         self, key: str, claim: str, space: str, entrant: str, version: str, document: Mapping[str, Any]
     ) -> SearchRecord:
-        """A search that is to be made; the one that is there if it has the same key, which is told anew.
+        """A new search, or the existing one with the same key, whose document is replaced.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the search cannot be written.
         """
         names = tuple(map(plain_line, (claim, space, entrant)))
 
@@ -111,7 +112,7 @@ class SearchStore:
         return record
 
     def generations(self, search_id: int) -> list[Generation]:
-        """What was tried, in order.
+        """The generations tried, in order.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -123,15 +124,15 @@ class SearchStore:
                 return [Generation(*row) for row in typed(rows, int, bytes, bytes, bytes)]
 
     def add(self, search_id: int, generations: Sequence[Generation], elapsed_s: float) -> None:
-        """Write what was tried.
+        """Store generations.
 
         Args:
-            search_id: of the search.
-            generations: those that are not there yet.
-            elapsed_s: time that was spent on it in all, s.
+            search_id: number of the search.
+            generations: the new generations.
+            elapsed_s: total search time, s.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the generations cannot be written.
         """
 
         def insert(connection: Connection) -> None:
@@ -145,7 +146,7 @@ class SearchStore:
         self._writing().call(insert)
 
     def found(self, search_id: int) -> list[Mapping[str, Any]]:
-        """What was found, the worst first.
+        """The counterexamples found, worst first.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -157,10 +158,10 @@ class SearchStore:
                 return [json_object(document) for (document,) in typed(rows, str)]
 
     def put_found(self, search_id: int, documents: Sequence[Mapping[str, Any]]) -> None:
-        """Write what was found, in place of what was found before.
+        """Replace the counterexamples of a search.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the counterexamples cannot be written.
         """
 
         def insert(connection: Connection) -> None:
@@ -173,10 +174,10 @@ class SearchStore:
         self._writing().call(insert)
 
     def remove(self, search_id: int) -> None:
-        """Forget a search and all of it.
+        """Delete a search with all its data.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the search cannot be deleted.
         """
 
         def delete(connection: Connection) -> None:

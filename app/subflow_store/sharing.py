@@ -1,8 +1,8 @@
-"""The files that SQLite keeps beside a database, and how to read a database without leaving any to its owner.
+"""The auxiliary files of SQLite beside a database, and reading a database without creating any.
 
-A database in WAL mode has two of them while it is open: "-wal" with the changes that are not folded in yet, and "-shm",
-by which its users share it. Whoever opens the database makes them, and they belong to him. Made by a reader who may not
-change the database, they would lock its owner out until somebody removes them.
+A database in WAL mode has two of them while it is open: "-wal" with the changes that are not merged yet, and "-shm",
+shared memory of its users. The process that opens the database creates them, and they belong to its user. If a reader
+without permission to change the database created them, they would lock the owner out until they are removed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from subflow_store.files import is_there
 
 
 class Standing(NamedTuple):
-    """All by which a database tells from outside that somebody changes it; None for files that are not there."""
+    """Signs of a change of a database, visible from outside; None for missing files."""
 
     file: tuple[int, int] | None
     wal: tuple[int, int] | None
@@ -25,35 +25,35 @@ class Standing(NamedTuple):
 
 
 def wal_of(path: Path) -> Path:
-    """The file of a database with the changes that are not folded in yet."""
+    """The file with the unmerged changes of a database."""
     return path.with_name(f"{path.name}-wal")
 
 
 def shm_of(path: Path) -> Path:
-    """The file of a database by which its users share it."""
+    """The shared-memory file of a database."""
     return path.with_name(f"{path.name}-shm")
 
 
 def standing_of(path: Path) -> Standing:
-    """How a database stands now."""
+    """Current state of a database."""
     return Standing(_size_and_time(path), _size_and_time(wal_of(path)), is_there(shm_of(path)))
 
 
 def may_make_files(path: Path) -> bool:
-    """True if files beside the database belong to its owner; those of root do, as SQLite passes the owner on."""
+    """True if auxiliary files would belong to the database's owner; also for root, because SQLite sets the owner."""
     if not os.access(path, os.W_OK):
         return False
     return os.name == "nt" or os.geteuid() in (0, path.stat().st_uid)
 
 
 def traceless(path: Path) -> tuple[str, bool]:
-    """How to read a database so that nothing is made beside it.
+    """A way to read a database without creating auxiliary files.
 
     Returns:
-        The address for SQLite, and whether SQLite does not notice when others begin to change the file.
+        The URI for SQLite, and True if SQLite would not detect later changes by other processes.
 
     Raises:
-        StoreReadOnly: if it has changes that only a program that makes files could read.
+        StoreReadOnly: if the database has changes that cannot be read without creating files.
     """
     if is_there(shm_of(path)):
         return f"{path.as_uri()}?mode=ro&readonly_shm=1", False
@@ -65,13 +65,13 @@ def traceless(path: Path) -> tuple[str, bool]:
             way_on=f"Copy it together with {wal.name} to a folder that can be written, and open it there.",
         )
     if _has_content(path.with_name(f"{path.name}-journal")):
-        return f"{path.as_uri()}?mode=ro", False  # SQLite knows by its locks whether this is being written or is left
-    # With neither file, nobody has it open.
+        return f"{path.as_uri()}?mode=ro", False  # SQLite recognises by locks if this file is in use
+    # Without both files, no process has the database open.
     return f"{path.as_uri()}?mode=ro&immutable=1", True
 
 
 def share_with_group(path: Path) -> None:
-    """Give the files beside a database its group, where somebody else than its owner has made them by opening it."""
+    """Give the auxiliary files the group of the database, if another user than its owner has created them."""
     if os.name == "nt":
         return
     group = path.stat().st_gid
@@ -83,7 +83,7 @@ def share_with_group(path: Path) -> None:
 
 
 def in_the_way(path: Path) -> StoreReadOnly | None:
-    """The error that names the files of somebody else beside a database that keep it from being written; None: none."""
+    """An error that names auxiliary files of another user that prevent writing; None if no such file exists."""
     files = [beside for beside in (wal_of(path), shm_of(path)) if is_there(beside) and not os.access(beside, os.W_OK)]
     if not files:
         return None

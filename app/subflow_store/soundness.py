@@ -1,9 +1,8 @@
-"""What of a damaged database is sound: every row read by its number, past damaged pages and without any index.
+"""Sound data of a damaged database: every row is read by its number, past damaged pages and without indexes.
 
-A row is sound if SQLite can read it, if each value is of the kind that its column has, and if what it holds can be
-what was written: documents are JSON, times are times, blobs decode to as many numbers as the row says. What is lost is
-told, and gaps are closed so that what is left means what it meant: lost samples become NaN, the row of a run is made
-again from its documents.
+A row is sound if SQLite can read it, each value has the type of its column, and the content is possible: documents are
+JSON, times are valid, and blobs decode to the declared number of elements. Losses are reported, and gaps are filled so
+that the remaining data keep their meaning. Lost samples become NaN, and the row of a run is rebuilt from its documents.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ OF_RUN = (
     "event_name",
     "event_span",
 )
-"""What belongs to a run, besides what belongs to its series. `run_value` is an index of its documents."""
+"""Tables of a run, besides those of its series. `run_value` is an index of its documents."""
 OF_SERIES = ("chunk", "pyramid")
 OF_TRAINING = ("training_document", "training_recording", "training_metric", "training_evaluation")
 OF_SWEEP = ("sweep_recording", "sweep_point", "sweep_run")
 
-_MOST_PROBES = 20_000  # rows that are asked for one by one where a page is damaged
+_MOST_PROBES = 20_000  # limit of rows read one by one in a damaged page
 _LAST_ROWID = (1 << 63) - 1
-_EARLY = "1970-01-01T00:00:00+00:00"  # for a time that is lost
+_EARLY = "1970-01-01T00:00:00+00:00"  # replaces a lost time
 _TIMES = ("started_at", "ended_at", "created_at", "updated_at", "heartbeat_at")
 _DOCUMENTS: Mapping[str, Callable[[str], object]] = {
     "summary": summary_document,
@@ -80,7 +79,7 @@ class Column(NamedTuple):
 
 @cache
 def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns of a table of this version."""
+    """The columns of a table in this version."""
     kinds = {"INTEGER": (int,), "REAL": (float, int), "TEXT": (str,), "BLOB": (bytes,)}
     return tuple(
         Column(name, kinds[declared] + (() if is_needed else (type(None),)))
@@ -89,41 +88,42 @@ def columns_of(table: str) -> tuple[Column, ...]:
 
 
 class SoundRows:
-    """The sound rows of an open database, by what they belong to."""
+    """The sound rows of an open database, by their owners."""
 
     def __init__(self, connection: Connection, note: Callable[[Damage], None]) -> None:
-        """Read from a connection within a transaction, so that all is of one moment.
+        """Read from a connection within a transaction, so that all rows are of the same moment.
 
         Args:
-            connection: of the damaged database.
-            note: is told what is lost, and what was made again.
+            connection: connection to the damaged database.
+            note: called with each loss or repair.
         """
         self._connection = connection
         self._note = note
-        self._places: dict[str, dict[int, array[int]]] = {}  # by table: where the rows of each owner are
-        self._series: dict[int, tuple[int, Row]] = {}  # of the run that was read last: its number, the series
-        self._kept_events: dict[tuple[str, int], list[tuple[int, ...]]] = {}  # likewise: chunks and their spans
-        self._named: dict[tuple[str, str], int] = {}  # likewise: how many names a column uses
+        self._places: dict[str, dict[int, array[int]]] = {}  # by table: the row numbers of each owner
+        self._series: dict[int, tuple[int, Row]] = {}  # of the run read last: its number and the row of each series
+        # of the run read last: chunks and their spans
+        self._kept_events: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+        self._named: dict[tuple[str, str], int] = {}  # of the run read last: number of names that a column uses
         with contextlib.suppress(sqlite3.Error):
-            # As far as the schema can be read, it is used.
+            # Use a schema even if parts of it are unreadable.
             connection.execute("PRAGMA writable_schema = ON")
         self._recordings: dict[int, bool] = {}  # by number: whether the content is sound
         self._tables = self._existing()
 
     def numbers(self, kind: str) -> list[int]:
-        """The numbers of all runs, trainings or sweeps of which there is something."""
+        """The numbers of all runs, trainings or sweeps of which any data exist."""
         numbers = set(self._owners(kind))
-        # The documents alone tell most of a run or training; a single row may have got its number by the damage.
+        # Documents contain most data of a run or training; a single row may have its number because of damage.
         documents = self._owners(f"{kind}_document") if kind != "sweep" else {}
         return sorted(numbers | {number for number, places in documents.items() if len(places) > 1})
 
     def rows(self, table: str, owner: str, number: int) -> list[Row]:
-        """The sound rows of a table that belong to a number, gaps closed; see `_Taking`.
+        """The sound rows of a table that belong to a number, with gaps filled; see `_MENDED`.
 
         Args:
-            table: which.
-            owner: the column that says what a row belongs to.
-            number: what.
+            table: name of the table.
+            owner: column with the owner of a row.
+            number: number of the owner.
         """
         found = [row for row in self._read(table, owner, number) if self._is_sound(table, number, row)]
         mend = _MENDED.get(table)
@@ -132,7 +132,7 @@ class SoundRows:
     # Finding
 
     def _existing(self) -> set[str]:
-        """The tables that are there; an older version has fewer."""
+        """The existing tables; older versions have fewer."""
         try:
             found = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -141,7 +141,7 @@ class SoundRows:
         return {name for (name,) in found}
 
     def _owners(self, table: str) -> dict[int, array[int]]:
-        """Where the rows of each owner are: the numbers of the rows, in their order."""
+        """The row numbers of each owner, in order."""
         if table not in self._places:
             shape = tables_of_head()[table]
             places: dict[int, array[int]] = {}
@@ -155,7 +155,7 @@ class SoundRows:
         return self._places[table]
 
     def _scanned(self, table: str, owner: str) -> Iterator[tuple[int, Any]]:
-        """Number and owner of every row that can be reached, past all pages that cannot be read."""
+        """Number and owner of every reachable row, past all unreadable pages."""
         query = f"SELECT rowid, {owner} FROM {table} NOT INDEXED WHERE rowid"
         last = -_LAST_ROWID
         while last < _LAST_ROWID:
@@ -177,7 +177,7 @@ class SoundRows:
                 return
 
     def _next_readable(self, table: str, last: int) -> int:
-        """The least number found from which on a row can be read again."""
+        """An estimate of the least row number after a damaged page from which rows are readable again."""
         query = f"SELECT rowid FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid LIMIT 1"
 
         def from_there(at: int) -> int | None:
@@ -223,7 +223,7 @@ class SoundRows:
                     continue
                 yield from (dict(zip(names, row, strict=True)) for row in rows)
             return
-        # Those without a number lie in the order of their keys: from both sides up to what is damaged.
+        # Rows without numbers are in the order of their keys: read from both ends up to the damage.
         seen = set()
         for order in ("ASC", "DESC"):
             keys = ", ".join(f"{key} {order}" for key in _quoted(shape.keys))
@@ -240,7 +240,7 @@ class SoundRows:
                 return
 
     def _columns(self, table: str, names: Iterable[str], rowid: int) -> Row:
-        """The columns of a row that can be read, one by one."""
+        """The readable columns of a row, read one by one."""
         row: Row = {}
         for name in names:
             with _passing_damage():
@@ -253,7 +253,7 @@ class SoundRows:
     def _is_sound(self, table: str, number: int, row: Row) -> bool:
         bad = _bad_columns(table, row)
         if not bad or table in _OWNERS:
-            return True  # these are mended
+            return True  # these are repaired
         self._lost(table, number, f"{_where(table, row)}{', '.join(f'{name}: {why}' for name, why in bad.items())}")
         return False
 
@@ -267,7 +267,7 @@ class SoundRows:
     # Mending
 
     def _whole_run(self, number: int, found: list[Row]) -> list[Row]:
-        # Of the run before.
+        # Discard the data of the run before.
         self._series.clear()
         self._kept_events.clear()
         self._named.clear()
@@ -275,12 +275,12 @@ class SoundRows:
         return self._whole("run", number, found, lambda: self._facts_of_run(number))
 
     def _check_sums(self, number: int) -> None:
-        """What makes sense may still not be what was written."""
+        """Report data that are valid but differ from the written data."""
         documents = {row["kind"]: row["text"] for row in self._read("run_document", "run_id", number)}
         try:
             sums = json_object(documents.get(CHECKSUMS, "{}"))
         except (ValueError, TypeError, RecursionError):
-            return  # it is a damaged document like others
+            return  # reported like other damaged documents
         for table, (owner, columns) in COVERED.items():
             rows = [[row.get(name) for name in columns] for row in self._read(table, owner, number)]
             try:
@@ -294,7 +294,7 @@ class SoundRows:
         return self._whole(table, number, found, dict) if found else []
 
     def _whole(self, table: str, number: int, found: list[Row], facts: Callable[[], Row]) -> list[Row]:
-        """The row of a run, training or sweep; columns that are lost are made again."""
+        """The row of a run, training or sweep; lost columns are rebuilt."""
         row = found[0] if found else {}
         bad = _bad_columns(table, row)
         if bad:
@@ -306,7 +306,7 @@ class SoundRows:
         return [row]
 
     def _facts_of_run(self, number: int) -> Row:
-        """What the documents, the series and the search tell of a run."""
+        """Values of a run's row that follow from the documents, the series and the search index."""
         documents = {
             row["kind"]: row["text"]
             for row in self._read("run_document", "run_id", number)
@@ -333,7 +333,7 @@ class SoundRows:
         return {}
 
     def _whole_documents(self, table: str, needed: Mapping[str, str], number: int, found: list[Row]) -> list[Row]:
-        """Documents without which nothing of a run or training can be read are there, if empty."""
+        """Add empty documents for lost ones without which a run or training cannot be read."""
         kinds = {row["kind"] for row in found}
         owner = tables_of_head()[table].owner
         for kind, text in needed.items():
@@ -343,7 +343,7 @@ class SoundRows:
         return found
 
     def _whole_recordings(self, number: int, found: list[Row], *, table: str) -> list[Row]:
-        """Those whose content is what was written."""
+        """The rows with intact recordings."""
         whole = [row for row in found if self._has_recording(row["recording_id"])]
         if len(whole) < len(found):
             self._lost(table, number, f"{len(found) - len(whole)} recordings of its scenario are lost")
@@ -360,7 +360,7 @@ class SoundRows:
         return found
 
     def _whole_chunks(self, number: int, found: list[Row]) -> list[Row]:
-        """All chunks of a series; samples that are lost are NaN."""
+        """All chunks of a series; lost samples become NaN."""
         series = self._series[number][1]
         n, size = series["n"], series["chunk_samples"]
         sound = {row["idx"]: row for row in found if self._decodes("chunk", number, row, series["codec"], row["n"])}
@@ -383,7 +383,7 @@ class SoundRows:
         return [row for row in found if self._decodes("pyramid", number, row, row["codec"], 2 * row["n"])]
 
     def _whole_event_chunks(self, number: int, found: list[Row]) -> list[Row]:
-        """Chunks of which every column is there; the times and owners of a lost column would mean nothing."""
+        """Chunks with all their columns; without times and owners the rest would be meaningless."""
         fields: dict[str, set[str]] = {}
         chunks: dict[tuple[str, int], dict[str, Row]] = {}
         for row in found:
@@ -417,7 +417,7 @@ class SoundRows:
         return whole
 
     def _whole_names(self, number: int, found: list[Row]) -> list[Row]:
-        """Names stand for numbers by their order, so none may lack."""
+        """Names are indexed by their order, so lost names are replaced."""
         known = {(row["stream"], row["field"], row["idx"]): row for row in found}
         for (stream, field), count in self._named.items():
             for index in range(min(count, 1 << 20)):
@@ -428,7 +428,7 @@ class SoundRows:
         return list(known.values())
 
     def _whole_spans(self, number: int, found: list[Row]) -> list[Row]:
-        """Which owner has rows in which chunk, made again; runs of the first version have none."""
+        """Rebuild the index of owners and chunks; runs of the first version have no index."""
         if "event_span" not in self._tables:
             return []
         made = [
@@ -449,7 +449,7 @@ class SoundRows:
         return [row for row in made if row["stream"] in streams or row["stream"] != "mark"]
 
     def _whole_metrics(self, number: int, found: list[Row]) -> list[Row]:
-        """Chunks that have their steps, as many as these."""
+        """Chunks whose steps exist and have the same number of elements."""
         sound = [row for row in found if self._decodes("training_metric", number, row, row["codec"], row["n"])]
         steps = {row["idx"]: row["n"] for row in sound if row["name"] == "step"}
         whole = [row for row in sound if row["n"] == steps.get(row["idx"])]
@@ -458,7 +458,7 @@ class SoundRows:
         return whole
 
     def _whole_points(self, number: int, found: list[Row]) -> list[Row]:
-        """Points are known by their order."""
+        """Points are identified by their order, so lost points are replaced."""
         known = {row["idx"]: row for row in found}
         for index in range(min(max(known, default=-1) + 1, 1 << 20)):
             if index not in known:
@@ -503,7 +503,7 @@ _SUMMARY_FACTS = ("seed", "duration_s", "warmup_s", "signature", "status", "wall
 
 
 def _bad_columns(table: str, row: Row, only: Iterable[str] = ()) -> dict[str, str]:
-    """The columns whose values cannot have been written so, and why."""
+    """The columns whose values cannot have been written by the program, with the reason."""
     bad = {}
     for name, kinds in columns_of(table):
         if only and name not in only:
@@ -537,7 +537,7 @@ def _why_bad(table: str, name: str, row: Row) -> str | None:
         if name == "codec":
             codec(value)
         if isinstance(value, str):
-            value.encode()  # a text with half a character in it is none
+            value.encode()  # a text with a surrogate is invalid
     except KeyError as error:
         return f"{error} is unknown"
     except (ValueError, RecursionError) as error:
@@ -553,7 +553,7 @@ _STATES = {"run": ("running", *FINAL_STATUSES), "training": TRAINING_STATES, "sw
 
 
 def _substitute(table: str, name: str, number: int) -> Any:
-    """What stands where nothing is known."""
+    """Value in place of a lost one."""
     kinds = dict(columns_of(table))[name]
     if name == "id":
         return number
@@ -571,7 +571,7 @@ def _substitute(table: str, name: str, number: int) -> Any:
 
 
 def _where(table: str, row: Row) -> str:
-    """Which row of several, e.g. ``field time_ns, idx 3: ``."""
+    """Position of a row among several, e.g. ``field time_ns, idx 3: ``."""
     keys = [f"{key} {row[key]}" for key in tables_of_head()[table].keys[1:] if isinstance(row.get(key), int | str)]
     return f"{', '.join(keys)}: " if keys else ""
 
@@ -585,7 +585,7 @@ def _text(error: Exception) -> str:
 
 
 def _check_damage(error: Exception) -> None:
-    """Raises what says nothing of damage."""
+    """Raise errors that do not indicate damage."""
     if not is_damage(error) and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR:
         raise error
 

@@ -1,4 +1,4 @@
-"""The store: everything that can be asked of a database of runs."""
+"""The store: all operations on a database of runs."""
 
 from __future__ import annotations
 
@@ -51,26 +51,26 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Sized)
 
 _EVER_NS = 4e18
-_STARTED = RunRow._fields[1 : RunRow._fields.index("status")]  # columns that a RunStart has
+_STARTED = RunRow._fields[1 : RunRow._fields.index("status")]  # columns that a RunStart provides
 
 
 class Store:
-    """An open database of runs. `open_store` makes it; close it, or use it as a context manager.
+    """An open database of runs, made by `open_store`; close it, or use it as a context manager.
 
-    All methods may be called from any thread. Those that change something wait until it is committed; reading never
-    waits for writing (in a file; in memory each waits for the other's turn).
+    Any thread may call its methods. A method that changes data waits until the change is committed; reading never waits
+    for writing, except in memory.
     """
 
     def __init__(self, target: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> None:
-        """As `open_store`."""
+        """Open the database; see `open_store`."""
         self._database = Database(target, read_only=read_only, busy_timeout_s=busy_timeout_s)
         self._writer: Writer | None = None
         self._gone: frozenset[int] = frozenset()
-        self.damaged: tuple[Damage, ...] = ()  # what the last list of runs lacks
+        self.damaged: tuple[Damage, ...] = ()  # damage found by the last list of runs
         try:
             gone = self._runs_without_writer()
             if read_only or self._database.is_alone:
-                self._gone = gone  # the file cannot be told, so every query is
+                self._gone = gone  # the file cannot be changed, so queries correct the status
             if not read_only:
                 self._writer = Writer(self._database)
                 if gone and not self._gone:
@@ -78,7 +78,7 @@ class Store:
         except BaseException:
             _shut_down(self._writer, self._database)
             raise
-        # At the program's end and when nobody holds the store any more, what is in memory is still written.
+        # At program exit, or when the last reference is gone, data in memory are still written.
         self._shut_down = weakref.finalize(self, _shut_down, self._writer, self._database)
 
     @property
@@ -88,27 +88,28 @@ class Store:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether it was opened for reading alone."""
+        """True if the database was opened read-only."""
         return self._database.read_only
 
     @property
     def trainings(self) -> TrainingStore:
         """The trainings of agents."""
-        return TrainingStore(self._database, self._writing)  # made anew: kept, the two would hold each other
+        # made for each access, because a stored object would create a reference cycle
+        return TrainingStore(self._database, self._writing)
 
     @property
     def forks(self) -> ForkStore:
-        """Which runs branched off which."""
+        """The relations of forks to their parent runs."""
         return ForkStore(self._database)
 
     @property
     def sweeps(self) -> SweepStore:
-        """The sweeps, and which runs belong to them."""
+        """The sweeps and their runs."""
         return SweepStore(self._database, self._writing)
 
     @property
     def arena(self) -> ArenaStore:
-        """What entrants of the arena came to."""
+        """The results of entrants in the arena."""
         return ArenaStore(self._database, self._writing)
 
     @property
@@ -118,21 +119,21 @@ class Store:
 
     @property
     def copies(self) -> CopyStore:
-        """Takes runs, sweeps and trainings over from other stores."""
+        """Copies of runs, sweeps and trainings from other stores."""
         return CopyStore(self._database, self._writing)
 
     def close(self) -> None:
-        """Commit what is waiting, mark runs that are still open as interrupted, and let go of the file."""
+        """Commit pending data, mark open runs as interrupted, and close the file."""
         self._shut_down()
 
     def __enter__(self) -> Store:
-        """This store."""
+        """Return this store."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the store."""
         self.close()
 
     # Storing a run
@@ -141,11 +142,11 @@ class Store:
         """Begin to store a run; it is listed at once, as running.
 
         Args:
-            start: what is known of it.
-            columns: its sampled signals; (scope, owner, name) must differ.
+            start: data known at the start.
+            columns: its sampled signals, with different (scope, owner, name).
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the run cannot be written.
         """
         now = now_text()
         row = {
@@ -183,18 +184,18 @@ class Store:
     def _insert_series(
         connection: Connection, run_id: int, start: RunStart, columns: Sequence[ColumnSpec]
     ) -> list[int]:
-        """The numbers of the columns, in their order; a thousand flows have tens of thousands."""
+        """Insert the columns and return their numbers, in order; a thousand flows have tens of thousands."""
         shared = (start.sample_interval_s, start.sample_interval_s, SAMPLES, CHUNK_SAMPLES)
         connection.executemany(
             "INSERT INTO series (run_id, scope, owner, name, unit, t0_s, dt_s, n, dtype, codec, chunk_samples)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'f4', ?, ?)",
             [(run_id, column.scope, column.owner, column.name, column.unit, *shared) for column in columns],
         )
-        # Rows get ascending numbers in the order in which they are inserted.
+        # Rows get ascending numbers in the order of their insertion.
         found = connection.execute("SELECT id FROM series WHERE run_id = ? ORDER BY id", (run_id,))
         return [number for (number,) in found]
 
-    # Asking
+    # Reading
 
     def runs(
         self,
@@ -209,16 +210,16 @@ class Store:
     ) -> list[RunRow]:
         """The runs that pass all filters, newest first, without their documents.
 
-        Damaged runs do not affect the others: `damaged` says what is missing from the last list.
+        Damaged runs do not affect the others: `damaged` lists the losses of the last list.
 
         Args:
             conditions: all of which must be met.
-            search: words, each of which must begin some word in the run's name, scenario, controllers, note or tags.
-            tag: a tag the run must have; case does not matter.
-            status: the status it must have.
-            include_deleted: whether to list deleted runs too.
-            limit: how many at most.
-            offset: how many to skip.
+            search: words, each of which must begin a word in the run's name, scenario, controllers, note or tags.
+            tag: a required tag; case is ignored.
+            status: the required status.
+            include_deleted: whether to include deleted runs.
+            limit: largest number of runs.
+            offset: number of runs to skip.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -246,7 +247,7 @@ class Store:
             return list(queries.value_keys(reader))
 
     def values(self, key: str) -> dict[int, float | str]:
-        """What the runs have recorded under a key, by run: a number in SI units, or text.
+        """The recorded values under a key, by run: a number in SI units, or text.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -255,13 +256,13 @@ class Store:
             return queries.read_values(reader, key)
 
     def flow_values(self, names: Collection[str]) -> dict[int, list[dict[str, float]]]:
-        """The numbers that the runs have recorded of their flows, by run: a table of numbers by name for each flow.
+        """The recorded numbers of flows by run: for each flow, a dictionary of numbers by name.
 
         Args:
-            names: of the figures, as in the summary, e.g. ``completion_s``; in SI units. Subflows do not count.
+            names: names of the figures in the summary, e.g. ``completion_s``; in SI units. Subflows are excluded.
 
         Returns:
-            The flows of a run in the order of their names; those without any of the figures are left out.
+            The flows of a run in the order of their names, without those that lack all figures.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -270,10 +271,10 @@ class Store:
             return queries.read_flow_values(reader, names)
 
     def run(self, run_id: int) -> RunRow:
-        """One run with its scenario text, summary and machine; deleted runs are found too.
+        """One run with its scenario text, summary and machine, even if it is deleted.
 
         Raises:
-            RunNotFound: if there is none of that id.
+            RunNotFound: if the number is unknown.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -283,17 +284,17 @@ class Store:
         """The signals of a run, in the order of its columns.
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
             return self._rows_of(reader, run_id, queries.list_series(reader, run_id))
 
     def read(self, series_id: int, t_from_s: float | None = None, t_to_s: float | None = None) -> SeriesData:
-        """The samples of a signal with t_from_s <= t <= t_to_s, in its unit; a bound that is left out does not apply.
+        """The samples of a signal with t_from_s <= t <= t_to_s, in its unit; None removes a bound.
 
         Raises:
-            RunNotFound: if there is no such series.
+            RunNotFound: if the series does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -307,7 +308,7 @@ class Store:
             level: 1 for groups of 64 samples, 2 for groups of 4096.
 
         Raises:
-            RunNotFound: if there is no such series.
+            RunNotFound: if the series does not exist.
             StoreError: if the file cannot be read.
         """
         if level not in PYRAMID_STEPS:
@@ -319,7 +320,7 @@ class Store:
         """The marks of a run, by time.
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -331,7 +332,7 @@ class Store:
         """The decisions with t_from_s <= t <= t_to_s, of one owner (a subflow or flow) or of all, in order of time.
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         return self._window(run_id, DECISION, owner, t_from_s, t_to_s)
@@ -343,11 +344,11 @@ class Store:
             run_id: the run.
             owner: a subflow or flow.
             t_s: the time.
-            before: how many at or before it; fewer at the beginning.
-            after: how many after it; fewer at the end.
+            before: number of decisions at or before the time; fewer at the beginning.
+            after: number of decisions after it; fewer at the end.
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -357,10 +358,10 @@ class Store:
     def intervals(
         self, run_id: int, owner: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
     ) -> EventTable:
-        """The monitor intervals that were finished from t_from_s to t_to_s, of one subflow or of all.
+        """The monitor intervals that ended from t_from_s to t_to_s, of one subflow or of all.
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         return self._window(run_id, INTERVAL, owner, t_from_s, t_to_s)
@@ -368,19 +369,19 @@ class Store:
     def agent_steps(
         self, run_id: int, agent: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
     ) -> EventTable:
-        """What one agent or all saw, did and earned from t_from_s to t_to_s, a row per subflow and decision.
+        """Observations, actions and rewards of one agent or all in a window of time, by decision and subflow.
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         return self._window(run_id, AGENT, agent, t_from_s, t_to_s)
 
     def event_extents(self, run_id: int, stream: str) -> dict[str, EventExtent]:
-        """How many rows of a stream ("decision", "interval", "agent") there are of each owner, and of what time.
+        """Number and time range of the rows of each owner in a stream ("decision", "interval", "agent").
 
         Raises:
-            RunNotFound: if there is no such run.
+            RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -396,7 +397,7 @@ class Store:
             return queries.list_tags(reader)
 
     def changes_by_others(self) -> object:
-        """Something that differs from what it was before whenever another program has changed the database.
+        """A value that changes whenever another program changes the database.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -405,14 +406,14 @@ class Store:
             return self._database.changes_by_others()
         return self._writer.call_bare(self._database.changes_by_others)
 
-    # What may still change
+    # Changes of stored runs
 
     def rename(self, run_id: int, name: str) -> None:
-        """Give a run another name.
+        """Rename a run.
 
         Raises:
-            RunNotFound: if there is no such run.
-            StoreError: if it cannot be written.
+            RunNotFound: if the run does not exist.
+            StoreError: if the name cannot be written.
         """
         self._change(run_id, "UPDATE run SET name = ? WHERE id = ?", (plain_line(name), run_id))
 
@@ -420,18 +421,18 @@ class Store:
         """Replace a run's note.
 
         Raises:
-            RunNotFound: if there is no such run.
-            StoreError: if it cannot be written.
+            RunNotFound: if the run does not exist.
+            StoreError: if the note cannot be written.
         """
         self._change(run_id, "UPDATE run SET note = ? WHERE id = ?", (plain_lines(text), run_id))
 
     def add_tag(self, run_id: int, tag: str) -> None:
-        """Put a tag on a run; nothing happens if it has it, in whatever case.
+        """Add a tag to a run; no effect if the run has this tag already, ignoring case.
 
         Raises:
             ValueError: if the tag is blank.
-            RunNotFound: if there is no such run.
-            StoreError: if it cannot be written.
+            RunNotFound: if the run does not exist.
+            StoreError: if the tag cannot be written.
         """
         tag = " ".join(plain_line(tag).split())
         if not tag:
@@ -440,40 +441,40 @@ class Store:
         self._change(run_id, "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, tag))
 
     def remove_tag(self, run_id: int, tag: str) -> None:
-        """Take a tag off a run; nothing happens if it does not have it.
+        """Remove a tag from a run; no effect if the run lacks the tag.
 
         Raises:
-            RunNotFound: if there is no such run.
-            StoreError: if it cannot be written.
+            RunNotFound: if the run does not exist.
+            StoreError: if the change cannot be written.
         """
         tag = " ".join(plain_line(tag).split())
         self._change(run_id, "DELETE FROM run_tag WHERE run_id = ? AND tag = ?", (run_id, tag))
 
     def delete(self, run_ids: Iterable[int]) -> None:
-        """Hide runs from lists; all of them can be brought back until `purge_deleted`. Unknown ids are passed over.
+        """Hide runs from lists; they can be restored until `purge_deleted`. Unknown ids are ignored.
 
         Raises:
-            RunBusy: if one of them is still being recorded; none is hidden then.
-            StoreError: if it cannot be written.
+            RunBusy: if one of the runs is still being recorded; then no run is hidden.
+            StoreError: if the change cannot be written.
         """
         self._set_deleted(run_ids, now_text())
 
     def undelete(self, run_ids: Iterable[int]) -> None:
-        """Bring deleted runs back. Unknown ids are passed over.
+        """Restore deleted runs. Unknown ids are ignored.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the change cannot be written.
         """
         self._set_deleted(run_ids, None)
 
     def purge_deleted(self) -> int:
-        """Remove deleted runs for good and give their space back to the disk; a run that is still running stays.
+        """Remove deleted runs permanently and free their disk space; runs in progress stay.
 
         Returns:
-            How many runs were removed.
+            Number of removed runs.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the change cannot be written.
         """
 
         def give_space_back() -> None:
@@ -487,14 +488,14 @@ class Store:
         return purged
 
     def save_copy(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the whole database to another file: compact, complete, with no -wal file beside it.
+        """Write the whole database to another file, compact, complete, and without a -wal file.
 
         Args:
             path: the new file.
             overwrite: whether an existing file is replaced.
 
         Raises:
-            StoreError: if the file exists and is not to be replaced, or cannot be written.
+            StoreError: if the file exists and may not be replaced, or cannot be written.
         """
         self._database.save_copy(path, overwrite=overwrite)
 
@@ -509,13 +510,13 @@ class Store:
             return self._rows_of(reader, run_id, table)
 
     def _rows_of(self, reader: Connection, run_id: int, rows: S) -> S:
-        """What was read; if it is empty, the run may not even be there."""
+        """The rows, after a check that the run exists if they are empty."""
         if not len(rows):
             self._check_run(reader, run_id)
         return rows
 
     def _made_room(self, work: Callable[[Connection], T]) -> T:
-        """Do what makes room, in a transaction of its own; on a full disk without any file beside the database."""
+        """Run a function that frees space in a transaction; on a full disk without auxiliary files."""
         writer = self._writing(makes_room=True)
         try:
             return writer.call(work)
@@ -535,14 +536,14 @@ class Store:
         return self._writer
 
     def _runs_without_writer(self) -> frozenset[int]:
-        """Runs marked as running whose process has ended. Runs of living processes are left alone."""
+        """Runs marked as running whose process has ended."""
         try:
             with self._database.reading() as reader:
                 running = running_runs(reader)
         except StoreCorrupt:
             if not self.is_read_only:
                 raise
-            return frozenset()  # what is sound can be looked at all the same
+            return frozenset()  # sound data can be read nevertheless
         return frozenset(run_id for run_id, (_, is_gone) in running.items() if is_gone)
 
     def _change(self, run_id: int, statement: str, parameters: tuple[object, ...]) -> None:
@@ -574,14 +575,14 @@ class Store:
 
 
 def _nanos(t_s: float) -> int:
-    """A time in whole nanoseconds, as events have it; what lies beyond all time is as far as that goes."""
+    """A time in whole nanoseconds, as in events, clipped to their range."""
     return round(min(max(t_s * 1e9, -_EVER_NS), _EVER_NS))
 
 
 def _shut_down(writer: Writer | None, database: Database) -> None:
-    """Apart from the store, so that its finalizer does not keep it alive."""
+    """A function outside of the store, so that its finalizer does not keep the store alive."""
     if writer is not None and writer.is_current_thread():
-        # Work of its own was the last to hold the store: the thread cannot wait for its own end.
+        # A job held the last reference to the store: the thread cannot wait for its own end.
         threading.Thread(target=_shut_down, args=(writer, database), name="subflow-store-closing").start()
         return
     if writer is not None:

@@ -1,8 +1,8 @@
-"""THE list of event streams: what is kept of things that happen at an instant, not at every sample.
+"""THE list of event streams: data of events at an instant, as opposed to samples.
 
-A stream is a table of its own shape, stored column by column in chunks. To add a field or a stream, write it here: the
-database keeps the name and the codec of each column, so older runs can still be read, with NaN or 0 in new columns.
-`time_ns` comes first.
+A stream is a table with its own columns, stored column by column in chunks. To add a field or a stream, write it here:
+the database stores the name and the codec of each column, so older runs can still be read, with NaN or 0 in new
+columns. `time_ns` comes first.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _REAL = "f8/shuffle/zstd3"
 _SINGLE = "f4/shuffle/zstd3"
 
 DECISION_NUMBERS = 8
-"""Numbers that a rule may have."""
+"""Largest number of values that a rule may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSpec:
-    """The shape of a stream.
+    """The columns of a stream.
 
     Attributes:
-        name: as in the table `event_chunk`.
-        fields: codec of each column; `time_ns` and `owner` are in all of them.
-        named: the columns whose numbers stand for names.
+        name: name in the table `event_chunk`.
+        fields: codec of each column; every stream has `time_ns` and `owner`.
+        named: the columns whose numbers are indices of names.
     """
 
     name: str
@@ -40,7 +40,7 @@ class StreamSpec:
     named: tuple[str, ...]
 
     def empty(self) -> EventTable:
-        """A table of this shape without a row."""
+        """An empty table with these columns."""
         columns = {field: np.empty(codec(name).shape(0), codec(name).dtype) for field, name in self.fields.items()}
         return EventTable(columns, dict.fromkeys(self.named, ()))
 
@@ -66,7 +66,9 @@ DECISION = StreamSpec(
     },
     ("owner", "cause", "rule"),
 )
-"""Why a controller or a scheduler did what it did. A rule is named by the text in which the caller keeps it whole."""
+"""Decisions of controllers and schedulers with their reasons. A rule is identified by the text that the caller uses for
+it.
+"""
 
 INTERVAL = StreamSpec(
     "interval",
@@ -93,7 +95,7 @@ INTERVAL = StreamSpec(
     },
     ("owner",),
 )
-"""Monitor intervals: sent at one rate, and what became of exactly these packets."""
+"""Monitor intervals: packets sent at one rate, and the fate of exactly these packets."""
 
 AGENT = StreamSpec(
     "agent",
@@ -122,19 +124,19 @@ AGENT = StreamSpec(
     },
     ("owner", "agent", "subflow"),
 )
-"""What learning agents saw, did and earned: a row for each subflow that an agent saw when it decided.
+"""Observations, actions and rewards of learning agents: one row per decision and observed subflow.
 
-Owners are the agents; `agent` is the text in which the caller keeps one whole. Controllers differ in how much they see,
-and an option says how much of the past: so `observation` and `action` are as wide as the widest agent of the run needs,
-the others' ends are NaN. A column per number would bound their count and cost a blob each; a row per number would read
-and store time, agent and subflow as often again.
+Owners are the agents; `agent` is the text with which the caller identifies an agent. Controllers differ in the size of
+their observations, and an option sets the length of the history. So `observation` and `action` have the width of the
+widest agent in the run, and shorter rows end with NaN. One column per number would limit their count and cost a blob
+each; one row per number would repeat time, agent and subflow.
 """
 
 STREAMS: Mapping[str, StreamSpec] = {spec.name: spec for spec in (MARK, DECISION, INTERVAL, AGENT)}
 
 
 def table_of_marks(rows: Iterable[tuple[int, str, str, float]]) -> EventTable:
-    """Marks given one by one, (time_ns, owner, kind, value), as a table."""
+    """A table of marks from tuples (time_ns, owner, kind, value)."""
     owners: dict[str, int] = {}
     kinds: dict[str, int] = {}
     numbered = [

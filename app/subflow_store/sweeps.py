@@ -1,7 +1,7 @@
-"""Sweeps in the store: what was asked for, which runs belong to it, and which of them are there.
+"""Sweeps in the store: their plans, their runs, and the existing ones among them.
 
-A run belongs to every sweep that needs it: runs have a key, and those of the same key are the same bit for bit. The key
-is stored before a run is closed, so that a finished run is known for what it is whenever the program ends.
+A run belongs to every sweep that needs it: runs have a key, and runs with the same key are equal bit for bit. The key
+is stored before a run is closed, so that a finished run can be identified whenever the program ends.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _LINK = (
 
 
 class SweepStore(ProcessStore):
-    """The sweeps of a store, as `Store.sweeps`. All methods may be called from any thread."""
+    """The sweeps of a store, as `Store.sweeps`. Any thread may call its methods."""
 
     table = "sweep"
 
-    # Asking
+    # Reading
 
     def rows(self, *, limit: int | None = None) -> list[SweepRecord]:
         """The sweeps, newest first, without their plans.
@@ -59,7 +59,7 @@ class SweepStore(ProcessStore):
             return [_record(row) for row in found.fetchall()]
 
     def names(self) -> dict[str, str]:
-        """What every sweep is called, by the tag that its runs carry.
+        """Names of all sweeps, by the tag of their runs.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -73,7 +73,7 @@ class SweepStore(ProcessStore):
         """One sweep with its plan.
 
         Raises:
-            RunNotFound: if there is none of that id.
+            RunNotFound: if the number is unknown.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -84,7 +84,7 @@ class SweepStore(ProcessStore):
             return _record(row)._replace(plan=restored(reader, plan))
 
     def of_plan(self, plan: str) -> SweepRecord | None:
-        """The newest sweep of exactly this plan, or None.
+        """The newest sweep with exactly this plan, or None.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -126,14 +126,14 @@ class SweepStore(ProcessStore):
     def figures(
         self, sweep_id: int, is_wanted: Callable[[str], bool]
     ) -> dict[tuple[int, int], tuple[int, dict[str, float]]]:
-        """What the finished runs of a sweep have recorded.
+        """The recorded numbers of the finished runs of a sweep.
 
         Args:
             sweep_id: the sweep.
-            is_wanted: which keys.
+            is_wanted: returns True for the wanted keys.
 
         Returns:
-            By point and seed: the run's number, and numbers by key.
+            By point and seed: the number of the run, and its numbers by key.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -157,7 +157,7 @@ class SweepStore(ProcessStore):
         return {place: (run_id, by_run.get(run_id, {})) for place, (run_id, _) in found.items()}
 
     def signatures(self, sweep_id: int) -> dict[tuple[int, int], str]:
-        """Signatures of the finished runs of a sweep, by point and seed; runs of the same one are the same bit for bit.
+        """Signatures of the finished runs of a sweep, by point and seed; equal signatures mean equal runs.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -174,10 +174,10 @@ class SweepStore(ProcessStore):
     # Writing
 
     def add(self, start: SweepStart) -> int:
-        """List a sweep, as waiting; returns its id.
+        """List a sweep, as waiting; returns its number.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the sweep cannot be written.
         """
         now = now_text()
         plan, recordings = folded(start.plan)
@@ -210,7 +210,7 @@ class SweepStore(ProcessStore):
         return self._writing().call(add)
 
     def replace_keys(self, sweep_id: int, version: str, keys: Sequence[tuple[int, int, str]]) -> None:
-        """Give the runs of a sweep other keys, because another version goes on with it.
+        """Replace the keys of a sweep's runs, because another version continues the sweep.
 
         Args:
             sweep_id: the sweep.
@@ -218,8 +218,8 @@ class SweepStore(ProcessStore):
             keys: point, seed and key of each run.
 
         Raises:
-            RunNotFound: if there is no such sweep.
-            StoreError: if it cannot be written.
+            RunNotFound: if the sweep does not exist.
+            StoreError: if the keys cannot be written.
         """
         rows = [(key, sweep_id, point, signed(seed), key) for point, seed, key in keys]
 
@@ -235,10 +235,10 @@ class SweepStore(ProcessStore):
         self._writing().call(change)
 
     def link_finished(self, sweep_id: int, *, needs_traces: bool) -> int:
-        """Take over finished runs of the store that are those of this sweep; returns how many were.
+        """Link finished runs of the store with the keys of this sweep; returns their number.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the links cannot be written.
         """
 
         def link(connection: Connection) -> int:
@@ -249,12 +249,12 @@ class SweepStore(ProcessStore):
     def attach_run(
         self, sweep_id: int, places: Iterable[tuple[int, int]], run_id: int, key: str, *, has_traces: bool
     ) -> None:
-        """Say that a run, which has not ended yet, is that of these points and seeds of a sweep.
+        """Link a run, which has not ended yet, to these points and seeds of a sweep.
 
-        Runs that were there in its place and were cut short are deleted, as `Store.delete` does.
+        Interrupted runs at these places are deleted, as by `Store.delete`.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the link cannot be written.
         """
         rows = [(sweep_id, point, signed(seed)) for point, seed in places]
         now = now_text()
@@ -278,10 +278,10 @@ class SweepStore(ProcessStore):
         self._writing().call(attach)
 
     def set_message(self, sweep_id: int, places: Iterable[tuple[int, int]], message: str) -> None:
-        """Say why these runs of a sweep are not there.
+        """Store the reason why these runs of a sweep are missing.
 
         Raises:
-            StoreError: if it cannot be written.
+            StoreError: if the message cannot be written.
         """
         rows = [(message, sweep_id, point, signed(seed)) for point, seed in places]
 

@@ -1,8 +1,8 @@
-"""Trainings in the store: what was asked for, how far it is, its metrics as curves, its evaluations.
+"""Trainings in the store: their settings, their progress, their metrics as curves, and their evaluations.
 
-A report of a training has a step and some figures; reports come one by one and are read curve by curve, so they are
-kept as columns in chunks. The last chunk is written anew with each batch of reports until it is full: a batch comes
-about once a second, and a chunk takes a millisecond.
+A report of a training has a step and some figures. Reports are written one by one and read curve by curve, so they are
+stored as columns in chunks. The last chunk is rewritten with each batch of reports until it is full: a batch comes
+about once per second, and writing a chunk takes a millisecond.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STEP = "step"
 ELAPSED = "elapsed_s"
 
 METRIC_CHUNK = 1024
-"""Reports in a chunk."""
+"""Number of reports in a chunk."""
 
 _MAYBE = (float, int, NoneType)
 _METRICS = "f8/shuffle/zstd3"
@@ -41,32 +41,32 @@ _STORE_FIGURE = upsert("training_evaluation", "training_id, step, controller, me
 
 
 class TrainingStore(ProcessStore):
-    """The trainings of a store, as `Store.trainings`. All methods may be called from any thread."""
+    """The trainings of a store, as `Store.trainings`. Any thread may call its methods."""
 
     table = "training"
 
-    # Asking
+    # Reading
 
     def rows(self, *, state: str | None = None, limit: int | None = None) -> list[TrainingRow]:
         """The trainings, newest first, without their documents.
 
         Args:
-            state: the state they must have.
-            limit: how many at most.
+            state: the required state.
+            limit: largest number of trainings.
 
         Raises:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
             rows = [_row(row) for row in reader.execute(f"{_SELECT} ORDER BY id DESC").fetchall()]
-        # The state depends on whether the process is still there, which SQL cannot ask.
+        # The state depends on the liveness of a process, which SQL cannot check.
         return [row for row in rows if state is None or row.state == state][:limit]
 
     def get(self, training_id: int) -> TrainingRow:
         """One training with its scenario and config.
 
         Raises:
-            RunNotFound: if there is none of that id.
+            RunNotFound: if the number is unknown.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -78,7 +78,7 @@ class TrainingStore(ProcessStore):
             return _row(row)._replace(scenario_text=restored(reader, scenario), config=config)
 
     def of_folder(self, folder: str) -> TrainingRow | None:
-        """The newest training that keeps its files in that folder, or None.
+        """The newest training with this folder, or None.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -88,10 +88,10 @@ class TrainingStore(ProcessStore):
             return None if row is None else _row(row)
 
     def metrics(self, training_id: int) -> list[str]:
-        """Names of the metrics there are, sorted.
+        """Names of the recorded metrics, sorted.
 
         Raises:
-            RunNotFound: if there is no such training.
+            RunNotFound: if the training does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -106,7 +106,7 @@ class TrainingStore(ProcessStore):
         """One metric over the whole training; empty if it was never reported.
 
         Raises:
-            RunNotFound: if there is no such training.
+            RunNotFound: if the training does not exist.
             StoreError: if the file cannot be read.
         """
         return self.curves(training_id, [metric])[metric]
@@ -115,7 +115,7 @@ class TrainingStore(ProcessStore):
         """Several metrics, by name; they share their steps.
 
         Raises:
-            RunNotFound: if there is no such training.
+            RunNotFound: if the training does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -123,7 +123,8 @@ class TrainingStore(ProcessStore):
             step, elapsed_s, *columns = _read_columns(reader, training_id, [STEP, ELAPSED, *metrics])
             if not len(step) == len(elapsed_s) == min([len(step), *map(len, columns)]):
                 raise RowError(Damage("training_metric", "training", training_id, "columns of different lengths"))
-        # After a crash a training goes on from its last checkpoint: what came after that is told a second time.
+        # After a crash, a training continues from its last checkpoint and reports the steps after it again; only the
+        # last report of each step counts.
         later = np.minimum.accumulate(step[::-1])[::-1]
         stands = np.append(step[:-1] < later[1:], True) if len(step) else np.zeros(0, bool)
         return {
@@ -137,7 +138,7 @@ class TrainingStore(ProcessStore):
         """All figures of all evaluations, by step, in the order of controllers and metrics.
 
         Raises:
-            RunNotFound: if there is no such training.
+            RunNotFound: if the training does not exist.
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
@@ -153,11 +154,11 @@ class TrainingStore(ProcessStore):
     # Writing
 
     def add(self, start: TrainingStart) -> int:
-        """List a training, as waiting; returns its id.
+        """List a training, as waiting; returns its number.
 
         Raises:
-            RunNotFound: if its parent is not there.
-            StoreError: if it cannot be written.
+            RunNotFound: if its parent does not exist.
+            StoreError: if the training cannot be written.
         """
         now = now_text()
         row = {
@@ -192,8 +193,8 @@ class TrainingStore(ProcessStore):
         """Replace a training's note.
 
         Raises:
-            RunNotFound: if there is no such training.
-            StoreError: if it cannot be written.
+            RunNotFound: if the training does not exist.
+            StoreError: if the note cannot be written.
         """
         self._change(training_id, {"note": text})
 
@@ -207,19 +208,19 @@ class TrainingStore(ProcessStore):
         moment: TrainingMoment | None = None,
         best: BestPolicy | None = None,
     ) -> None:
-        """Add reports of metrics, figures of evaluations, and what follows from them: all or nothing.
+        """Add reports of metrics, figures of evaluations, and the resulting state, all in one transaction.
 
         Args:
             training_id: the training.
-            reports: in order; each has at least `step` and `elapsed_s`. None and NaN stand for "not known".
-            figures: of evaluations; those of the same step, controller and metric are replaced.
+            reports: reports in order; each has at least `step` and `elapsed_s`. None and NaN mean an unknown value.
+            figures: figures of evaluations; they replace those of the same step, controller and metric.
             reports_read: bytes of the training's file of reports that are now in the store.
-            moment: where it stands now; None: as before.
-            best: the best policy now; None: as before.
+            moment: current state; None: unchanged.
+            best: current best policy; None: unchanged.
 
         Raises:
-            RunNotFound: if there is no such training.
-            StoreError: if it cannot be written.
+            RunNotFound: if the training does not exist.
+            StoreError: if the data cannot be written.
         """
         columns = _columns_of(reports)
         figure_rows = [(training_id, *figure) for figure in figures]
@@ -258,7 +259,7 @@ def _row(row: Sequence[Any]) -> TrainingRow:
 
 
 def _columns_of(reports: Sequence[Mapping[str, float | None]]) -> dict[str, NDArray[np.float64]]:
-    """The reports turned by a right angle: float64 [n] by metric."""
+    """The reports as columns: float64 [n] by metric."""
     names = dict.fromkeys(name for report in reports for name in report)
     return {
         name: np.array([np.nan if (value := report.get(name)) is None else value for report in reports], np.float64)
@@ -296,7 +297,7 @@ def _chunks(
         )
         for number, first in enumerate(range(0, len(whole), METRIC_CHUNK)):
             part = whole[first : first + METRIC_CHUNK]
-            # A metric that was not reported in a whole chunk has no row there.
+            # A metric without a report in a whole chunk has no row for it.
             if name in old or not np.all(np.isnan(part)) or name in (STEP, ELAPSED):
                 chunks.append((name, index + number, len(part), _METRICS, encode(part)))
     return chunks
@@ -304,7 +305,7 @@ def _chunks(
 
 def _read_columns(reader: Connection, training_id: int, names: Sequence[str]) -> list[NDArray[np.float64]]:
     """Whole columns, float64 [n] each, NaN where a metric was not reported."""
-    # One statement, so that all columns are of one moment while the training goes on.
+    # One statement, so that all columns are of the same moment during the training.
     marks = ", ".join("?" * len(names))
     rows = reader.execute(
         "SELECT name, idx, codec, n, data FROM training_metric"

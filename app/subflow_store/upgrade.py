@@ -1,7 +1,7 @@
-"""Bringing a database file to the schema of this version.
+"""Upgrade of a database file to the schema of this version.
 
-The version mark is PRAGMA user_version, which SQLite keeps in the file's header and changes within the transaction. The
-migrations are an explicit list of functions: a folder of scripts read at run time is not there in a frozen app.
+The version is PRAGMA user_version, which SQLite stores in the file's header and changes within the transaction. The
+migrations are an explicit list of functions, because a frozen app has no folder of scripts to read at run time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subflow_store.files import is_there, make_private, unused_sibling
 from subflow_store.migrations import MIGRATIONS
 
 APPLICATION_ID = 0x53464C57
-"""PRAGMA application_id of our files: "SFLW". `file(1)` and we tell by it a Subflow database from any other."""
+"""PRAGMA application_id of our files: "SFLW". `file(1)` and this program recognise a Subflow database by it."""
 
 
 _MOST_PARTS = 1000
@@ -28,17 +28,17 @@ _TOLD_FIRST = ("view", "trigger", "table", "index")
 
 
 def head() -> int:
-    """The schema version this program reads and writes."""
+    """The schema version that this program reads and writes."""
     return len(MIGRATIONS)
 
 
 class Table(NamedTuple):
-    """A table of this version.
+    """A table in this version.
 
     Attributes:
-        columns: name, declared type and whether it must have a value, of each.
-        keys: the columns of its primary key, in their order.
-        owner: the column that says which run, series, training or sweep a row belongs to, or is; empty: none.
+        columns: name, declared type and NOT NULL flag of each column.
+        keys: the columns of its primary key, in order.
+        owner: the column with the run, series, training or sweep of a row; empty: none.
         has_rowid: whether its rows have numbers.
     """
 
@@ -50,7 +50,7 @@ class Table(NamedTuple):
 
 @cache
 def tables_of_head() -> Mapping[str, Table]:
-    """The tables of this version, without those of the search."""
+    """The tables in this version, without those of the search."""
     with contextlib.closing(_made(head())) as connection:
         names = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -71,7 +71,7 @@ def _table(connection: Connection, name: str, sql: str) -> Table:
 
 
 def make(connection: Connection, version: int) -> None:
-    """Make an empty database one of a version."""
+    """Create the schema of a version in an empty database."""
     for migrate in MIGRATIONS[:version]:
         migrate(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -87,35 +87,36 @@ def _made(version: int) -> Connection:
 
 @cache
 def schema_of(version: int) -> frozenset[tuple[str, str, str]]:
-    """What a database of a version has: type, name and statement of each table, index and trigger."""
+    """Schema of a version: type, name and statement of each table, index and trigger."""
     with contextlib.closing(_made(version)) as connection:
         return _schema(connection)
 
 
 def has_schema(connection: Connection) -> bool:
-    """Whether a database has what one of its version has."""
+    """True if a database has exactly the schema of its version."""
     version = _pragma(connection, "user_version")
     return version <= head() and _schema(connection) == schema_of(version)
 
 
 def _schema(connection: Connection) -> frozenset[tuple[str, str, str]]:
-    # SQLite keeps statistics in tables of its own. Ours are few; what has more is refused without reading all of it.
+    # SQLite keeps statistics in separate tables. Our schema is small; a larger one is refused without reading all of
+    # it.
     query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     query += f" LIMIT {_MOST_PARTS}"
-    # A damaged page may have bytes or numbers where texts were.
+    # A damaged page may have bytes or numbers in place of texts.
     found = (tuple(map(str, row)) for row in connection.execute(query).fetchall())
     return frozenset((kind, name, " ".join(sql.split())) for kind, name, sql in found)
 
 
 def check_version(connection: Connection, label: str) -> int:
-    """Tell the schema version of an open database; 0 is a file with nothing in it.
+    """Return the schema version of an open database; 0 for an empty file.
 
-    Nothing of the database is read before: a view in place of a table may be endless, and a trigger may do anything.
+    No other data are read before: a view in place of a table may be endless, and a trigger may execute anything.
 
     Raises:
         StoreForeign: if it is a database of another program, or has tables, views or triggers that are not ours.
         StoreNewer: if a newer Subflow wrote it.
-        RowError: if something is missing that one of its version has.
+        RowError: if a part of the schema of its version is missing.
     """
     version = _pragma(connection, "user_version")
     application_id = _pragma(connection, "application_id")
@@ -147,7 +148,7 @@ def check_version(connection: Connection, label: str) -> int:
 def _check_schema(connection: Connection, version: int, label: str) -> None:
     found, made = _schema(connection), schema_of(version)
     if found - made:
-        # A damaged page may name a kind that SQLite does not have: it comes last.
+        # A damaged page may name a type unknown to SQLite, which comes last.
         kind, name, _sql = min(found - made, key=lambda each: ((*_TOLD_FIRST, each[0]).index(each[0]), each))
         raise StoreForeign(
             f"this is not a database that Subflow made: its {kind} {name!r} is not that of schema version {version}",
@@ -160,10 +161,10 @@ def _check_schema(connection: Connection, version: int, label: str) -> None:
 
 
 def check_up_to_date(version: int, label: str) -> None:
-    """Refuse a database that would have to be upgraded where nothing may be written.
+    """Refuse a read-only database that would need an upgrade.
 
     Raises:
-        StoreOlder: if it is older than this program.
+        StoreOlder: if the database is older than this program.
     """
     if version < head():
         raise StoreOlder(
@@ -174,17 +175,17 @@ def check_up_to_date(version: int, label: str) -> None:
 
 
 def upgrade(connection: Connection, path: Path | None, version: int) -> Path | None:
-    """Bring the database from `version` to the head in one transaction; the file as it was is kept beside it.
+    """Upgrade the database from `version` to the head in one transaction; a copy of the old file is kept beside it.
 
-    If any step fails, nothing has changed and no copy is left.
+    If any step fails, the database is unchanged and no copy remains.
 
     Args:
-        connection: to the database, outside a transaction.
+        connection: connection to the database, outside a transaction.
         path: the file, or None for a database in memory.
-        version: what `check_version` said.
+        version: result of `check_version`.
 
     Returns:
-        The copy of the file as it was; None if there was nothing in it.
+        The copy of the old file; None if it was empty.
     """
     backup = _backed_up(connection, path, version) if path is not None and version > 0 else None
     try:
@@ -192,7 +193,8 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
         connection.execute("PRAGMA foreign_keys = OFF")
         with connection:
             connection.execute("BEGIN IMMEDIATE")
-            for migrate in MIGRATIONS[check_version(connection, str(path)) :]:  # another process may have come first
+            # another process may have upgraded it meanwhile
+            for migrate in MIGRATIONS[check_version(connection, str(path)) :]:
                 migrate(connection)
             dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
             if dangling is not None:
@@ -210,14 +212,14 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
 
 
 def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
-    """A copy of the database; what has its name is whole, and what is not has another."""
+    """A copy of the database, written under another name until it is complete."""
     part = unused_sibling(path)
     try:
         make_private(part)
         connection.execute("VACUUM INTO ?", (str(part),))
         with contextlib.closing(sqlite3.connect(part)) as copied:
             if _pragma(copied, "user_version") != version:
-                return None  # another process came first, and has made the copy
+                return None  # another process has upgraded the file, and made the copy
         backup = _unused_backup_path(path, version)
         part.rename(backup)
     except OSError as error:
@@ -233,7 +235,7 @@ def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
 
 
 def _unused_backup_path(path: Path, version: int) -> Path:
-    """A name beside the file for its copy, e.g. subflow.v1.db, counted up while it is taken."""
+    """An unused name beside the file for its copy, e.g. subflow.v1.db, with a number if needed."""
     count = 1
     backup = path.with_name(f"{path.stem}.v{version}{path.suffix}")
     while is_there(backup):

@@ -1,6 +1,6 @@
-"""Plain values that go into the store and come out of it: of runs, of trainings and of sweeps.
+"""Plain values that are stored and read: of runs, trainings and sweeps.
 
-Those of trainings belong to `Store.trainings`, those of sweeps to `Store.sweeps`.
+Values of trainings belong to `Store.trainings`, those of sweeps to `Store.sweeps`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from subflow_store.liveness import ProcessIdentity
 
 FINAL_STATUSES = ("finished", "stopped", "failed", "interrupted")
-"""What a run can end as; `running` is the only other status."""
+"""Final statuses of a run; `running` is the only other status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ColumnSpec:
 
     Attributes:
         scope: "flow", "subflow" or "link".
-        owner: what the signal belongs to, e.g. "download.1/1" or "wifi/forward".
+        owner: owner of the signal, e.g. "download.1/1" or "wifi/forward".
         name: the signal with its unit as suffix, e.g. "cwnd_pkts".
         unit: the unit's symbol, e.g. "pkt", "bit/s", "s".
     """
@@ -41,9 +41,9 @@ class Records:
     """Runs, sweeps and trainings of a store that belong together.
 
     Attributes:
-        runs: numbers of those that have ended.
-        sweeps: numbers of those that they belong to.
-        trainings: numbers of those that have ended.
+        runs: numbers of ended runs.
+        sweeps: numbers of the sweeps of these runs.
+        trainings: numbers of ended trainings.
     """
 
     runs: tuple[int, ...] = ()
@@ -51,25 +51,25 @@ class Records:
     trainings: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """True if any runs or trainings are listed."""
         return bool(self.runs or self.trainings)
 
     def __add__(self, other: Records) -> Records:
-        """Both, each once."""
+        """The union of both, without duplicates."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return Records(*(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class RunFork:
-    """Where a run branched off another one, and what was changed there.
+    """The parent run and time of a fork, and its changes.
 
     Attributes:
-        parent_id: the other run; None if it is not stored, or not any more.
-        parent_name: its name at that time.
-        forked_at_s: simulated time until which the two are the same.
-        difference: what was changed, in English words.
-        changes: the same as plain values, for programs; JSON takes them.
+        parent_id: number of the parent run; None if it is not stored any more.
+        parent_name: name of the parent run at that time.
+        forked_at_s: simulated time until which both runs are equal, s.
+        difference: the changes in English words.
+        changes: the changes as plain values that JSON can represent.
     """
 
     parent_id: int | None
@@ -81,23 +81,23 @@ class RunFork:
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """What is known when a run begins; all of it stays unchanged afterwards, except the name.
+    """Data known at the start of a run, which do not change afterwards, except the name.
 
     Attributes:
-        name: what the user sees in the list of runs.
-        scenario_name: the scenario's own name.
-        scenario_text: the scenario file's full text (TOML), so that the run can be repeated.
+        name: name in the list of runs.
+        scenario_name: name of the scenario.
+        scenario_text: full text of the scenario file (TOML), so that the run can be repeated.
         seed: 0 <= seed < 2**64.
-        duration_s: simulated seconds that were asked for.
-        warmup_s: simulated seconds at the start which summaries leave out.
-        sample_interval_s: distance of two samples; sample k is at (k + 1) times this.
+        duration_s: requested simulated time, s.
+        warmup_s: simulated time at the start that summaries exclude, s.
+        sample_interval_s: time between two samples, s; sample k is at (k + 1) times this.
         mss_bytes: payload bytes of a full packet.
         profile: transport profile, "linux" or "textbook".
-        controllers: the congestion controllers used, for the list, e.g. "lia" or "lia, newreno".
-        version: version of Subflow that runs it.
-        started_at_utc: aware datetime; None stands for now.
-        machine: what the run ran on, as name -> text; None lets the store describe this machine.
-        fork: where it branches off another run; None: it has a beginning of its own.
+        controllers: the congestion controllers, for the list, e.g. "lia" or "lia, newreno".
+        version: version of Subflow.
+        started_at_utc: aware datetime; None means now.
+        machine: description of the machine, as name -> text; None: the store describes this machine.
+        fork: origin of a fork; None for a run from time zero.
     """
 
     name: str
@@ -117,10 +117,10 @@ class RunStart:
 
 
 class RunRow(NamedTuple):
-    """One run as the list shows it: plain columns only, so that hundreds load in about a millisecond.
+    """One run of the list, with plain columns only, so that hundreds load in about a millisecond.
 
-    `scenario_text`, `summary` and `machine` are loaded by `Store.run(id)` alone; in `Store.runs()` they are None.
-    Metrics are None while the run is running, and where the summary has no such figure.
+    Only `Store.run(id)` loads `scenario_text`, `summary` and `machine`; in `Store.runs()` they are None. Metrics are
+    None during the run, and if the summary lacks the figure.
     """
 
     id: int
@@ -151,7 +151,7 @@ class RunRow(NamedTuple):
     deleted: bool
     tags: tuple[str, ...]
     fork: RunFork | None
-    """Where it branched off another run; None: it has a beginning of its own."""
+    """Origin of a fork; None for a run from time zero."""
     scenario_text: str | None = None
     summary: Mapping[str, Any] | None = None
     machine: Mapping[str, str] | None = None
@@ -160,7 +160,7 @@ class RunRow(NamedTuple):
 class SeriesInfo(NamedTuple):
     """One stored signal without its samples: sample k (k = 0..n-1) is at t0_s + k * dt_s.
 
-    `vmin`, `vmax` and `mean` leave NaN samples out and are None where no number remains.
+    `vmin`, `vmax` and `mean` ignore NaN samples and are None if all samples are NaN.
     """
 
     id: int
@@ -185,8 +185,8 @@ class SeriesData:
 
     Attributes:
         t0_s: time of the first value here.
-        dt_s: distance of two samples.
-        values: float32 [n], in the series' unit; NaN where the signal had no value.
+        dt_s: time between two samples, s.
+        values: float32 [n], in the unit of the series; NaN without a value.
     """
 
     t0_s: float
@@ -205,8 +205,8 @@ class PyramidData:
 
     Attributes:
         t0_s: time of the first sample of the first group.
-        dt_s: distance of two groups.
-        vmin: float32 [n_groups], least value in each group; NaN where the group holds no number.
+        dt_s: time between two groups, s.
+        vmin: float32 [n_groups], least value in each group; NaN for a group of NaN only.
         vmax: float32 [n_groups], greatest value in each group.
     """
 
@@ -221,8 +221,8 @@ class EventTable:
     """Rows of an event stream (see `streams`) in order of time, as columns.
 
     Attributes:
-        columns: an array [n] by field; `time_ns` (int64) and `owner` (int32) are always there.
-        names: of the fields whose numbers stand for names, what they stand for: `names["owner"][k]` is owner k.
+        columns: an array [n] by field, always including `time_ns` (int64) and `owner` (int32).
+        names: names for fields with indices: `names["owner"][k]` is owner k.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -237,17 +237,17 @@ class EventTable:
         return self.columns[field]
 
     def texts(self, field: str) -> list[str]:
-        """A column of numbers that stand for names, as these names."""
+        """A column of indices, converted to their names."""
         names = self.names[field]
         return [names[number] for number in self.columns[field].tolist()]
 
     def select(self, rows: slice | NDArray[Any]) -> EventTable:
-        """The table with these rows only; a slice shares the memory."""
+        """The table with these rows only; a slice shares memory."""
         return EventTable({field: column[rows] for field, column in self.columns.items()}, self.names)
 
 
 class EventExtent(NamedTuple):
-    """How much of a stream one owner has, and the times of its first and last row."""
+    """Number of rows of one owner in a stream, and times of the first and last row."""
 
     n: int
     t_first_ns: int
@@ -255,7 +255,7 @@ class EventExtent(NamedTuple):
 
 
 class MarkRow(NamedTuple):
-    """One thing that happened at an instant, e.g. a loss or a link going down."""
+    """An event at an instant, e.g. a loss or a link failure."""
 
     time_ns: int
     owner: str
@@ -268,7 +268,7 @@ class MarkTable:
     """The marks of a run by time, as columns.
 
     Attributes:
-        time_ns: int64 [n], never falling.
+        time_ns: int64 [n], never decreasing.
         owner_index: int32 [n], index into `owners`.
         kind_index: int32 [n], index into `kinds`.
         value: float64 [n], meaning depends on the kind.
@@ -288,33 +288,33 @@ class MarkTable:
         return len(self.time_ns)
 
     def rows(self) -> Iterator[MarkRow]:
-        """The marks one by one, names in place of indices."""
+        """The marks one by one, with names in place of indices."""
         columns = (self.time_ns, self.owner_index, self.kind_index, self.value)
         for time_ns, owner, kind, value in zip(*(column.tolist() for column in columns), strict=True):
             yield MarkRow(time_ns, self.owners[owner], self.kinds[kind], value)
 
 
 TRAINING_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed", "interrupted")
-"""Where a training can stand; any but the first three can be taken up again."""
+"""States of a training; from any but the first three it can be continued."""
 
 OPEN_STATES = TRAINING_STATES[:3]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingStart:
-    """What is known when a training begins.
+    """Data known at the start of a training.
 
     Attributes:
-        name: what the user sees in the list.
-        agent: what learns, e.g. "drl-cc".
-        scenario_name: name of the scenario or distribution it learns on.
-        scenario_text: that scenario's text (TOML).
-        config: everything the training was asked for, JSON-able.
+        name: name in the list of trainings.
+        agent: the learning agent, e.g. "drl-cc".
+        scenario_name: name of the scenario or distribution for the training.
+        scenario_text: text of that scenario (TOML).
+        config: all settings of the training, JSON-able.
         seed: 0 <= seed < 2**64.
-        folder: where its checkpoints and policies are.
-        version: version of Subflow that trains.
-        parent_id: the training whose policy it goes on from.
-        started_at_utc: aware datetime; None stands for now.
+        folder: folder of its checkpoints and policies.
+        version: version of Subflow.
+        parent_id: the training from whose policy this one continues.
+        started_at_utc: aware datetime; None means now.
     """
 
     name: str
@@ -330,7 +330,7 @@ class TrainingStart:
 
 
 class TrainingRow(NamedTuple):
-    """One training as the list shows it; `scenario_text` and `config` are loaded by `get` alone."""
+    """One training of the list; only `get` loads `scenario_text` and `config`."""
 
     id: int
     name: str
@@ -338,7 +338,7 @@ class TrainingRow(NamedTuple):
     scenario_name: str
     seed: int
     state: str
-    """One of TRAINING_STATES; an open one whose process has ended shows as interrupted."""
+    """One of TRAINING_STATES; an open training whose process has ended is interrupted."""
     message: str
     folder: str
     version: str
@@ -347,7 +347,7 @@ class TrainingRow(NamedTuple):
     updated_at: datetime
     ended_at: datetime | None
     elapsed_s: float
-    """Time it has learned, pauses left out."""
+    """Training time without pauses."""
     steps: int
     best_step: int | None
     best_score: float | None
@@ -356,19 +356,19 @@ class TrainingRow(NamedTuple):
     parent_id: int | None
     reports_read: int
     process_pid: int
-    """The process that trains, on this machine; 0 if there is none."""
+    """Id of the training process on this machine; 0 without a process."""
     scenario_text: str | None = None
     config: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricCurve:
-    """One metric over a training; what was learned again after a crash stands once.
+    """One metric over a training; steps repeated after a crash occur once.
 
     Attributes:
         step: float64 [n], whole numbers, rising.
-        elapsed_s: float64 [n].
-        values: float64 [n]; NaN where the metric was not reported.
+        elapsed_s: float64 [n], training time, s.
+        values: float64 [n]; NaN without a report of the metric.
     """
 
     step: NDArray[np.float64]
@@ -381,14 +381,14 @@ class MetricCurve:
 
 
 class TrainingMoment(NamedTuple):
-    """Where a training stands."""
+    """Current state of a training."""
 
     state: str
     """One of TRAINING_STATES."""
     message: str = ""
-    """Why, for one that failed."""
+    """Reason of a failure."""
     process: ProcessIdentity | None = None
-    """Who trains, for an open state."""
+    """Process that carries out an open training."""
 
 
 class BestPolicy(NamedTuple):
@@ -410,19 +410,19 @@ class EvaluationFigure(NamedTuple):
     ci95: float | None
     """Half width of the interval."""
     n: int
-    """Seeds."""
+    """Number of seeds."""
 
 
 _TAG = "sweep "
 
 
 def sweep_tag(sweep_id: int) -> str:
-    """The tag of the runs that a sweep makes."""
+    """The tag of the runs made by a sweep."""
     return f"{_TAG}{sweep_id}"
 
 
 def is_sweep_tag(tag: str) -> bool:
-    """Whether a tag says of a run that a sweep made it."""
+    """True for the tag of runs made by a sweep."""
     return tag.startswith(_TAG) and tag[len(_TAG) :].isdecimal()
 
 
@@ -430,9 +430,9 @@ class SweepRunPlace(NamedTuple):
     """A run that a sweep needs.
 
     Attributes:
-        point: number of its combination of values.
-        seed: of the run.
-        key: runs of the same key are the same, bit for bit.
+        point: index of its combination of values.
+        seed: seed of the run.
+        key: runs with the same key are equal bit for bit.
     """
 
     point: int
@@ -444,11 +444,11 @@ class SweepRunRow(NamedTuple):
     """A run of a sweep.
 
     Attributes:
-        point: number of its combination of values.
-        seed: of the run.
-        key: runs of the same key are the same, bit for bit.
-        run_id: of the finished run; None where there is none.
-        message: why there is none; empty if nobody has tried yet.
+        point: index of its combination of values.
+        seed: seed of the run.
+        key: runs with the same key are equal bit for bit.
+        run_id: number of the finished run; None if it is missing.
+        message: reason why it is missing; empty before the first attempt.
     """
 
     point: int
@@ -460,14 +460,14 @@ class SweepRunRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SweepStart:
-    """What is known when a sweep begins.
+    """Data known at the start of a sweep.
 
     Attributes:
-        name: what the user sees in the list.
-        plan: the plan's text.
-        version: of Subflow that makes it.
+        name: name in the list of sweeps.
+        plan: text of the plan.
+        version: version of Subflow.
         points: the values of each point by key, as text, in order.
-        runs: all that it needs.
+        runs: all runs that the sweep needs.
     """
 
     name: str
@@ -478,7 +478,7 @@ class SweepStart:
 
 
 class SweepRecord(NamedTuple):
-    """One sweep as the list shows it; `plan` is loaded by `get` alone."""
+    """One sweep of the list; only `get` loads `plan`."""
 
     id: int
     name: str
@@ -490,11 +490,11 @@ class SweepRecord(NamedTuple):
     updated_at: datetime
     ended_at: datetime | None
     process_pid: int
-    """0 unless a living process is at it."""
+    """Id of the living process of the sweep, or 0."""
     points: int
     runs: int
     finished: int
-    """Runs that are there."""
+    """Number of finished runs."""
     failed: int
-    """Runs that were tried and are not there."""
+    """Number of runs that were tried and are missing."""
     plan: str | None = None

@@ -1,8 +1,8 @@
-"""The one thread that writes: it owns the write connection, and everybody else hands it work.
+"""The writing thread, the only user of the write connection; other threads submit work to it.
 
-Two kinds of work arrive in one queue, in order. Calls (rename, tag, finish, ...) run in a transaction of their own
-while the caller waits for the result. Blocks of a running run are only taken up in memory; the thread commits them
-together a little later, so that a fast simulation is not slowed down by one transaction a block.
+Two kinds of work arrive in one queue, in order. Calls (rename, tag, finish, ...) run in separate transactions while the
+caller waits for the result. Blocks of a running run are only collected in memory; the thread commits them together a
+little later, so that a transaction per block does not slow down a fast simulation.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from subflow_store.errors import StoreClosed
 T = TypeVar("T")
 
 QUEUE_BYTES = 64 << 20
-"""Blocks that may wait in memory. Only when the disk falls this far behind does a simulation have to wait for it."""
+"""Size of blocks that may wait in memory. A simulation must wait only if the disk falls this far behind."""
 
 _log = logging.getLogger(__name__)
 
 
 class Stream(Protocol):
-    """Something that gathers data in memory and commits it from time to time: a running run."""
+    """An object that collects data in memory and commits it from time to time: a running run."""
 
     def due_at(self) -> float:
-        """When to commit next, on the clock of time.monotonic()."""
+        """Time of the next commit, on the clock of time.monotonic()."""
 
     def commit(self, transaction: Callable[[], contextlib.AbstractContextManager[Connection]]) -> None:
-        """Write what is due; an error stays with the stream and does not come out."""
+        """Write pending data; an error is stored in the stream and not raised."""
 
     def abandon(self, transaction: Callable[[], contextlib.AbstractContextManager[Connection]]) -> None:
-        """The store closes before the run has finished: write what there is; no error comes out."""
+        """Write existing data, because the store closes before the run has finished; no error is raised."""
 
 
 @dataclass(slots=True)
 class _Job:
-    """A piece of work; `future` is None where nobody waits for it."""
+    """A piece of work; `future` is None if no caller waits for it."""
 
     work: Callable[[], Any]
     future: Future[Any] | None
@@ -62,17 +62,18 @@ class Writer:
         self._changed = threading.Condition()
         self._is_closing = False
         self._streams: list[Stream] = []
-        # A daemon, so that a program which forgets to close the store can still end; the store closes itself then.
+        # A daemon thread, so that a program that forgets to close the store can still end; a finalizer then closes the
+        # store.
         self._thread = threading.Thread(target=self._run, name="subflow-store-writer", daemon=True)
         self._thread.start()
 
     # For callers, from any thread
 
     def call(self, work: Callable[[Connection], T]) -> T:
-        """Do `work` in a transaction and wait for it.
+        """Run `work` in a transaction and wait for its result.
 
         Raises:
-            StoreError: one of its kinds; the transaction is then rolled back.
+            StoreError: a subclass; the transaction is then rolled back.
         """
 
         def in_transaction() -> T:
@@ -82,21 +83,21 @@ class Writer:
         return self.call_bare(in_transaction)
 
     def call_bare(self, work: Callable[[], T]) -> T:
-        """Do `work` on the writing thread, outside any transaction, and wait for it.
+        """Run `work` on the writing thread, outside any transaction, and wait for its result.
 
         Raises:
-            StoreError: one of its kinds.
+            StoreError: a subclass.
         """
         future: Future[T] = Future()
         self._put(_Job(work, future, 0))
         return future.result()
 
     def post(self, work: Callable[[], None], size: int) -> None:
-        """Do `work`, which must not raise, later; returns at once unless QUEUE_BYTES are waiting already.
+        """Run `work`, which must not raise, later; returns at once unless QUEUE_BYTES are waiting already.
 
         Args:
-            work: what to do on the writing thread.
-            size: bytes of memory it holds until then.
+            work: function to call on the writing thread.
+            size: memory of its data, bytes.
 
         Raises:
             StoreClosed: if the store is closed.
@@ -104,39 +105,39 @@ class Writer:
         self._put(_Job(work, None, size))
 
     def close(self) -> None:
-        """Do all work that is waiting, let the open streams write what they have, and end the thread."""
+        """Finish all pending work, let the open streams write their data, and end the thread."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
         self._thread.join()
 
     def is_current_thread(self) -> bool:
-        """Whether the caller is the writing thread itself."""
+        """True if the caller is the writing thread itself."""
         return threading.current_thread() is self._thread
 
     # For work, on the writing thread
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """A write transaction: committed at the end, rolled back on an error, which leaves as StoreError."""
+        """A write transaction: committed at the end, or rolled back on an error, which is raised as StoreError."""
         self._database.check_file(at_most_every_s=0.0)
         with self._database.write_lock, self._database.translated(), self._connection as connection:
-            # At once for writing: a transaction that begins by reading could not wait for another writer later on.
+            # IMMEDIATE, because a transaction that begins by reading cannot wait for another writer later.
             connection.execute("BEGIN IMMEDIATE")
             yield connection
 
     @contextlib.contextmanager
     def no_transaction(self) -> Iterator[Connection]:
-        """The bare connection, for pragmas that work only outside a transaction; errors leave as StoreError."""
+        """The connection outside a transaction, for pragmas that need this; errors are raised as StoreError."""
         with self._database.write_lock, self._database.translated():
             yield self._connection
 
     def add_stream(self, stream: Stream) -> None:
-        """Commit this stream from now on whenever it is due."""
+        """Commit this stream from now on at its times."""
         self._streams.append(stream)
 
     def remove_stream(self, stream: Stream) -> None:
-        """The stream has ended."""
+        """Stop committing a stream that has ended."""
         self._streams.remove(stream)
 
     @property
@@ -159,13 +160,13 @@ class Writer:
     def _run(self) -> None:
         while (job := self._take()) is not None:
             self._do(job)
-            del job  # it may be the last to hold the store
+            del job  # the job may hold the last reference to the store
             self._commit_streams()
         for stream in self._streams:
             stream.abandon(self.transaction)
 
     def _take(self) -> _Job | None:
-        """The next job, or one that does nothing when a stream is due; None when all is done and the store closes."""
+        """The next job, or an empty job when a commit is pending; None when all work is done and the store closes."""
         with self._changed:
             if not self._jobs and not self._is_closing:
                 due_at = min((stream.due_at() for stream in self._streams), default=None)
@@ -183,7 +184,7 @@ class Writer:
             result = job.work()
         except BaseException as error:
             if job.future is None:
-                # A bug of ours: the thread must live on for the other runs, and the log has the traceback.
+                # A bug of ours: the thread must continue for other runs, and the log has the traceback.
                 _log.exception("work handed to the store failed")
             else:
                 job.future.set_exception(error)

@@ -1,9 +1,9 @@
-"""THE list of schema migrations. The n-th takes a database from version n - 1 to n; version 0 is an empty file.
+"""THE list of schema migrations. The n-th converts a database from version n - 1 to n; version 0 is an empty file.
 
-Together they are the schema, which is written nowhere else. Times of day are ISO 8601 text of UTC; seeds are unsigned
-64 bit, stored as the signed number of the same bits; quantities are in SI units. Blobs and long texts live in tables of
-their own (`chunk`, `pyramid`, `event_chunk`, `run_document`, `recording`), so that listing runs or series, and looking
-up in `event_span` which chunks of events to read, touches only small rows.
+Together they define the schema, which has no other definition. Times of day are ISO 8601 text in UTC; seeds are
+unsigned 64 bit, stored as the signed number with the same bits; quantities are in SI units. Blobs and long texts have
+separate tables (`chunk`, `pyramid`, `event_chunk`, `run_document`, `recording`). So listing runs or series, and finding
+chunks of events in `event_span`, reads only small rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from subflow_store.migrations import (
 )
 
 Migration = Callable[[Connection], None]
-"""One step: it makes the change inside the upgrade's transaction."""
+"""One step: makes its change inside the upgrade's transaction."""
 
 MIGRATIONS: tuple[Migration, ...] = (
     m0001_initial.upgrade,

@@ -12,7 +12,7 @@ from subflow_store.migrations.script import make_immutable, run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create everything."""
+    """Create all tables, indexes and triggers."""
     run_script(connection, _TABLES)
     run_script(connection, _SEARCH)
     run_script(connection, _FIXED)
@@ -118,7 +118,7 @@ CREATE TABLE event_name (
 ) STRICT;
 """
 
-# Full-text index over what a user remembers of a run, kept up to date by triggers.
+# Full-text index over the fields that users remember of a run, updated by triggers.
 _SEARCH = """
 CREATE VIRTUAL TABLE run_search USING fts5(name, scenario_name, controllers, note, tags,
     tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3');
@@ -136,7 +136,7 @@ CREATE TRIGGER run_search_tag_delete AFTER DELETE ON run_tag BEGIN
     WHERE run_id = OLD.run_id), '') WHERE rowid = OLD.run_id; END;
 """
 
-# A run that is not running any more changes only in name, note, tags and deletion mark, whoever asks.
+# In a run that is not running any more, only name, note, tags and deletion mark can change.
 _FIXED = """
 CREATE TRIGGER run_fixed BEFORE UPDATE OF id, scenario_name, controllers, seed, duration_s, warmup_s, sample_interval_s,
     mss_bytes, profile, version, status, signature, started_at, ended_at, wall_s, simulated_s, packets, goodput_bps,

@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables. A training may be taken up again, so nothing here is made immutable as finished runs are."""
+    """Create the tables. A training may be continued, so these tables are not immutable as those of finished runs."""
     run_script(connection, _TABLES)
 
 

@@ -1,4 +1,4 @@
-"""Version 4: an index of every parameter and figure of a run, so that runs are found and listed by any of them."""
+"""Version 4: an index of all parameters and figures of runs, for searching and listing runs by any of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from subflow_store.run_values import figure_values, parameter_values
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables and fill them of the documents of all runs, before finished runs take no more values."""
+    """Create the tables and fill them from the documents of all runs, before finished runs accept no more values."""
     run_script(connection, _TABLES)
     _fill(connection)
     make_immutable(connection, ("run_value",))
 
 
-# Parameters and figures by key (run_values.py). A key's rows lie together, so that a filter or a column of the list
-# reads one stretch; by that, a search for any of some hundred keys needs no further index.
+# Parameters and figures by key (run_values.py). Rows of a key are adjacent, so a filter or a column of the list reads
+# one contiguous range; searches over some hundred keys thus need no further index.
 _TABLES = """
 CREATE TABLE value_key (
     id INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX run_value_by_run ON run_value (run_id);
 
 def _fill(connection: Connection) -> None:
     documents = connection.execute(
-        # The scenario first: where both have a value, the summary says what was in force.
+        # The scenario first, because the summary has the actual value if both have one.
         "SELECT run_id, kind, text FROM run_document WHERE kind IN ('scenario', 'summary') ORDER BY run_id, kind"
     )
     for run_id, kind, text in documents.fetchall():

@@ -1,4 +1,4 @@
-"""Version 5: where a run branched off another, and what was changed there."""
+"""Version 5: the parent run and time of a fork, and its changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subflow_store.migrations.script import run_script
 def upgrade(connection: Connection) -> None:
     """Create the table; runs of older versions are not forks.
 
-    A fork outlives the run that it branched off: its row changes after its end, when that run is removed for good.
+    A fork outlives its parent run: its row changes after its end, when the parent is purged.
     """
     run_script(connection, _TABLES)
 

@@ -1,4 +1,4 @@
-"""Version 6: sweeps, the runs that belong to them, and keys by which a run that was made is found again."""
+"""Version 6: sweeps, the runs that belong to them, and keys for finding existing runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subflow_store.migrations.script import run_script
 def upgrade(connection: Connection) -> None:
     """Create the tables; runs of older versions have no key and belong to no sweep.
 
-    A sweep and its runs live apart from one another: deleting one leaves the other.
+    A sweep and its runs are independent: deleting one leaves the other.
     """
     run_script(connection, _TABLES)
 

@@ -1,4 +1,4 @@
-"""Version 7: outcomes of the arena, one for each network that something was entered in."""
+"""Version 7: outcomes of the arena, one per entrant and network."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the table. Outcomes belong to no run: theirs are not kept, as they can be made again, bit for bit."""
+    """Create the table. Outcomes belong to no run: their runs can be reproduced, and are not stored."""
     run_script(connection, _TABLE)
 
 

@@ -1,4 +1,4 @@
-"""Version 8: searches for networks in which a claim fails, what they tried, and what they found."""
+"""Version 8: searches for networks in which a claim fails, with the networks tried and the counterexamples found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables. What was tried belongs to no run: its runs are not kept, as they can be made again."""
+    """Create the tables. The networks tried belong to no run: their runs can be reproduced, and are not stored."""
     run_script(connection, _TABLES)
 
 

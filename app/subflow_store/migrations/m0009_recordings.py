@@ -1,4 +1,4 @@
-"""Version 9: recordings that scenarios follow, each kept once, however many runs, sweeps and trainings need it."""
+"""Version 9: recordings that scenarios follow, each stored once for all runs, sweeps and trainings that need it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OWNERS = ("run", "training", "sweep")
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables. What older versions stored keeps its recordings in its texts, as nothing of it may change."""
+    """Create the tables. Records of older versions are immutable and keep their recordings in their texts."""
     run_script(connection, _RECORDINGS)
     for owner in _OWNERS:
         run_script(connection, _NEEDED.format(owner=owner))
@@ -27,7 +27,7 @@ CREATE TRIGGER recording_fixed BEFORE UPDATE ON recording
     BEGIN SELECT RAISE(ABORT, 'recordings are immutable'); END;
 """
 
-# The last one that needs a recording takes it along.
+# Deleting the last owner of a recording deletes the recording.
 _NEEDED = """
 CREATE TABLE {owner}_recording (
     {owner}_id INTEGER NOT NULL,

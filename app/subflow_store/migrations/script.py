@@ -1,4 +1,4 @@
-"""How migrations change a database. Files that exist were made by it: it goes on making the same."""
+"""Functions of migrations. Existing files were made with them, so their results must not change."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from sqlite3 import Connection, complete_statement
 
 OF_FINISHED_RUN = "EXISTS (SELECT 1 FROM run WHERE id = {row}.run_id AND status <> 'running')"
-"""Whether a row, NEW or OLD, belongs to a run that has ended."""
+"""SQL condition that a row, NEW or OLD, belongs to an ended run."""
 
 
 def run_script(connection: Connection, script: str) -> None:
-    """Carry out statements, each of which ends a line; `Connection.executescript` would commit before the first.
+    """Execute statements, each of which ends a line; `Connection.executescript` would commit before the first.
 
-    What follows ``--`` on a line is for readers of the script: the file keeps the statements without it.
+    Comments after ``--`` are for readers of the script: the file stores the statements without them.
     """
     statement = ""
     for line in script.splitlines():
@@ -24,9 +24,9 @@ def run_script(connection: Connection, script: str) -> None:
 
 
 def make_immutable(connection: Connection, tables: Iterable[str], is_finished: str = OF_FINISHED_RUN) -> None:
-    """Refuse changes of these tables in rows of finished runs, whoever asks.
+    """Refuse all changes of these tables in rows of finished runs.
 
-    Purging deletes the run's row first and the rest by cascade, so that by then no finished run is found.
+    Purging deletes the run's row first and the rest by cascade, so that no finished run is found then.
     """
     for table in tables:
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
