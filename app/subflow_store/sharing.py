@@ -112,4 +112,4 @@ def _size_and_time(path: Path) -> tuple[int, int] | None:
 def _owner_of(path: Path) -> str:
     with contextlib.suppress(OSError, KeyError, NotImplementedError):
         return path.owner()
-    return "somebody else"
+    return "another user"

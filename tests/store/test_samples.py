@@ -84,9 +84,9 @@ def test_a_block_is_copied(store: Store) -> None:
 def test_a_block_must_follow_the_last_one_and_have_all_columns(store: Store) -> None:
     with store.start_run(start(), COLUMNS) as run:
         run.append(0, ramp(10))
-        with pytest.raises(ValueError, match="from sample 11 where sample 10 is due"):
+        with pytest.raises(ValueError, match="from sample 11 instead of sample 10"):
             run.append(11, ramp(10))
-        with pytest.raises(ValueError, match=r"\(10, 2\) where \[n_samples, 3\]"):
+        with pytest.raises(ValueError, match=r"\(10, 2\) instead of \[n_samples, 3\]"):
             run.append(10, ramp(10, 2))
         run.append(10, ramp(0))
         assert run.n_samples == 10

@@ -485,12 +485,12 @@ class Expression:
         units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
         if len(units) > 1:
             first, second = list(units.values())[:2]
-            raise self.error(column, f"{first} is set against {second}", "quantities of the same kind")
+            raise self.error(column, f"{first} is combined with {second}", "quantities of the same kind")
         bare = next((each for each in operands if each.is_constant and not each.unit and each.value), None)
         if bare is not None and units and "queue" not in units:
             unit = next(iter(units.values()))
             raise self.error(
-                bare.column, f"{bare.text} has no unit, but is set against {unit}", f"e.g. {bare.text} {unit}"
+                bare.column, f"{bare.text} has no unit, but is combined with {unit}", f"e.g. {bare.text} {unit}"
             )
 
 

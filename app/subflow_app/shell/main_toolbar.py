@@ -139,7 +139,7 @@ class MainToolbar(QToolBar):
             title = tr(WORKSPACES[workspace.objectName().removeprefix("view.workspace_")][0])
             self._workspace.setText(f"{title} ▾")
             self._workspace.setIcon(icon("workspace"))
-            self._workspace.setToolTip(tr("Workspace: which panels are open, and where"))
+            self._workspace.setToolTip(tr("Workspace: the open panels and their places"))
             self._workspace.setAccessibleName(tr("Workspace: {name}", name=title))
 
 

@@ -444,7 +444,7 @@ TOOLBAR = (
 )
 # Labels of toolbar buttons.
 TOOLBAR_WORDS = {
-    "fork.new": translatable("What if"),
+    "fork.new": translatable("What if"),  # english: keep, the name of the feature
     "study.compare": translatable("Compare"),
     "sweep.new": translatable("Sweep"),
     "study.labs": translatable("Labs"),

@@ -85,7 +85,7 @@ TRACE_MEASURES: tuple[Measure, ...] = (
     _state(
         "inflight_pkts",
         translatable("In flight"),
-        translatable("Packets that the sender believes to be in the network (pipe of RFC 6675)."),
+        translatable("Packets in the network as estimated by the sender (pipe of RFC 6675)."),
     ),
     _state(
         "pacing_rate_bps",

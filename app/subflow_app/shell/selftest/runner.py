@@ -168,7 +168,7 @@ def _answer(folder: Path, code: int, said: str) -> _Answer:
         left = json.loads((folder / ANSWER_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return _Answer(
-            State.FAILED, f"its process ended with {code} before it was done: {last_lines(said) or 'no word'}"
+            State.FAILED, f"its process ended with {code} before it was done: {last_lines(said) or 'no output'}"
         )
     answer = _Answer(State(left["state"]), left["told"], left["details"], left["cpu_s"])
     if answer.state is not State.FAILED and (said or code != 0):
