@@ -502,7 +502,7 @@ def numbers_text(value: Numbers, unit: str = "") -> str:
 
 
 def _unit_of(symbol: str, left: str, right: str) -> str:
-    """The unit of a sum or product; a product or quotient of two quantities has no unit of ours."""
+    """The unit of a sum or product; a product or quotient of two quantities has none of the known units."""
     if symbol in "+-":
         return left or right
     if symbol == "/":

@@ -50,7 +50,7 @@ class LazyRows(Sequence[RowT]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, number: int) -> RowT:  # type: ignore[override] # nobody asks for a part of them
+    def __getitem__(self, number: int) -> RowT:  # type: ignore[override] # never sliced
         return self._read(number)
 
 

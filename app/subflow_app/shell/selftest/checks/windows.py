@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from subflow_app.shell.selftest.window_story import Until
 
 
-# A window with all panels and curves has some hundred colours, and text by itself already a dozen.
+# A window with all panels and curves has some hundred colours, and text already a dozen.
 _FEWEST_COLOURS = 40
 
 
