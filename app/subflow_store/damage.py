@@ -113,7 +113,7 @@ def typed(rows: Iterable[R], *kinds: type | tuple[type, ...]) -> list[R]:
         if shape not in known:
             for value, kind in zip(row, kinds, strict=True):
                 if not isinstance(value, kind):
-                    raise TypeError(f"{type(value).__name__} {str(value)[:40]!r} is not a value of the type of its column")
+                    raise TypeError(f"{type(value).__name__} {str(value)[:40]!r} does not have the type of its column")
             known.add(shape)
         checked.append(row)
     return checked

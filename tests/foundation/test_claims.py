@@ -155,7 +155,7 @@ def test_what_a_claim_compares_is_told_in_pairs() -> None:
         ("1 > 2 3", 7, '"3" is not expected here', "the end"),
         ("", 1, "the end where a value is expected", "a number"),
         ("mean(goodput('A')) > 3", 22, "3 has no unit", "3 Mbit/s"),
-        ("goodput('A') > rtt('A')", 1, "Mbit/s is set against ms", "same kind"),
+        ("goodput('A') > rtt('A')", 1, "Mbit/s is combined with ms", "same kind"),
         ("(" * 60 + "1", 42, "too deeply nested", "40"),
         ("1 > " + "1" * 2000, 1, "too long", "2000"),
         ("1 > " + "1 + " * 101 + "1", 407, "too many operators", "100"),

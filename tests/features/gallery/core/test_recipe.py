@@ -54,7 +54,7 @@ def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
         ('point = "0%"\nvalue', "value", "published[0].point: missing"),
         ("goodput('LIA', '5%')\"", "goodput('LIA', '6%')\"", 'column 39: unknown point "6%"'),
         ("goodput('Ours') > goodput('LIA')", "godput('Ours') > 1", 'did you mean "goodput"?'),
-        ("goodput('Ours') > goodput('LIA')", "goodput('Ours') > 1", "1 has no unit, but is set against Mbit/s"),
+        ("goodput('Ours') > goodput('LIA')", "goodput('Ours') > 1", "1 has no unit, but is combined with Mbit/s"),
         ('seeds = "1..2"', 'seeds = "two"', '"two" is not a seed'),
         ('values = ["0%", "1%", "5%"]', "", "has no points"),
         ('values = ["0%", "1%", "5%"]', 'values = ["0%", "0%"]', 'two points are called "0%"'),
