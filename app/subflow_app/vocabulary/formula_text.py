@@ -158,7 +158,7 @@ class _Parser:
         return Word("-" if is_hyphen else _SIGNS.get(token.text, token.text), gap=token.is_spaced)
 
     def _product(self) -> list[Node]:
-        """Factors: a slash puts those before it above the one after it; a new fraction begins after that factor."""
+        """Factors: a slash divides those before it by the next factor, after which a new fraction begins."""
         found: list[Node] = []
         above: list[Node] = []
         below: list[Node] = []

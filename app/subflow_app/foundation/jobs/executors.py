@@ -147,7 +147,7 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
     """A function that makes the executor for these options.
 
     Args:
-        jobs: number of tasks at once on this machine; 1: threads of this process.
+        jobs: number of tasks at once on this machine; 1: within this process.
         cluster: address of a Ray cluster to use instead; None: this machine.
 
     Raises:

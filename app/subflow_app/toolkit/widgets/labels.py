@@ -20,7 +20,7 @@ class ElidedLabel(Label):
     """A label that requests no width and elides its text."""
 
     def __init__(self, parent: QWidget | None = None, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
-        """Start without text; ``mode`` selects the elided end."""
+        """Start without text; ``mode`` selects the position of the ellipsis."""
         super().__init__(parent)
         self._mode = mode
 
