@@ -20,7 +20,7 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
         (
             "entry",
             "name the thing instead of what, who or which",
-            r"^[*-]* ?(?:[\w.*, ]{1,40}: )?(?:what|who|whoever|which)\b(?!.*\?)",
+            r"^[*-]* ?(?:[\w.*, ]{1,40}: )?(?:what|who|whoever|which)\b(?!:|.*\?)",
         ),
         ("there is", "a verb of action", r"\b[Tt]here (?:is|are|was|were|be)\b|\b(?:is|are|was|were) there\b"),
         ("tell", "report, show, distinguish: only people tell", r"\b(?:[Tt]ell|tells|told|[Tt]elling)\b"),

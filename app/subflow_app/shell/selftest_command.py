@@ -44,7 +44,7 @@ def selftest(out: Path | None) -> int:
 
     began = time.perf_counter()
     if out is not None:
-        write_report(out, [], 0.0)  # a file that cannot be written is told now, not in half a minute
+        write_report(out, [], 0.0)  # report an unwritable file now instead of half a minute later
     outcomes = run_checks(CHECKS, lambda outcome: print_line(outcome.line))
     duration_s = time.perf_counter() - began
     if out is not None:
