@@ -1,4 +1,4 @@
-"""A database with damage, for its commands and its part of the window."""
+"""A damaged database for the commands and the panel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subflow_store import open_store
 
 @pytest.fixture
 def damaged(tmp_path: Path) -> Path:
-    """Three runs, the name of the second of which is no longer text."""
+    """Three runs; the name of the second is no longer valid text."""
     path = tmp_path / "damaged.db"
     with open_store(path) as store:
         for name in ("First", "Second", "Third"):

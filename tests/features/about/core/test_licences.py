@@ -1,4 +1,4 @@
-"""The parts of the program and their licences, of the packaged program and of a source tree."""
+"""The parts of the program and their licences, in the packaged program and in a source tree."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_a_source_tree_lists_what_is_installed() -> None:
     assert "Permission is hereby granted" in parts["Subflow"].text()
     assert parts["numpy"].licence.startswith("BSD-3-Clause")
     assert "Redistribution and use" in parts["numpy"].text()
-    # With a licence each, and those under the LGPL with the word that they can be replaced.
+    # Each part has a licence, and parts under the LGPL carry the note that they can be replaced.
     assert [part.name for part in parts.values() if not part.licence] == []
     assert [p.name for p in parts.values() if "LGPL" in p.licence and "may replace" not in p.note] == []
-    # What Subflow is developed and tested with is not part of it.
+    # Tools for development and tests are not parts of Subflow.
     assert not {"pytest", "ruff", "mypy", "ray", "sphinx"} & set(parts)

@@ -1,4 +1,4 @@
-"""The dialog about Subflow: the licences of its parts."""
+"""The dialog about Subflow lists the licences of its parts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Parts = Callable[[], tuple[Part, ...]]
 
 @pytest.fixture
 def show(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Parts], AboutDialog]]:
-    """Opens the dialog at the licences, and waits until they are read."""
+    """Opens the dialog at the licences and waits until they are read."""
     parent = QWidget()
     workers = Workers(parent)
 

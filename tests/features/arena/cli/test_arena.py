@@ -1,4 +1,4 @@
-"""``subflow arena`` and ``subflow leaderboard``: listed, carried out, shown, written, and told when it is wrong."""
+"""The commands ``subflow arena`` and ``subflow leaderboard``: lists, runs, boards, files and errors."""
 
 from __future__ import annotations
 

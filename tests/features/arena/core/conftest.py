@@ -1,4 +1,4 @@
-"""What tests of the arena share."""
+"""Fixtures for the tests of the arena."""
 
 from __future__ import annotations
 

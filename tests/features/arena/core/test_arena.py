@@ -1,4 +1,5 @@
-"""The arena from entry to page: outcomes are kept and not made again, scores depend on nobody else, failures count."""
+"""The arena from entry to page: outcomes are kept and reused, scores are independent of other entrants, failures count.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def test_only_missing_runs_are_estimated(store: Store) -> None:
     assert ArenaJob(asked("lia"), store).estimate() is None
     job = ArenaJob(asked("lia", "cubic"), store)
     told = present(job.estimate())
-    # Two networks of each family, and a run with NewReno for each in which others compete.
+    # Each family has two networks, and NewReno makes one more run in each network with competing flows.
     assert told.runs == 4 + 2
     simulated_s = sum(net.scenario.duration_s for net in job.entry.networks())
     assert 1e-4 * simulated_s < told.cpu_s < simulated_s
@@ -234,7 +235,7 @@ def test_pages_and_tables_are_written(store: Store, tmp_path: Path) -> None:
     assert [each["controller"] for each in document["standings"]] == [row.name for row in rows]
     assert len(values_csv(board).splitlines()) > 12
     assert standings_csv(board, rows).splitlines()[1].startswith("1,")
-    assert len(scatter(rows, "queueing", "throughput").series) == 2  # nothing of idle arrived, so nothing waited
+    assert len(scatter(rows, "queueing", "throughput").series) == 2  # no packet of idle arrived, so no queueing delay
 
 
 def test_commands_make_the_same_board() -> None:

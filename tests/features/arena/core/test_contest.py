@@ -1,4 +1,4 @@
-"""Contests are read, and told of what is wrong with them; each is a network of the arena."""
+"""Contests are read, errors in them are reported, and each contest is a network of the arena."""
 
 from __future__ import annotations
 

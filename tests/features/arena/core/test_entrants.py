@@ -1,4 +1,4 @@
-"""Who is entered: every controller by existing, agents twice, blind senders, and what is named with options."""
+"""Entrants: all controllers, agents twice, blind senders, and controllers named with options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tiny contest with everything that one can have: flows that compete, one beside them, and a step."""
+"""A tiny contest with every element of a contest: competing flows, a flow beside them, and a step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ warmup = "1s"
 
 
 def write_tiny(folder: Path) -> Path:
-    """The path of the contest, written into a folder."""
+    """Writes the contest into a folder and returns its path."""
     path = folder / "tiny.toml"
     path.write_text(CONTEST, encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""The arena: run by its action, shown as a table and as scatters, by family, and written."""
+"""The arena: started by its action, shown as a table and as scatter plots, filtered by family, and written to files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_arena_is_run_shown_and_written(
     place = content.families.findData("lossy")
     content.families.setCurrentIndex(place)
     assert all(row.n == 1 for row in content.rows)
-    assert not content.harm.panel.series  # nobody is beside them there
+    assert not content.harm.panel.series  # this family has no competing flows
     content.families.setCurrentIndex(0)
     for number, name in ((0, "board.csv"), (1, "delay.svg"), (2, "friendliness.png")):
         content.tabs.setCurrentIndex(number)

@@ -1,4 +1,4 @@
-"""``subflow assess`` from the command line: verdicts, the dossier, and what it refuses."""
+"""The command ``subflow assess``: verdicts, the dossier, and refused input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_dossier_is_written(subflow: Subflow, tmp_path: Path) -> None:
     assert result.code == 0
     document = result.document
     verdicts = {each["name"]: each["verdict"] for each in document["criteria"]}
-    # It fills a buffer as NewReno does, and backs off as NewReno does
+    # The candidate fills a buffer and backs off like NewReno.
     assert verdicts == {"collapse": "met", "bufferbloat": "not met"}
     assert {len(each["seeds"]) for each in document["criteria"]} == {5}
 
@@ -41,7 +41,7 @@ def test_a_dossier_is_written(subflow: Subflow, tmp_path: Path) -> None:
     page = (out / "assessment.html").read_text()
     assert "Section 5.1.1: Half of all packets are lost" in page
 
-    # A criterion of the dossier is an experiment like any other, and its runs exist already
+    # A criterion of the dossier is an ordinary experiment, whose runs exist already.
     again = subflow("reproduce", out / "criteria" / "collapse.toml", *quickly)
     assert again.code == 0
     experiment = again.document["experiments"][0]

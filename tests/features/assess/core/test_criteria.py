@@ -1,4 +1,4 @@
-"""The criteria of RFC 9743: each can be run with whatever is assessed, and what cannot be assessed is told."""
+"""The criteria of RFC 9743: each runs with any candidate, and the dossier names the parts that cannot be assessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``subflow bench``: prints what was measured, for people and programs. The workloads have their own tests."""
+"""The command ``subflow bench`` prints its measurements as text and JSON. The workloads have their own tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_sim.build import build_text
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the workloads that were asked for; they take no time."""
+    """Names of the requested workloads, whose measurement is replaced by an immediate result."""
     names: list[str] = []
 
     def run_workload(name: str) -> SimpleNamespace:
@@ -69,7 +69,7 @@ def test_recording_is_measured_on_request(
 
 @pytest.fixture
 def grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would be measured of scale takes no time."""
+    """Replaces the measurements of scale by immediate results."""
 
     def point(size: float, _min_cpu_s: float) -> bench_scale.ScalePoint:
         return bench_scale.ScalePoint(size, 40.0 + size, 7000.0, 20_480.0)

@@ -1,4 +1,4 @@
-"""``subflow break`` from the command line: lists, searches, files, and what it refuses."""
+"""The command ``subflow break``: lists, searches, files, and refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counterexamples that ship: each fails today as it is told, with every seed and in both profiles."""
+"""The shipped counterexamples fail today as described, with every seed and in both profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A failed claim in words: nobody reads an inequality that is false."""
+"""A failed claim in words, without the false inequality."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_no_shipped_counterexample_states_what_is_false(path: Path) -> None:
     document = found_document(each)
     texts = (each.says, *failure_words(each), document["measured"], each.text.partition("\nformat")[0])
     assert [text for text in texts if _INEQUALITY.search(text)] == []
-    # The factor of the first seed is that of the two numbers.
+    # The factor of the first seed is the ratio of the two numbers.
     pattern = r"([\d.]+)(?: [^,]+)?, where (at least|at most) ([\d.]+).* is claimed"
     numbers = present(re.fullmatch(pattern, measured_words(each.told)))
     measured, bound, claimed = float(numbers[1]), numbers[2], float(numbers[3])
@@ -65,10 +65,10 @@ def test_what_a_claim_says_of_a_failure_has_no_comparison_in_it(name: str) -> No
         ("0.6029 > 0.9", "0.6029, where more than 0.9 is claimed"),
         ("3 == 2", "3, where 2 is claimed"),
         ("1.31 in 0.95 .. 1.05", "1.31, where 0.95 to 1.05 is claimed"),
-        # Only the part that fails, or all of them.
+        # Only the failing part, or all parts if all fail.
         ("41.9 Mbit/s >= 48.38 Mbit/s and 16.63 ms <= 37.55 ms", "41.9 Mbit/s, where at least 48.38 Mbit/s is claimed"),
         ("1 > 2 and 4 < 3", "1, where more than 2 is claimed; 4, where less than 3 is claimed"),
-        # Vectors, chains, and what differs only in digits that are not written.
+        # Vectors, chains, and values that differ only in digits that are not printed.
         ("3, 2 Mbit/s >= 4, 1 Mbit/s", "not true: 3, 2 Mbit/s >= 4, 1 Mbit/s"),
         ("5 > 4 > 4.5", "not true: 5 > 4 > 4.5"),
         ("0.9 >= 0.9", "not true: 0.9 >= 0.9"),

@@ -1,4 +1,4 @@
-"""Where two runs part: the first time from which on one curve stays below the other, found in curves and in runs."""
+"""The parting of two runs: the time from which one curve stays below the other, found in curves and in runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_app.features.breaking.core.parting import SHARE, Moment, Parting, f
 
 
 def parted(name: str, claim: str = "") -> Parting:
-    """The parting of a shipped counterexample, of its claim or of another one."""
+    """The parting of a shipped counterexample, under its own claim or the given one."""
     each = named_counterexample(name)
     each = replace(each, claim=said_claim(claim)) if claim else each
     return present(find_parting(each, case_runs(each)))
@@ -29,7 +29,7 @@ def test_curves_part_where_one_stays_below_from_then_on() -> None:
     assert parting_sample((high, low), 0, 50) == 40
     low[:20] = 30.0  # a lead at first
     assert parting_sample((low, high), 0, 50) == 40
-    low[10:15] = 0.0  # and a gap that is made good again
+    low[10:15] = 0.0  # and a dip from which the curve recovers
     assert parting_sample((low, high), 0, 50) == 40
     assert parting_sample((low, high), 60, 80) == 60
     assert parting_sample((high, high), 0, 50) is None
@@ -54,13 +54,13 @@ def test_from_no_earlier_time_on_it_stays_below() -> None:
     [
         # OLIA takes from the subflow with the larger window, as the other path has lost less, while NewReno grows
         ("improve-olia", "goodput_bps", "download", "download/2", Moment.THERE, (1.5, 2.1)),
-        # the others leave at 15 s: nothing counts before
+        # the other flows end at 15 s: earlier samples do not count
         ("freed-capacity-balia", "goodput_bps", "download", "download/2", Moment.THERE, (15.0, 15.0)),
-        # BBR on the way of a TCP: it goes on through the losses of its start
+        # BBR on the path of a TCP flow ignores the losses of its startup
         ("do-no-harm-bbr", "goodput_bps", "tcp-a", "download/1", Moment.LOSS, (0.05, 0.4)),
-        # the first packet takes the path that is slow, when the document over the fast one is through
+        # the first packet takes the slow path; over the fast path alone, the document is complete by then
         ("no-slower-lia", "goodput_bps", "download", "download", Moment.FIRST, (0.0, 0.02)),
-        # a claim without a case: beside the controller that keeps it
+        # a claim without a counterexample of its own: compared with the controller that satisfies it
         ("little-loss-bbr", "losses_pkts", "download", "download/2", Moment.THERE, (0.1, 0.4)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Searches find what there is, tell it in small and confirmed networks, and can be gone on with."""
+"""Searches find failures, reduce them to small and confirmed networks, and can be resumed."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from subflow_store import Store, open_store
 
 
 def question(claim: str, controller: str, space: str = "", seed: int = 1) -> Question:
-    """About a shipped claim, in the first of its spaces."""
+    """A question about a shipped claim, in the first of its spaces unless one is given."""
     file = load_claim(claim) if "(" not in claim else said_claim(claim)
     return Question(file, chosen_entrants([controller])[0], load_space(space or file.spaces[0]), seed)
 
 
 def carried_out(asked: Question, networks: int, store: Store | None = None, most: int = 1) -> BreakJob:
-    """A search to its end."""
+    """A finished search."""
     job = BreakJob(asked, store, minutes=None, networks=networks, most=most)
     job.run().check()
     return job
@@ -45,9 +45,9 @@ def carried_out(asked: Question, networks: int, store: Store | None = None, most
     ("claim", "controller", "networks", "seed", "worst"),
     [
         ("improve", "olia", 144, 8, 0.5),  # OLIA gets half of one NewReno on its best path
-        ("pareto", "lia", 48, 1, 0.9),  # a second path wins LIA nothing and costs others a tenth
-        ("freed-capacity", "balia", 48, 1, 0.7),  # BALIA leaves three tenths of what is free
-        ("no-slower", "lia", 72, 1, 0.7),  # minRTT over two paths is slower than the better one
+        ("pareto", "lia", 48, 1, 0.9),  # a second path brings LIA nothing and costs others a tenth
+        ("freed-capacity", "balia", 48, 1, 0.7),  # BALIA leaves three tenths of the freed capacity unused
+        ("no-slower", "lia", 72, 1, 0.7),  # minRTT over two paths is slower than over the better path
     ],
 )
 def test_known_failures_are_found(claim: str, controller: str, networks: int, seed: int, worst: float) -> None:
@@ -63,7 +63,7 @@ def test_known_failures_are_found(claim: str, controller: str, networks: int, se
     paths = [path for flow in tree["flows"].values() for path in flow["paths"]]
     assert max(map(len, paths)) <= 2
     assert controller in found.says
-    # It is a scenario as any other, and fails as it was told.
+    # The network is an ordinary scenario, and fails as reported.
     assert found.trial().margin(found.network()) < 0
 
 

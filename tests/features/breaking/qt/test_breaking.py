@@ -1,4 +1,4 @@
-"""Breaking a claim: asked for, searched, shown as a list and as maps, opened, run and written."""
+"""Breaking a claim: the form, the search, its list and maps, and failures that are opened, run and written."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ download = { kind = "mptcp", from = "server", to = "client", controller = "olia"
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Claims to break, and the feature that explains the moment at which two runs part."""
+    """A desk with claims to break and the feature that explains the moment at which two runs part."""
     return make_desk(PlayheadFeature, ExplainFeature, BreakFeature, ScriptFeature)
 
 
 def settled(desk: Desk) -> BreakFeature:
-    """The feature, with its panel in front and everything read."""
+    """The feature with its panel in front and all data read."""
     feature = desk.features[BreakFeature]
     desk.docks.set_open("break", True)
     desk.wait_for_workers()
@@ -243,7 +243,7 @@ def test_controllers_of_the_open_scenario_are_entered(desk: Desk, qtbot: QtBot) 
     for script, content in (("mine", CONTROLLER), ("nearest", SCHEDULER)):
         text = text.replace(f'script = "{script}.py"', f"script = '{script}.py'\ncontent = '''{content}'''")
     assert desk.documents.open_text(text, "own.toml")
-    # The controller as the scenario has it, then with its own defaults.
+    # The controller with the options of the scenario, then with its own defaults.
     assert [form.controller.itemText(place) for place in range(2)] == ["mine:gain=2.0", "mine"]
     assert form.controller.findText("nearest") < 0
     form.controller.setEditText("mine:gain=3")

@@ -1,4 +1,4 @@
-"""Captures as Wireshark's own dissector reads them: nothing malformed, and the same data as in the simulation."""
+"""Captures read by Wireshark's dissector: no malformed packets, and the same data as in the simulation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark
 
 @dataclass(frozen=True)
 class MadeRun:
-    """An origin without a database."""
+    """A source of captures without a database."""
 
     scenario: Scenario
     seed: int = 1
@@ -69,7 +69,7 @@ def run() -> MadeRun:
 
 
 def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
-    """Fields of each packet, as tshark has them."""
+    """Fields of each packet, printed by tshark."""
     command: list[str | Path] = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=|"]
     command += [part for name in names for part in ("-e", name)]
     command += ["-Y", only] if only else []
@@ -78,7 +78,7 @@ def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
 
 
 def time_s(epoch: str) -> float:
-    """Captures begin in 2000."""
+    """Seconds since 2000, where captures begin."""
     return float(epoch) - 946_684_800
 
 
@@ -97,7 +97,7 @@ def test_wireshark_finds_nothing_malformed_and_sees_the_data_sequence_mapping(ru
     assert all(not malformed and total == seen for _, malformed, total, seen, _ in packets)
     assert {subtype for *_, subtype in packets} == {"0", "1", "2"}  # MP_CAPABLE, MP_JOIN, DSS on all others
 
-    # Each byte of the 3 MB has a number of its own, counted from the hash of the key in the handshake.
+    # Each byte of the 3 MB has its own sequence number, counted from the hash of the key in the handshake.
     first = initial_data_seq(Secrets.of("download", run.signature).sender) + 1
     mapped = fields(path, "tcp.options.mptcp.rawdataseqno", "tcp.options.mptcp.datalvllen", only="tcp.len > 0")
     assert len(mapped) > 3_000_000 / 1424
@@ -106,7 +106,7 @@ def test_wireshark_finds_nothing_malformed_and_sees_the_data_sequence_mapping(ru
     assert max(ends) == 3_000_000
     assert len(ends) == -(-3_000_000 // 1424)
 
-    # Keys, tokens and proofs fit together: the analysis finds one connection of three TCP connections.
+    # Keys, tokens and HMACs match: the analysis finds one connection of three TCP connections.
     streams = fields(path, "mptcp.stream", "tcp.stream", only="tcp.len > 0")
     assert {stream for stream, _ in streams} == {"0"}
     assert {stream for _, stream in streams} == {"0", "1", "2"}
@@ -114,7 +114,7 @@ def test_wireshark_finds_nothing_malformed_and_sees_the_data_sequence_mapping(ru
 
 @needs_tshark
 def test_numbers_of_bytes_are_those_of_a_real_tcp(run: MadeRun, path: Path) -> None:
-    """What the sender's card sees has no gaps; acknowledgements and SACK ranges lie within what was sent."""
+    """The sequence numbers at the sender's interface have no gaps; ACKs and SACK ranges lie within the sent data."""
     write_capture(run, path, CapturePlan("plain"))
     names = ("tcp.srcport", "tcp.seq", "tcp.len", "tcp.ack", "tcp.options.sack_re", "tcp.options.mptcp.subtype")
     sent = 1
@@ -139,7 +139,7 @@ def test_the_receive_window_is_that_of_the_buffer(run: MadeRun, path: Path) -> N
     write_capture(run, path, CapturePlan("download", "receiver"))
     windows = [int(size) for (size,) in fields(path, "tcp.window_size", only="tcp.dstport == 50001 && tcp.len == 0")]
     assert 190_000 < max(windows[3:]) <= 200_000
-    assert min(windows[3:]) < 150_000  # packets wait for those before them
+    assert min(windows[3:]) < 150_000  # packets wait for earlier packets
 
 
 @needs_tshark
@@ -162,7 +162,7 @@ def test_a_part_begins_with_how_the_connection_was_opened(run: MadeRun, path: Pa
     rows = fields(path, "frame.time_epoch", "frame.comment", "tcp.flags.syn", "tcp.seq", "tcp.len")
     times = [time_s(epoch) for epoch, *_ in rows]
     opening = [(time, syn) for time, (_, _, syn, *_) in zip(times, rows, strict=True) if time < 4.0]
-    # SYN, SYN-ACK and ACK of the first TCP connection, and for each of the two that join one ACK more.
+    # SYN, SYN-ACK and ACK of the first TCP connection, and one ACK more for each of the two that join.
     assert len(opening) == 3 + 4 + 4
     assert [syn for _, syn in opening].count("1") == 6
     assert opening[0][0] == 0.0
@@ -192,7 +192,7 @@ def test_addresses_are_announced_echoed_and_taken_back_by_their_options(path: Pa
     write_capture(MadeRun(scenario), path, CapturePlan("download"))
     names = ("tcp.options.mptcp.addrid", "tcp.options.mptcp.ipv4", "ip.src", "ip.len", "_ws.malformed")
     told = fields(path, *names, only="tcp.options.mptcp.subtype == 3")
-    # From the receiver with its proof, and back without: 8 bytes of options less.
+    # The receiver's option has an HMAC, the echo has not: 8 bytes fewer.
     assert [(number, address, source) for number, address, source, _, _ in told] == [
         ("2", "10.0.1.2", "10.0.0.2"),
         ("2", "10.0.1.2", "10.0.0.1"),
@@ -211,7 +211,7 @@ def test_without_handshakes_in_the_simulation_they_are_made_up(path: Path) -> No
     write_capture(MadeRun(scenario), path, CapturePlan("download", since_s=4.0, until_s=4.5))
     rows = fields(path, "frame.comment", "frame.time_epoch", "_ws.malformed")
     made_up = [time_s(epoch) for comment, epoch, _ in rows if comment == HANDSHAKE]
-    assert len(made_up) == 9  # three TCP connections, seen at one card
+    assert len(made_up) == 9  # three TCP connections, captured at one interface
     assert made_up[:3] == pytest.approx([-0.04, 0.0, 0.0])  # the flow may send when it starts
     assert not any(malformed for *_, malformed in rows)
 
@@ -239,7 +239,7 @@ def test_a_run_of_another_version_is_told(run: MadeRun, path: Path) -> None:
 @needs_tshark
 @pytest.mark.parametrize(("ecn", "profile"), [("rfc3168", "textbook"), ("accecn", "linux")])
 def test_marks_are_in_the_headers(ecn: str, profile: str, path: Path) -> None:
-    """Wireshark reads who can be marked and who was, what is said of it, and AccECN's counters."""
+    """Wireshark reads the ECN codepoints, the marks, the echoed marks, and AccECN's counters."""
     text = SCENARIO.replace('queue = "40pkt", loss = "1%"', 'queue = { discipline = "codel", ecn = true }')
     scenario = parse_scenario(text, overrides=(f"transport.ecn={ecn}", f"profile={profile}", "transport.undo=false"))
     simulation = Simulation(scenario)

@@ -1,4 +1,4 @@
-"""What there is to choose from: lists for people and programs."""
+"""Catalogue commands print lists of the available things as text and JSON."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_unknown_name_is_answered_with_names_once_each(subflow: Subflow, word
 
 
 def test_the_filter_of_runs_suggests_a_name_once(subflow: Subflow, scenario: Path, database: Path) -> None:
-    """Several flows have a controller, and runs record the key of each."""
+    """Several flows have controllers, and runs record the key of each."""
     subflow("run", scenario, "--db", database)
 
     answer = subflow("runs", "controler:olia", "--db", database)

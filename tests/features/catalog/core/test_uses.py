@@ -1,6 +1,6 @@
-"""Every way in which a scenario is used keeps the controller, scheduler and extras of its flows.
+"""Every use of a scenario keeps the controller, scheduler and extras of its flows.
 
-The ways are those of `Use`: one of them without a row here fails, and so does a module that reads scenarios otherwise.
+The uses are the members of `Use`: a use without a row here fails, and so does a module that reads scenarios otherwise.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ FLOWS = ("file", "library", "options", "script", "extras")
 
 @dataclass(frozen=True)
 class Case:
-    """The scenario file with all that it names, a stored run of it, and a folder to write into."""
+    """The scenario file with all files that it names, a stored run, and a folder for output."""
 
     path: Path
     scenario: Scenario
@@ -126,7 +126,7 @@ class Case:
         return ScenarioDoc.open(self.path)
 
     def folder(self, name: str) -> Path:
-        """A folder that holds none of the files."""
+        """A folder without any of the files."""
         made = self.path.parent.parent / name
         made.mkdir(exist_ok=True)
         return made
@@ -153,7 +153,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
 
 
 def _write_library() -> None:
-    """A policy of the user under the name "mine"."""
+    """Adds a policy of the user under the name "mine"."""
     path = policy_folder() / "mine.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_random_policy(path, make_plan("confluence"), seed=1)
@@ -161,11 +161,11 @@ def _write_library() -> None:
 
 @pytest.fixture(autouse=True)
 def _library() -> None:
-    # Each test has a home of its own.
+    # Each test has its own home.
     _write_library()
 
 
-# What each way makes of the scenario, and in which flows the user asked for another controller.
+# The scenario made by a use, and the flows in which the user requested another controller.
 Made = tuple[Scenario, tuple[str, ...]]
 
 
@@ -174,7 +174,7 @@ def _documents(case: Case) -> Iterator[Made]:
 
 
 def _texts(use: Use, case: Case) -> Iterator[Made]:
-    """The scenario as the command line opens it, and its text where no file lies beside it."""
+    """The scenario as opened by the command line, and its text without a file beside it."""
     source = open_scenario(str(case.path), use=use)
     yield source.scenario, ()
     yield read_scenario(use, source.text), ()
@@ -217,7 +217,7 @@ def _race(case: Case) -> Iterator[Made]:
         yield source.scenario, changed
         yield read_scenario(Use.RACE, source.text), changed
     safety = [learned.scenario.flows[name].controller.options["safety"] for name in ("file", "library")]
-    assert safety == [True, False]  # options stay with another policy
+    assert safety == [True, False]  # a different policy keeps the options
 
 
 def _arena(use: Use, case: Case) -> Iterator[Made]:
@@ -237,7 +237,7 @@ def _break(case: Case) -> Iterator[Made]:
     told = Question(load_claim("improve"), entrant, space).replaced
     assert [line.partition(":")[0] for line in told] == [f"flows.{name}" for name in FLOWS]
     assert "olia runs in place of confluence (policy = mine, safety = false)" in told[1]
-    # Schedulers stay: OLIA needs none of its own.
+    # Schedulers stay: OLIA needs no special scheduler.
     net = replace(space.found(np.array([0.5])).net, competes=FLOWS)
     yield entrant.scenario(net), FLOWS
 
@@ -248,7 +248,7 @@ def _train(case: Case) -> Iterator[Made]:
         TrainingRequest("confluence", scenario_text=open_scenario(str(case.path)).text, scenario_name="Everything"),
     ):
         config = prepare(replace(request, settings={"steps": 100}), case.folder("training"))
-        # The worker has no library of the user.
+        # The worker process has no library of the user.
         yield read_for_training(config.scenario, config.scenario_name, ""), ()
 
 
@@ -265,7 +265,7 @@ def _fork(case: Case) -> Iterator[Made]:
     plan = ForkPlan.of(origin, 0.5, [{"link": "x", "loss": "1%"}])
     yield plan.scenario, ()
     yield read_scenario(Use.FORK, plan.text), ()
-    # One option of a controller that takes over: the others stay as the scenario has them.
+    # The change sets one option of a controller; the other options keep their values from the scenario.
     (change,) = fork_changes(origin, 0.5, ["flows.options.controller.alpha=0.5"])
     options = {"beta": 20, "initial_rate": "1Mbit/s", "alpha": 0.5}
     assert change == {"flow": "options", "controller": {"name": "mpcc-loss", **options}}
@@ -277,7 +277,7 @@ def _report(case: Case) -> Iterator[Made]:
 
 
 def _kernel(case: Case) -> Iterator[Made]:
-    """The kernel has no counterpart of these: it says so before anything starts, naming flow and thing."""
+    """The kernel has no counterpart of these parts: the error names flow and part before anything starts."""
     with pytest.raises(InputError) as caught:
         plan_network(case.scenario, seed=1)
     told = str(caught.value)
@@ -290,7 +290,7 @@ def _export(case: Case) -> Iterator[Made]:
     folder = case.folder("export")
     summary = case.store.run(case.run_id).summary or {}
     export_stored_run(case.store, case.run_id, folder, RunExport(), summary=summary)
-    # The library of another computer has nothing by the name "mine".
+    # The library of another computer has no policy named "mine".
     yield load_scenario(folder / "scenario.toml"), ()
 
 
@@ -309,7 +309,7 @@ def _page(case: Case) -> Iterator[Made]:
     assert len(policies) == 2
     yield StoredOrigin.read(case.store, case.run_id).scenario, ()
     page = write_page(case.store, [case.run_id], case.folder("page") / "everything.html")
-    # As on another computer, which has no policy of the user.
+    # As on another computer, without policies of the user.
     (policy_folder() / "mine.safetensors").unlink()
     found = read_page(page).scenario()
     assert len(keep_policies(found.policies)) == 2
@@ -319,12 +319,12 @@ def _page(case: Case) -> Iterator[Made]:
     simulation = Simulation(imported, seed=imported.seed)
     simulation.run_until(simulation.duration_s)
     assert simulation.signature() == found.signature == case.store.run(case.run_id).signature
-    # Policies that are there already are not added again.
+    # Existing policies are not added again.
     assert keep_policies(read_page(page).scenario().policies) == ()
 
 
 def _graph(case: Case) -> Iterator[Made]:
-    assert left_out(case.scenario)[0] == "flows"  # which the command prints
+    assert left_out(case.scenario)[0] == "flows"  # printed by the command
     yield from _texts(Use.GRAPH, case)
 
 
@@ -397,13 +397,13 @@ def test_a_page_brings_its_policy_where_another_one_has_its_name(case: Case) -> 
     page = write_page(case.store, [run_id], case.folder("page") / "run.html")
     there = read_page(page).scenario()
     assert (there.notices, there.policies) == ((), {})
-    # As on another computer, whose "mine" was trained by somebody else.
+    # As on another computer, whose "mine" was trained separately.
     write_random_policy(policy_folder() / "mine.safetensors", make_plan("confluence"), seed=8)
     found = read_page(page).scenario()
     ((name, _content),) = found.policies.items()
     own, theirs = (present(each.scenario.flows["library"].controller.policy) for each in (there, found))
     assert (theirs.name, theirs.content, found.notices) == (name, own.content, ())
-    # Something else that has got this name stays as it is.
+    # A different policy with this name stays unchanged.
     other = policy_folder() / f"{name}.safetensors"
     write_random_policy(other, make_plan("confluence"), seed=9)
     kept = other.read_bytes()
@@ -413,9 +413,9 @@ def test_a_page_brings_its_policy_where_another_one_has_its_name(case: Case) -> 
 
 
 def test_only_the_door_reads_scenarios() -> None:
-    """No module of the program reads scenarios but through `uses`, and each names its way."""
+    """Modules of the program read scenarios only through `uses`, and each names its use."""
     readers = {"parse_scenario", "load_scenario", "read_tree"}
-    # The canvas draws what can be read of a scenario with problems; nothing runs it.
+    # The canvas draws the readable part of a scenario with problems, which is never run.
     may_read = ("features/catalog/core/uses.py", "features/editor/core/sketch.py")
     found = []
     for path in sorted(APP.rglob("*.py")):

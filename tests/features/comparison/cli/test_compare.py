@@ -1,4 +1,4 @@
-"""``subflow compare``: groups of stored runs on the command line."""
+"""The command ``subflow compare``: groups of stored runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.helpers.command_line import Subflow
 
 @pytest.fixture
 def runs(subflow: Subflow, scenario: Path, database: Path) -> Path:
-    """Runs 1 to 3 with LIA, 4 to 6 with OLIA, of the same seeds."""
+    """Runs 1 to 3 with LIA and 4 to 6 with OLIA, with the same seeds."""
     for controller in ("lia", "olia"):
         for seed in (1, 2, 3):
             changes = ("--set", "duration=3s", "--set", f"flows.download.controller={controller}")
@@ -63,7 +63,7 @@ def test_traces_are_laid_on_the_time_of_the_first(subflow: Subflow, runs: Path, 
     assert subflow("export", 1, "--db", runs, "--out", tmp_path / "out").code == 0
     heading, *rows = (tmp_path / "out" / "subflows.csv").read_text().splitlines()
     later = tmp_path / "later.csv"
-    # Half a second of nothing before it: the same on a clock that was started earlier.
+    # Half a second without data comes first, as on a clock that was started earlier.
     shifted = [",".join([f"{float(row.split(',')[0]) + 0.5:.1f}", *row.split(",")[1:]]) for row in rows]
     later.write_text("\n".join([heading, *shifted]))
     assert subflow("import-trace", later, "--db", runs).code == 0

@@ -1,4 +1,4 @@
-"""Alignment: known shifts and clocks are found again within a sample, and errors are those worked out by hand."""
+"""Alignment: known shifts and clock rates are recovered within a sample, and errors equal those computed by hand."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ flows.download = { kind = "tcp", from = "a", to = "b", controller = "newreno" }
 
 
 class Given(TableTraces):
-    """Traces of given arrays."""
+    """Traces made of given arrays."""
 
     def __init__(self, title: str, series: Mapping[SeriesKey, tuple[FloatArray, FloatArray]]) -> None:
         columns = {(key.scope, key.owner, key.name): values.tolist() for key, (_, values) in series.items()}
@@ -65,7 +65,7 @@ class Given(TableTraces):
 
 @pytest.fixture(scope="module")
 def simulated() -> Given:
-    """A real saw-tooth of 100 s."""
+    """A simulated saw-tooth of 100 s."""
     simulation = Simulation(parse_scenario(SCENARIO), sample_interval_s=STEP_S)
     simulation.run_until(100.0)
     series = {}
@@ -78,7 +78,7 @@ def simulated() -> Given:
 
 
 def copy(original: Given, *, offset_s: float, rate: float = 1.0, from_s: float = 0.0, noise: float = 0.0) -> Given:
-    """What a clock would have seen: reference time = rate * time + offset; sampled every 0.1 s of that clock."""
+    """Traces on another clock: reference time = rate * time + offset, sampled every 0.1 s of that clock."""
     dice = np.random.default_rng(1)
     series = {}
     for key, (times, values) in original.series.items():
@@ -128,7 +128,7 @@ def test_errors_are_those_worked_out_by_hand() -> None:
     reference = Given("a", {CWND: (times, np.array([10.0, 20.0, 30.0, 40.0]))})
     measured = Given("b", {CWND: (times - 1.0, np.array([11.0, 18.0, 33.0, np.nan]))})
     (error,) = series_errors(reference, measured, Alignment(1.0))
-    # Off by 1, -2, 3; the fourth is not known.
+    # The errors are 1, -2 and 3; the fourth is unknown.
     assert error.count == 3
     assert error.rmse == pytest.approx(math.sqrt(14 / 3))
     assert error.mae == pytest.approx(2.0)
@@ -139,7 +139,7 @@ def test_errors_are_those_worked_out_by_hand() -> None:
     document = errors_document(Alignment(1.0), [error], is_by_order=False)
     assert document["series"][0]["rmse"] == error.rmse
     assert document["agreement"] is None
-    reference.warmup_s = 2.0  # does not count
+    reference.warmup_s = 2.0  # the warm-up does not count
     (error,) = series_errors(reference, reference, Alignment(0.0))
     assert error.count == 2
 

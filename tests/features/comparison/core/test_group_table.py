@@ -1,4 +1,4 @@
-"""Groups of stored runs and the table of their figures: who counts, what is tested, what cells and files say."""
+"""Groups of stored runs and the table of their figures: members, significance tests, cells and files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OLIA = [5.0e6, 5.2e6, 5.1e6]
 
 
 def made(number: int, controller: str, seed: int, goodput_bps: float, **changes: object) -> RunRow:
-    """A run whose scenario text no simulator can read: its text is its condition."""
+    """A run with a scenario text that the simulator cannot read, so that the text itself is the condition."""
     values = {
         "controllers": controller,
         "seed": seed,
@@ -95,7 +95,7 @@ def test_a_copy_of_a_run_is_no_further_evidence() -> None:
 
 
 def test_copies_in_all_groups_are_named_in_one_sentence() -> None:
-    """Nothing is random: the runs of seeds 1 and 2 of each controller are the same."""
+    """Without randomness, the runs of seeds 1 and 2 of each controller are the same."""
     runs = [made(k, name, seed, 4e6, signature=name) for k, (name, seed) in enumerate(
         [("lia", 1), ("lia", 2), ("olia", 1), ("olia", 2)], start=1)]  # fmt: skip
     grouping = group_runs(runs)
@@ -109,7 +109,7 @@ def test_kernel_and_measured_runs_are_groups_of_their_own() -> None:
     kernel = made(7, "lia", 1, 3.9e6, tags=("kernel",))
     measured = [made(8 + k, "", 0, 3.9e6, tags=("measured",), scenario_text="") for k in range(2)]
     groups = group_runs([*six_runs(), kernel, *measured]).groups
-    # Two measured runs have no scenario that could tell that they repeat one another.
+    # Without a scenario, two measured runs cannot be recognised as repetitions.
     assert [len(group.runs) for group in groups] == [3, 3, 1, 1, 1]
     assert groups[2].label == "kernel · lia"
     table = compare_groups(group_runs([*six_runs(), kernel]), figures=["goodput_bps"])
@@ -171,7 +171,7 @@ def test_holm_counts_the_tests_of_the_table() -> None:
     figures = ["goodput_bps", "flows.download.*"]
     plain = compare_groups(group_runs(six_runs()), figures=figures)
     table = compare_groups(group_runs(six_runs()), figures=figures, is_corrected=True)
-    # Goodput of the run and of its only flow; retransmits cannot be tested.
+    # Goodput of the run and of its only flow; retransmissions cannot be tested.
     assert [each.is_tested for row in table.rows for each in row.differences[1:]] == [True, True, False]
     assert table.rows[0].differences[1].p_holm == pytest.approx(2 * plain.rows[0].differences[1].p)
     assert "2 tests" in table.method_text

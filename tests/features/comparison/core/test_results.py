@@ -1,4 +1,4 @@
-"""Results of the runs shown: differences to the oldest, intervals where seeds allow them, and outcomes of races."""
+"""Results of the shown runs: differences to the oldest, intervals where seeds allow them, and outcomes of races."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_seeds_make_groups_with_the_interval_of_welch() -> None:
 
 
 def runs_of(controller: str, first: int, *goodputs_bps: float, cross_bps: float | None = None) -> list[RunRow]:
-    """Runs of a download with this controller, a seed each; beside a CUBIC flow of its own, where one is asked for."""
+    """Runs of a download with this controller, one per seed, beside a CUBIC flow if `cross_bps` is given."""
     return [
         with_flows(
             first + place,
@@ -91,9 +91,10 @@ def runs_of(controller: str, first: int, *goodputs_bps: float, cross_bps: float 
 @for_each(
     ("lia", "olia", "cross_bps", "said"),
     [
-        # 5.1 against 4.133 Mbit/s, and no seed that would turn it round
+        # 5.1 against 4.133 Mbit/s, and no seed with the opposite order
         (LIA, OLIA, (None, None), "B (olia) won: 1.23× the goodput of A (lia) (5.100 against 4.133 Mbit/s)"),
-        # A run each allows no test, nor do seeds without a spread; flows that keep their controller do not count.
+        # One run each allows no test, nor do seeds without a spread; flows with the same controller in all runs do not
+        # count.
         ((2e6,), (4e6,), (8e6, 3e6), "In these two runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against "),
         ((2e6, 2e6), (4e6, 4e6), (None, None), "In these 4 runs, B (olia) had 2.00× the goodput of A (lia) (4.000 "),
         ((4e6, 6e6), (4.5e6, 6.5e6), (None, None), "B (olia) and A (lia) differ in goodput no more than seeds do"),
@@ -143,7 +144,7 @@ def test_flows_are_told_by_name_and_jain_where_there_are_several() -> None:
 
 
 def test_printed_differences_are_those_of_the_printed_values() -> None:
-    # With two decimals 0.29 and 0.27 would differ by 0.02, but −0.01 would be printed.
+    # With two decimals, 0.29 and 0.27 would differ by 0.02, but −0.01 would be printed.
     rows = [
         with_flows(number, flow("download", "lia", 4e6, loss=loss)) for number, loss in ((1, 0.00286), (2, 0.00274))
     ]
@@ -213,7 +214,7 @@ def test_what_is_not_known_is_not_told() -> None:
 
 
 def transfer(name: str, controller: str, took_s: float | None, size_bytes: int = 50_000_000) -> dict[str, Any]:
-    """A transfer in a run of 30 s: whatever the controller, it has moved all its bytes when the run ends."""
+    """A transfer in a run of 30 s, which has moved all its bytes at the end of the run under any controller."""
     return flow(name, controller, 8 * size_bytes / 30) | {
         "size_bytes": size_bytes,
         "start_s": 0.0,
@@ -223,7 +224,7 @@ def transfer(name: str, controller: str, took_s: float | None, size_bytes: int =
 
 
 def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
-    """Over the run both have 13.333 Mbit/s: they would have won nothing."""
+    """Both have 13.333 Mbit/s over the whole run, which would show no winner."""
     table = present(race_table(with_flows(1, transfer("a", "lia", 25.0), transfer("b", "olia", 20.0))))
     assert table.title == (
         "In this run, b (olia) had 1.25× the goodput while active of a (lia) (20.000 against 16.000 Mbit/s); "
@@ -231,7 +232,7 @@ def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
     )
     titles = [(each.title, each.unit) for each in table.columns]
     assert titles[1:4] == [("Completion time", "s"), ("Goodput while active", "Mbit/s"), ("Share", "% of the sum")]
-    # A transfer that is not complete has a rate, and a flow without a size races beside it by the same measure.
+    # An incomplete transfer has a rate, and a flow without a size is compared with it by the same measure.
     endless = flow("c", "cubic", 5e6) | {"size_bytes": None, "completion_s": None, "active_goodput_bps": 18e6}
     mixed = present(race_table(with_flows(1, transfer("a", "lia", None), endless)))
     assert mixed.title.startswith("In this run, c (cubic) had 1.35× the goodput while active of a (lia) (18.000 ")

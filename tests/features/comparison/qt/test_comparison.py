@@ -1,4 +1,4 @@
-"""The panel of comparisons: groups of stored runs, their table, and traces of two runs on one time."""
+"""The panel of comparisons: groups of stored runs, their table, and traces of two runs on one time axis."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Comparisons, also of the runs of a sweep."""
+    """A desk with comparisons, also of the runs of a sweep."""
     return make_desk(CompareFeature, SweepFeature)
 
 
 def compare(qtbot: QtBot, desk: Desk, *selected: int) -> CompareFeature:
-    """Compares what is selected in the history."""
+    """Compares the runs selected in the history."""
     desk.history.select(selected)
     desk.bar.trigger("study.compare")
     feature = desk.features[CompareFeature]
@@ -46,7 +46,7 @@ def compare(qtbot: QtBot, desk: Desk, *selected: int) -> CompareFeature:
 
 
 def run_with(desk: Desk, **values: Any) -> int:
-    """Runs the scenario with other values; nothing is left to save."""
+    """Runs the scenario with other values, and leaves no unsaved changes."""
     for key, value in values.items():
         documents.set_value(desk.document_stack, desk.documents.doc, key, value)
     desk.document_stack.setClean()
@@ -86,7 +86,7 @@ def recompared(qtbot: QtBot, feature: CompareFeature, change: Callable[[], objec
 def test_groups_are_compared_with_the_first_and_with_any_other(qtbot: QtBot, compared: CompareFeature) -> None:
     view = compared.view
     QAbstractItemModelTester(view.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    # The oldest run's group is the reference at first.
+    # The group of the oldest run is the first reference.
     assert headings(compared) == ["Figure", "A: lia", "B: olia", "B − A", "B: significance"]
     name, lia, olia, difference, significance = cells(compared)
     assert (name, "±" in lia, "±" in olia) == ("Goodput, Mbit/s", True, True)
@@ -165,7 +165,7 @@ def test_without_runs_the_panel_says_what_to_do(desk: Desk) -> None:
 
 def test_the_oldest_run_is_the_reference_however_the_list_is_sorted(qtbot: QtBot, desk: Desk) -> None:
     older, newer = desk.run_once(), run_with(desk, **{CONTROLLER: "olia"})
-    # Newest first, as the list is.
+    # Newest first, like the list.
     desk.history.select([newer, older])
     desk.opening.show()
     qtbot.waitUntil(lambda: desk.shown.count == 2)
@@ -218,13 +218,13 @@ def test_one_run_is_compared_with_the_newest_other_of_its_scenario(qtbot: QtBot,
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
-    """A machine that can do everything, and its worker."""
+    """The worker of a machine with all kernel features."""
     return install(monkeypatch)
 
 
 @pytest.fixture
 def ask_kernel(desk: Desk, dialogs: ScriptedDialogs) -> Ask:
-    """Asks for a run by the kernel, and agrees or not."""
+    """Requests a run by the kernel, and confirms or declines."""
 
     def ask(agrees: bool) -> None:
         desk.documents.open_text(ONE_PATH, "one-path")
@@ -271,7 +271,7 @@ def test_the_kernels_run_can_be_stopped(
     def patient(job: object, *, timeout_s: float, progress: Callable[[float], None]) -> dict[str, object]:
         begun.set()
         for tick in itertools.count():
-            progress(0.01 * tick)  # raises once it was stopped
+            progress(0.01 * tick)  # raises after a stop
         raise AssertionError
 
     monkeypatch.setattr(kernel_compare, "ask_worker", patient)

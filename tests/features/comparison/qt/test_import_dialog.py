@@ -1,4 +1,4 @@
-"""Importing measured files: preview, meanings and units that can be changed, refusals."""
+"""The import of measured files: preview, editable meanings and units, refusals."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def trace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Comparisons, also of the runs of a sweep."""
+    """A desk with comparisons, also of the runs of a sweep."""
     return make_desk(CompareFeature, SweepFeature)
 
 
 def opened(qtbot: QtBot, desk: Desk) -> ImportDialog:
-    """The dialog, once it has read the file."""
+    """The dialog after it has read the file."""
     qtbot.waitUntil(lambda: desk.findChild(ImportDialog) is not None)
     dialog = present(desk.findChild(ImportDialog))
     qtbot.waitUntil(lambda: dialog.told.text() != "Reading…")
@@ -65,7 +65,7 @@ def test_a_file_is_shown_changed_and_imported(qtbot: QtBot, desk: Desk, dialogs:
     (row,) = desk.history.selected()
     assert (row.name, row.tags, row.status) == ("Bench 1", ("measured",), "finished")
     assert row.mean_rtt_s == pytest.approx(44.5e-6)
-    # Drawn as any other run is.
+    # The plots draw a measured run like any other.
     desk.opening.show()
     qtbot.waitUntil(lambda: desk.shown.count == 1)
     assert [key.owner for key in desk.plots.stack.curves] == ["download/1", "measured/1"]

@@ -1,4 +1,4 @@
-"""Crash reports: told once after a crash, listed, copied, deleted."""
+"""Crash reports: announced once after a crash, listed, copied, deleted."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_reports_are_listed_read_and_copied(dialog: CrashDialog) -> None:
     copied = QGuiApplication.clipboard().text()
     assert "What:     bug 1" in copied
     assert copied.endswith('name = "mine"')
-    # A report that was deleted meanwhile.
+    # A report whose file was deleted in the meantime.
     dialog.list.setCurrentIndex(dialog.model.index(0, 0))
     crash_reports()[1].file.unlink()
     dialog.list.setCurrentIndex(dialog.model.index(1, 0))

@@ -1,4 +1,4 @@
-"""Databases as files, from the command line: checked, salvaged, upgraded; every command says which of these helps."""
+"""Database files on the command line: checked, salvaged, upgraded; every command recommends the one that helps."""
 
 from __future__ import annotations
 

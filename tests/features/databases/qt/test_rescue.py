@@ -1,4 +1,4 @@
-"""A damaged database: what is sound is listed, and check and salvage are a click away."""
+"""A damaged database: sound runs are listed, and check and salvage are one click away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a timeline shows of a file, and what dragging on it writes."""
+"""The marks and bars that a timeline shows, and the text that dragging writes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def items(text: str, key: str = "links.wifi") -> tuple[strip.StripItem, ...]:
 
 
 def wifi(*changes: tuple[str, bool], direction: str = "") -> str:
-    """The link goes down or comes up at these times."""
+    """Events that take the link down or up at these times."""
     side = {"direction": direction} if direction else {}
     return "".join(event(at, link="wifi", **side, up=up) for at, up in changes)
 
@@ -106,7 +106,7 @@ def test_another_controller_is_a_mark_with_its_name() -> None:
     for controller in ("olia", {"name": "olia"}):
         text = HEAD + event("5s", flow="download.2") + f"controller = {render(controller)}\n"
         mark = only_mark(text, "flows.download")
-        # One drags its time, and nothing of what it says.
+        # Only the time of the event can be dragged, not its values.
         assert (mark.time_s, mark.changes, mark.values) == (5.0, (("controller", "olia"),), ())
 
 

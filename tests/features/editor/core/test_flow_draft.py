@@ -1,4 +1,4 @@
-"""Paths for a flow: proposed, described, chosen, and put together link by link."""
+"""Paths for a flow: proposed, described, chosen, and assembled link by link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subflow_app.foundation.resources import resource_path
 from subflow_sim.routes import check_path
 from subflow_sim.scenario import Scenario
 
-# a - r1 - r2 - b with two parallel links in the middle, a slow detour by r3, and a host in between that is no way.
+# a - r1 - r2 - b with two parallel links in the middle, a slow detour by r3, and a host between that forwards nothing.
 NETWORK = """\
 format = 1
 duration = "10s"
@@ -175,6 +175,6 @@ def test_proposals_are_paths_and_disjoint_ones_share_no_link(pairs: list[tuple[i
     links = [link for path in disjoint for link in path]
     assert len(links) == len(set(links))
     assert len({*disjoint, *further}) == len(disjoint) + len(further)
-    # What the simulator would take by default is reachable by a proposal too.
+    # The simulator's default paths are among the proposals too.
     default = ScenarioDoc(add_flow(text, "n0", "n1", {"kind": "tcp"}).text)
     assert bool(disjoint) == default.is_valid

@@ -1,4 +1,4 @@
-"""Forms offer every value of a file, say what is typed means, and find out at once when it cannot be."""
+"""Forms offer every value of a file, explain typed text, and report invalid text at once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def field(doc: ScenarioDoc, key: str, algorithms: AlgorithmCatalog | None = None
 
 
 def offered(doc: ScenarioDoc, key: str) -> list[str | None]:
-    """The values among which a person chooses."""
+    """The values that a person can choose."""
     return [option.value for option in field(doc, key).options]
 
 
@@ -65,7 +65,8 @@ def test_every_value_of_a_file_has_a_field(text: str) -> None:
     parts = [part for entry in outline(doc) for part in (entry, *entry.children)]
     offered = {each.key for part in parts for each in form(doc, part.key).fields()}
 
-    # Steps of a rate and options in tables are edited in the field of the key that holds them, draws in the text.
+    # Steps of a rate and options in tables are edited in the field of the key that holds them, random draws in the
+    # text.
     values = [key for key, _ in leaves(doc.data) if not key.startswith("training.")]
     assert [key for key in values if not any(key == o or key.startswith(f"{o}.") for o in offered)] == []
 
@@ -85,7 +86,7 @@ def test_fields_follow_the_kind_of_flow(doc: ScenarioDoc) -> None:
 
     assert {"rate", "packet"} <= labels()
     assert "scheduler" not in labels()
-    # Still in the file, so still there to be removed, with what is wrong with it.
+    # The key remains in the file, so the form still offers it for removal, with its problem.
     assert "controller" in labels()
     assert field(doc, "flows.download.controller").problems
 
@@ -153,7 +154,7 @@ def test_an_event_offers_the_controllers_that_can_take_over_with_their_options(d
     doc.set_value("events.1.controller.alpha", 3)
     assert field(doc, "events.1.controller.alpha").text == "3"
     assert doc.problems == ()
-    controller = present(parse_scenario(doc.text).events[0].controller)  # sorted by time
+    controller = present(parse_scenario(doc.text).events[0].controller)  # events are sorted by time
     assert (controller.name, controller.options["base"], controller.options["alpha"]) == ("uncoupled", "vegas", 3)
 
 
@@ -300,7 +301,7 @@ def test_options_stand_in_a_group_of_their_algorithm_also_of_the_default_one(doc
     def titles() -> list[str]:
         return [group.title for group in form(doc, "flows.download").groups]
 
-    # No scheduler is named.
+    # The flow names no scheduler.
     doc.set_value("flows.download.controller", "lia")
     assert titles()[:4] == ["", "Transport", "Controller: lia", "Scheduler: minrtt"]
     assert form(doc, "flows.download").title == "download"
@@ -333,7 +334,7 @@ def test_a_controller_that_learns_shows_the_card_of_its_policy(tmp_path: Path) -
     card = {"scenario": "Sc1", "steps": 4000, "note": "A first try"}
     write_random_policy(tmp_path / "mine.safetensors", make_plan("drl-cc"), card=card)
     shipped = catalog_with(PolicyLibrary((tmp_path,)))
-    # As if that were the policy that ships.
+    # Make this policy the default, like the shipped one.
     drl_cc = next(each for each in shipped.controllers if each.name == "drl-cc")
     options = tuple(replace(each, default="mine") if each.key == "policy" else each for each in drl_cc.options)
     others = tuple(each for each in shipped.controllers if each.name != "drl-cc")
@@ -378,8 +379,8 @@ def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioD
         ("5mbps", "Gbit/s", "5Mbit/s"),
         ("640 kbps", "Mbit/s", "640kbit/s"),
         ("1.5Gbps", "Mbit/s", "1.5Gbit/s"),
-        ("5MBps", "Mbit/s", "5MBps"),  # bytes, perhaps
-        ("5 Mbps", "", "5 Mbps"),  # a name, say
+        ("5MBps", "Mbit/s", "5MBps"),  # the unit could mean bytes
+        ("5 Mbps", "", "5 Mbps"),  # the value could be a name
         ("5 Mbps", "ms", "5 Mbps"),
     ],
 )

@@ -1,4 +1,4 @@
-"""GraphML of a scenario: what is written comes back through the import."""
+"""GraphML of a scenario: the import reads back the exported scenario."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLOWS = '\n[flows.{name}]\nkind = "tcp"\nfrom = "{source}"\nto = "{destination}"
 
 
 def again(scenario: Scenario, path: Path) -> Scenario:
-    """What comes back of a scenario through a file, with its first flow put back."""
+    """The scenario after an export and an import, with its first flow added again."""
     export_graphml(scenario, picture_of(scenario).places, path)
     flow = next(iter(scenario.flows.values()))
     text = FLOWS.format(name="f", source=flow.source, destination=flow.destination, path=str(list(flow.paths[0])))

@@ -1,4 +1,4 @@
-"""Graph files become scenarios that say what was read and what was guessed; what is impossible is explained."""
+"""Graph files become scenarios that list the values read and the values guessed; impossible graphs are explained."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_file_of_the_topology_zoo_becomes_a_scenario_that_waits_for_a_flow(alp
     assert [problem.key for problem in doc.problems] == ["flows"]
     assert list(doc.data["nodes"]) == ["Zurich", "Bern-1", "Geneva", "Geneva-2", "External"]
     assert doc.value("name") == "Alpine Research Net"
-    # A host joins it, and it runs.
+    # A host is added, and the scenario runs.
     hosts = '[nodes.h]\n[links.h]\nends = ["h", "Zurich"]\nrate = "1Gbit/s"\n'
     assert ScenarioDoc(alpine.text + hosts + FLOW.format("h", "External")).problems == ()
 

@@ -1,4 +1,4 @@
-"""Automatic places: left to right, no two nodes on one spot, and stable while a person moves nodes."""
+"""The automatic layout: left to right, no two nodes in one place, and stable while a person moves nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_sources_stand_left_and_destinations_right() -> None:
 
     columns = {name: x / LAYER_WIDTH for name, (x, _) in places.items()}
     assert columns == {"s1": 0, "s2": 0, "r1": 1, "r2": 2, "d1": 3, "d2": 3}
-    # Both routers on the middle line of a symmetric drawing.
+    # Both routers lie on the middle line of a symmetric drawing.
     assert places["r1"][1] == places["r2"][1] == (places["s1"][1] + places["s2"][1]) / 2
 
 
@@ -134,7 +134,7 @@ def test_a_mesh_is_laid_out_by_forces_without_nodes_that_cover_each_other() -> N
     assert places["n0-0"][0] < places["n7-7"][0]
     nearest = min(math.dist(places[a], places[b]) for a, b in itertools.combinations(nodes, 2))
     assert nearest > 55  # nodes are 52 wide
-    # What is linked is nearer than what is not.
+    # Linked nodes are closer to each other than other nodes.
     linked = sum(math.dist(places[a], places[b]) for a, b in links) / len(links)
     others = [math.dist(places[a], places[b]) for a, b in itertools.combinations(nodes, 2)]
     assert linked < 0.5 * sum(others) / len(others)

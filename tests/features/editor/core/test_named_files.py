@@ -1,4 +1,4 @@
-"""A scenario that is saved in another folder: what it names comes along, and nothing is written over."""
+"""Saving a scenario in another folder copies the files that it names, and overwrites no file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ controller = { name = "drl-cc", policy = "policies/trained.safetensors" }
 
 @pytest.fixture
 def doc(tmp_path: Path) -> ScenarioDoc:
-    """In a folder of its own, with all that it names."""
+    """A document in its own folder, with all files that it names."""
     folder = tmp_path / "here"
     (folder / "own").mkdir(parents=True)
     (folder / "policies").mkdir()

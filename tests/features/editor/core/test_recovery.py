@@ -1,4 +1,4 @@
-"""Recovery files: written at once, gone when there is nothing to lose, offered only when they differ."""
+"""Recovery files: written at once, removed without unsaved changes, offered only if they differ."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def unsaved(path: Path | None, text: str = "after", base: str = "before") -> Uns
 
 
 def leave_behind(folder: Path, left: UnsavedText) -> Path:
-    """The recovery file of a process that has died."""
+    """The recovery file of a process that no longer runs."""
     kept = RecoveryFile(refuse, folder)
     kept.keep(left)
     kept.close(keeps_file=True)
     entries = json.loads(kept.file.read_text())
-    # No process has ever had this start time.
+    # No process has this start time.
     entries["process"] = dataclasses.asdict(dataclasses.replace(this_process(), started="1"))
     kept.file.write_text(json.dumps(entries))
     return kept.file
@@ -126,7 +126,7 @@ def test_latest_comes_first_and_discarding_is_for_good(folder: Path) -> None:
     assert [orphan.unsaved.text for orphan in orphans] == ["newer", "older"]
 
     orphans[0].discard()
-    orphans[0].discard()  # another window may have been faster
+    orphans[0].discard()  # another window may have discarded it first
 
     assert [orphan.unsaved.text for orphan in find_orphans(folder)] == ["older"]
 

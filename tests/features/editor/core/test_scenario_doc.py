@@ -1,4 +1,4 @@
-"""A document keeps its text whatever it says, and every edit can be taken back byte for byte."""
+"""A document keeps any text, and every edit can be undone byte for byte."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_text_that_is_no_toml_is_kept_and_can_be_replaced(doc: ScenarioDoc) -> N
     assert doc.text == broken
     assert not doc.is_toml
     assert doc.last_valid is not None
-    assert doc.problems[0].line == 10  # `rate` of wifi
+    assert doc.problems[0].line == 10  # the line of `rate` of wifi
     with pytest.raises(TomlEditError):
         doc.set_value("seed", 2)
     assert doc.text == broken
@@ -133,13 +133,13 @@ def test_moving_a_node_changes_its_place_alone(doc: ScenarioDoc) -> None:
     with pytest.raises(TomlEditError, match="'nobody'"):
         doc.move_nodes({"nobody": (0, 0)})
     assert doc.text == before
-    doc.set_value("links.wifi.loss", "120%")  # while something else is wrong
+    doc.set_value("links.wifi.loss", "120%")  # while another value is invalid
     doc.move_nodes({"client": (1, 2), "server": (3, 4)})
     assert doc.positions() == {"client": (1.0, 2.0), "server": (3.0, 4.0)}
 
 
 def shared(before: list[str], after: list[str]) -> int:
-    """How many lines are alike from the start on."""
+    """The number of equal lines at the start."""
     alike = (a == b for a, b in zip(before, after, strict=False))
     return sum(1 for _ in itertools.takewhile(bool, alike))
 
@@ -148,18 +148,18 @@ def comments(text: str) -> list[str]:
     return [line.split("#", 1)[1] for line in text.splitlines() if "#" in line]
 
 
-# The larger ones say nothing that these do not say too.
+# Larger scenarios would test nothing more.
 @for_each("path", [p for p in SCENARIOS if p.stat().st_size < 1800], ids=lambda path: path.stem)
 def test_every_value_of_a_shipped_scenario_can_be_edited_in_place(path: Path) -> None:
     text = path.read_text()
     for key, value in leaves(ScenarioDoc(text).data):
         if key.startswith("training."):
-            continue  # draws are edited as text
+            continue  # random draws are edited as text
         doc = ScenarioDoc(text)
 
         doc.set_value(key, "something else")
 
-        # All lines but those of the value itself are still there, in their order, to the last space.
+        # All other lines remain, in their order, including spaces.
         before, after = text.splitlines(), doc.text.splitlines()
         head, tail = shared(before, after), shared(before[::-1], after[::-1])
         assert len(after) - head - tail <= 1, key

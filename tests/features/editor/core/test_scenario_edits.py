@@ -1,4 +1,4 @@
-"""Edits of a scenario's parts: what goes along, what stays, and that nothing is named which is gone."""
+"""Edits of the parts of a scenario: dependent values change too, others stay, and no reference dangles."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_renaming_reaches_every_mention(key: str, name: str) -> None:
     assert ScenarioDoc(edited.text).problems == ()
     assert f'"{old}"' not in edited.text
     assert f'"{old}.' not in edited.text
-    # There and back again is the same scenario.
+    # Renaming back restores the same scenario.
     assert tomllib.loads(rename_part(edited.text, edited.keys[0], old).text) == tomllib.loads(SCENARIO)
     assert "# of ACKs" in edited.text
 
@@ -266,7 +266,9 @@ def test_a_sketch_shows_what_holds_together() -> None:
 
 
 def test_what_has_no_last_valid_state_is_not_taken_for_a_value() -> None:
-    """The reader's placeholder of a queue is one without a limit; of a file opened so, nothing better is known."""
+    """The reader's placeholder for a queue is one without a limit; a file opened with an invalid queue has no valid
+    value.
+    """
     text = SCENARIO.replace("[links.wifi]", '[links.wifi]\nqueue = "50 packets"', 1)
     assert text != SCENARIO
     doc = ScenarioDoc(text)
@@ -336,7 +338,7 @@ def test_any_edits_leave_no_dangling_names_and_undo_to_the_byte(start: str, edit
             doc.apply(edited)
             history.append(doc.text)
         assert doc.is_toml
-        # A drawing may lack parts, and a flow a way to its end; but nothing that is named is missing.
+        # A drawing may lack parts, and a flow may lack a path; but no name refers to a missing part.
         assert [p for p in doc.problems if "unknown" in p.message] == []
         assert doc.sketch is not None
     for text in reversed(history):

@@ -1,4 +1,4 @@
-"""A scenario and its text belong together: overrides are in both, and the text stays the author's."""
+"""A scenario and its text agree: both contain the overrides, and the rest of the text stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios that name a delivery trace: what is stored with a run means the same without the file."""
+"""Scenarios that name a delivery trace: the text stored with a run works without the file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_text_stored_with_a_run_holds_recorded_delays_with_their_unit(tmp_pa
 
 
 def test_a_large_recording_is_stored_compressed(tmp_path) -> None:
-    """Half a million deliveries, 3 MB as a file: the text of the run has less than a twentieth of it."""
+    """Half a million deliveries are 3 MB as a file; the text of the run takes less than a twentieth of that."""
     path = _files(tmp_path)
     times = [1 + number // 4 for number in range(500_000)]
     (tmp_path / "up.trace").write_text("\n".join(map(str, times)))
@@ -130,7 +130,7 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
     }
     assert {key: value for key, value in fields().items() if key in expected} == expected
     assert "queue.max_p" not in fields()
-    # Another discipline leaves the option that is not its own, so that it can be removed.
+    # After a change of the discipline the form keeps an option of the old one, so that it can be removed.
     doc.set_value("links.l.queue.discipline", "red")
     assert "queue.max_p" in fields()
     assert [problem.key for problem in doc.problems] == ["links.l.queue.target"]

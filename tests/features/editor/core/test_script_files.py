@@ -1,4 +1,4 @@
-"""Scripts of scenarios in the app: kept with stored runs, offered in forms, written to files and added to texts."""
+"""Scripts of scenarios in the app: kept with stored runs, offered in forms, written to files, and added to texts."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_new_script_of_a_file_is_a_file_beside_it(tmp_path: Path) -> None:
     assert doc.problems == ()
     assert present(doc.scenario).flows["f"].controller.name == "yours"
     assert "content" not in doc.text
-    # The comment of the other one stays.
+    # The comment of the other script stays.
     assert "# my own" in doc.text
 
 

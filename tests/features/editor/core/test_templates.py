@@ -1,4 +1,4 @@
-"""Templates: one for each topology of the reference, and every one a scenario that runs."""
+"""Templates: one for each topology of the reference, each a scenario that runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture knows which subflow crosses which link in which direction, in the colours of the plots."""
+"""The picture shows for each link the crossing subflows with direction and plot colour."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_links_know_what_runs_over_them() -> None:
 
 
 def test_colours_are_those_of_the_plots() -> None:
-    # The owners as the traces of a run list them, with the first of the three copies.
+    # The owners in the order of the traces, with the first of the three copies.
     keys = colour_keys(["multi.1", "multi.1/1", "multi.1/2", "cross"])
 
     paths = picture().paths

@@ -134,7 +134,7 @@ def test_labels_of_a_large_picture_are_placed_where_they_are_in_view(desk: Desk)
     shown = [label for label in labels if not label.is_crowded_out]
     assert 0 < len(shown) < len(labels)
     assert any(view.intersects(label.sceneBoundingRect()) for label in shown)
-    # The others come when they are looked at.
+    # The other labels appear when they come into view.
     canvas.centerOn(scene.node_positions()["n7-7"])
     assert len([label for label in labels if not label.is_crowded_out]) > len(shown)
     canvas.grab()

@@ -34,7 +34,7 @@ def doc() -> ScenarioDoc:
 
 def test_undoing_everything_restores_the_file(doc: ScenarioDoc, stack: QUndoStack) -> None:
     documents.set_value(stack, doc, "links.wifi.rate", "9Mbit/s")
-    documents.set_value(stack, doc, "links.wifi.loss", "120%")  # impossible, kept, and undone like any other
+    documents.set_value(stack, doc, "links.wifi.loss", "120%")  # invalid, kept, and undone like any other
     documents.set_value(stack, doc, "links.lte.reverse.rate", "1Mbit/s")
     documents.set_value(stack, doc, "flows.download.controller", "uncoupled")
     documents.set_value(stack, doc, "flows.download.controller.base", "newreno")

@@ -1,4 +1,4 @@
-"""Drawing a topology: actions, gestures, and undo to the byte."""
+"""Drawing a topology: actions, gestures, and undo of every byte."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_copy_and_paste_go_through_text_on_the_clipboard(desk: Desk) -> None:
     assert set(doc_of(desk).data["nodes"]) == {"client", "server", "client-2", "server-2"}
     assert doc_of(desk).value("flows.download-2.paths") == [["wifi-2"], ["lte-2"]]
     assert set(desk.topology.scene.chosen) == {"nodes.client-2", "nodes.server-2", "links.wifi-2", "links.lte-2"}
-    # Into another document.
+    # Pasting into another document.
     desk.document_stack.setClean()
     desk.bar.trigger("file.new_empty")
     desk.bar.trigger("topology.paste")
@@ -214,7 +214,7 @@ def test_a_note_is_placed_moved_edited_and_deleted(empty: Desk, dialogs: Scripte
     dialogs.answer("paragraph", "Both lines\nshare a router", "Only one does", "")
     empty.bar.trigger("topology.tool_note")
     click(empty, pixel(empty, -60, -30))
-    assert empty.bar["topology.tool_select"].isChecked()  # the next click is not for another note
+    assert empty.bar["topology.tool_select"].isChecked()  # the next click adds no other note
     assert doc_of(empty).data["notes"] == [{"at": [-60, -30], "text": "Both lines\nshare a router"}]
     assert empty.topology.scene.chosen == ("notes.0",)
     assert empty.document_stack.undoText() == "Add note"
@@ -225,7 +225,7 @@ def test_a_note_is_placed_moved_edited_and_deleted(empty: Desk, dialogs: Scripte
     assert empty.document_stack.undoText() == "Move note"
     QTest.mouseDClick(empty.topology.canvas.viewport(), LEFT, pos=at + QPoint(40, 30))
     assert doc_of(empty).value("notes.0.text") == "Only one does"
-    # An empty answer leaves it alone.
+    # An empty answer keeps the note.
     empty.bar.trigger("topology.rename")
     assert doc_of(empty).value("notes.0.text") == "Only one does"
     empty.bar.trigger("topology.duplicate")
@@ -262,7 +262,7 @@ def test_two_paths_with_a_flow_are_drawn_by_mouse_from_nothing_and_undone_to_the
     press(empty, Qt.Key.Key_L)
     for name in ("h2", "r1"):
         drag_on(view, pixel_of(view, "nodes.h1"), pixel_of(view, f"nodes.{name}"))
-    # A click on each does the same.
+    # A click on each node draws a link too.
     click(empty, pixel_of(view, "nodes.r1"), pixel_of(view, "nodes.h2"))
     press(empty, Qt.Key.Key_Escape)
 

@@ -1,4 +1,4 @@
-"""The timeline below the canvas, driven as a person drives it; what counts is what the document says afterwards."""
+"""The timeline below the canvas, driven by mouse and keys; the tests check the resulting document."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ rate = "2Mbit/s"
 
 
 class Panel:
-    """A topology panel with the means to use its timeline."""
+    """A topology panel with helpers to operate its timeline."""
 
     def __init__(self, qtbot: QtBot, stack: QUndoStack, text: str) -> None:
         self.doc = ScenarioDoc(text)
@@ -99,7 +99,8 @@ def test_a_drag_moves_an_outage_one_of_its_ends_or_a_mark_in_one_step(panel: Pan
     before = panel.doc.text
     for start, end, times in (
         (panel.at(0.7), panel.at(1.0), ["0.8s", "1.2s", "1.5s"]),
-        (panel.at(0.9) - QPoint(1, 0), panel.at(1.9) + QPoint(900, 0), ["0.5s", "2s", "1.5s"]),  # past the run
+        # beyond the end of the run
+        (panel.at(0.9) - QPoint(1, 0), panel.at(1.9) + QPoint(900, 0), ["0.5s", "2s", "1.5s"]),
         (panel.at(1.5), panel.at(1.2), ["0.5s", "0.9s", "1.2s"]),
     ):
         panel.drag(start, end)

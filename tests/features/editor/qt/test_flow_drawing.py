@@ -1,4 +1,4 @@
-"""Flows drawn on the canvas: the dialog with proposed paths, ribbons, and paths put together by clicks."""
+"""Flows drawn on the canvas: the dialog with proposed paths, ribbons, and paths assembled by clicks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def dialog_of(desk: Desk) -> FlowDialog:
 
 
 def ask(desk: Desk, *hosts: str) -> FlowDialog:
-    """The dialog for a flow from the first to the second of them."""
+    """The dialog for a flow from the first host to the second."""
     desk.topology.scene.choose([f"nodes.{host}" for host in hosts])
     desk.bar.trigger("topology.add_flow")
     return dialog_of(desk)

@@ -1,4 +1,4 @@
-"""The inspector, driven by keyboard and mouse: its parts, its text, and what else happens to the document."""
+"""The inspector, driven by keyboard and mouse: its parts, its text, and other changes of the document."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_the_text_is_edited_through_the_same_history(inspector: Inspector, stack
     assert stack.count() == 1
     stack.undo()
     assert doc_of(inspector).text == inspector.source.toPlainText() == DEMO
-    assert inspector.source.textCursor().blockNumber() == 10  # the line that was edited, from 0
+    assert inspector.source.textCursor().blockNumber() == 10  # the edited line, counted from 0
 
 
 def test_typed_text_counts_after_a_pause(inspector: Inspector, qtbot: QtBot) -> None:

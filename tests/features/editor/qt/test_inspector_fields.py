@@ -1,4 +1,4 @@
-"""The fields of the inspector: typing, committing, wrong values, choices and flags."""
+"""The fields of the inspector: typing, committing, invalid values, choices and flags."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def inspector(qtbot: QtBot, stack: QUndoStack) -> Inspector:
 @pytest.mark.parametrize(
     ("key", "text", "shown"),
     [
-        ("links.wifi.rate", "30", "30Mbit/s"),  # over 8Mbit/s
-        ("links.wifi.rate", "8", "8Mbit/s"),  # what it was before
-        ("links.wifi.delay", "30", "30ms"),  # over nothing, where 0ms applies
-        ("links.wifi.loss", "2", "2%"),  # over nothing, where 0% applies
-        ("links.wifi.reverse.rate", "2", "2Mbit/s"),  # over nothing, where 8Mbit/s applies as forward
+        ("links.wifi.rate", "30", "30Mbit/s"),  # replaces 8Mbit/s
+        ("links.wifi.rate", "8", "8Mbit/s"),  # the same value as before
+        ("links.wifi.delay", "30", "30ms"),  # no value before, default 0ms
+        ("links.wifi.loss", "2", "2%"),  # no value before, default 0%
+        ("links.wifi.reverse.rate", "2", "2Mbit/s"),  # no value before, default 8Mbit/s of forward
         ("duration", "30", "30s"),
         ("warmup", "5", "5s"),
         ("mss", "1200", "1200B"),
@@ -180,7 +180,7 @@ def test_the_reset_button_goes_back_to_the_default(inspector: Inspector) -> None
 
     assert doc_of(inspector).value("links.wifi.loss") is None
     assert not loss.reset.isEnabled()
-    assert not row(inspector, "links.wifi.rate").reset.isEnabled()  # required: there is no default
+    assert not row(inspector, "links.wifi.rate").reset.isEnabled()  # required: no default
 
 
 def test_bare_numbers_are_said_in_words_and_empty_fields_show_their_unit(inspector: Inspector) -> None:
@@ -274,7 +274,7 @@ def test_a_choice_commits_at_once(inspector: Inspector, stack: QUndoStack) -> No
     choose(editor, "uncoupled")
 
     assert 'controller = "uncoupled"\n' in doc_of(inspector).text
-    # Its option appears as a field of its own.
+    # The option of the chosen value gets its own field.
     base = choice_editor(inspector, "flows.download.controller.base")
     choose(base, "newreno")
     assert 'controller = { name = "uncoupled", base = "newreno" }\n' in doc_of(inspector).text

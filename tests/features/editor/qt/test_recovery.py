@@ -1,4 +1,4 @@
-"""Unsaved changes are kept beside their scenario, and those of a process that is gone are offered."""
+"""Unsaved changes are kept beside their scenario, and changes of an ended process are offered."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder_of(desk: Desk) -> Path:
 
 
 def die(folder: Path) -> None:
-    """Makes the recovery files in a folder those of a process that is gone."""
+    """Makes the recovery files in a folder belong to an ended process."""
     for file in folder.glob("*.json"):
         entries = json.loads(file.read_text())
         entries["process"] = dataclasses.asdict(dataclasses.replace(this_process(), started="1"))
@@ -51,7 +51,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 @pytest.fixture
 def crashed(qtbot: QtBot, desk: Desk, tmp_path: Path) -> Iterator[Desk]:
-    """A desk that offers the unsaved change of `mine.toml` with which another one has died."""
+    """A desk that offers the unsaved change of `mine.toml` from another desk that ended without saving."""
     folder = folder_of(desk)
     path = tmp_path / "mine.toml"
     path.write_text(TWO_PATHS)

@@ -1,4 +1,4 @@
-"""The gallery of topologies to start from."""
+"""The gallery of topologies for new scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The field for a time with arrows."""
+"""The time field with arrows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def box(qtbot: QtBot) -> TimeBox:
 @pytest.mark.parametrize(
     ("typed", "value", "shown"),
     [
-        ("30", 0.03, "30 ms"),  # over 100 ms
+        ("30", 0.03, "30 ms"),  # replaces 100 ms
         ("2000", 2.0, "2 s"),
         ("0.5s", 0.5, "500 ms"),
         ("250us", 250e-6, "250 µs"),
         ("soon", 0.1, "100 ms"),
-        ("3min", 0.1, "100 ms"),  # longer than it may be
+        ("3min", 0.1, "100 ms"),  # above the maximum
     ],
 )
 def test_it_takes_any_unit_and_shows_the_shortest(box: TimeBox, typed: str, value: float, shown: str) -> None:

@@ -1,4 +1,4 @@
-"""Lines, lanes and labels lie where they should: parallel, apart, and never on top of each other."""
+"""The geometry of lines, lanes and labels: parallel, apart, and without overlap."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_arrow_heads_touch_the_node(from_end: bool, bow: float) -> None:
 
     distance = tip - (RIGHT if from_end else LEFT)
     assert (distance.x() ** 2 + distance.y() ** 2) ** 0.5 == pytest.approx(30.0, abs=0.5)
-    assert way.x() > 0.7  # from the first end to the second, whichever end is meant
+    assert way.x() > 0.7  # from the first end to the second, for either end
 
 
 @pytest.mark.parametrize("end", [RIGHT, QPointF(0, 500), QPointF(400, 300), QPointF(-400, 300), QPointF(500, -20)])
@@ -76,7 +76,7 @@ def test_the_best_free_place_is_taken() -> None:
     chosen, is_free = choose_place(places, [places[0].adjusted(20, 0, -20, 0)], [curve])
     assert is_free
     assert not chosen.intersects(places[0].adjusted(20, 0, -20, 0))
-    # With no room anywhere it still stands somewhere.
+    # Without free space the label still gets a place.
     chosen, is_free = choose_place(places, [QRectF(-1000, -1000, 3000, 2000)], [curve])
     assert not is_free
     assert chosen in places

@@ -1,4 +1,4 @@
-"""The topology panel, driven as a person drives it; what counts is what the document says afterwards."""
+"""The topology panel, driven by mouse and keys; the tests check the resulting document."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_labels_stay_readable_in_a_small_panel(view: TopologyView, size: tuple[i
     QApplication.processEvents()
 
     for label in items(view, LabelItem).values():
-        # Of about the same size on the screen at every zoom; those without room for their values keep their names.
+        # Labels keep about the same size on the screen at every zoom; labels without room for values keep their names.
         assert 0.9 <= label.scale() * view.canvas.zoom <= 1.2
         assert not label.is_crowded_out
     assert shows_all(view)
@@ -120,7 +120,7 @@ def test_labels_without_room_appear_when_pointed_at(make: Callable[[str], Topolo
     view.select(crowded[0].key)
 
     assert image(view) != before
-    # Closer there is room for all that are in view, once the zooming has ended.
+    # At a closer zoom, all labels in view have room after the end of the zooming.
     view.canvas.reset_zoom()
     assert crowded[0].is_crowded_out
     view.scene.end_zooming()
@@ -276,7 +276,7 @@ def test_the_wheel_zooms_at_the_cursor(view: TopologyView) -> None:
 
     assert view.canvas.zoom == pytest.approx(zoom * 1.25**3)
     drift = view.canvas.mapToScene(at) - before
-    # Scrolling goes by whole pixels, and the cursor is given in whole pixels too.
+    # Scrolling moves by whole pixels, and the cursor position has whole pixels too.
     assert drift.manhattanLength() * view.canvas.zoom <= 3
     for _ in range(30):
         turn(view, at, -3)
@@ -297,7 +297,7 @@ def test_the_middle_button_and_space_pan(view: TopologyView, stack: QUndoStack) 
     assert pixel_of(view, "nodes.client") == start
     assert stack.count() == 0
     assert taps == []
-    # A tap without a drag is the run key.
+    # A tap without a drag triggers the run key.
     QTest.keyClick(view.canvas, Qt.Key.Key_Space)
     assert taps == [True]
 
@@ -324,7 +324,7 @@ def test_a_problem_leaves_the_last_picture_and_says_so(view: TopologyView) -> No
     doc.set_value("links.wifi.loss", "120%")
     assert view.notice == "1 problem: affected parts are drawn in their last valid state"
     assert set(items(view, LinkItem)) == {"wifi", "lte"}
-    # Moving still works, and shows, while something else is wrong.
+    # Nodes can still be moved while another value is invalid.
     doc.move_nodes({"client": (-50, 0)})
     assert view.scene.node_positions()["client"] == QPointF(-50, 0)
 
@@ -388,7 +388,7 @@ def test_a_running_link_is_tinted_and_calms_down_again(view: TopologyView) -> No
 
     assert busy != idle
     assert down != busy
-    # 60 of 67 packets.
+    # The queue holds 60 of at most 67 packets.
     assert wifi.queue_share == 0.0
     view.set_link_state("wifi/forward", 0.9, 60.0, True)
     assert wifi.queue_share == pytest.approx(60 / 67)
@@ -440,7 +440,7 @@ def test_another_document_takes_the_place(view: TopologyView) -> None:
     view.select("links.wifi")
 
     view.set_document(ScenarioDoc(grid(2)))
-    old.set_value("links.wifi.loss", "120%")  # the old one is not listened to any more
+    old.set_value("links.wifi.loss", "120%")  # the view has disconnected from the old document
 
     assert view.selected == ""
     assert view.notice == ""
@@ -448,7 +448,7 @@ def test_another_document_takes_the_place(view: TopologyView) -> None:
 
 
 def test_moving_one_of_sixty_nodes_keeps_the_items_of_all_others(make: Callable[[str], TopologyView]) -> None:
-    # What keeps a large picture fluid: a drag moves items, it does not build the scene anew.
+    # A drag moves items and does not rebuild the scene, which keeps a large picture fluid.
     view = make(grid(8))  # 66 nodes, 114 links
     before = {name: id(item) for name, item in items(view, NodeItem).items()}
     place = items(view, NodeItem)["n4-4"].pos()
@@ -480,7 +480,7 @@ def test_a_view_that_is_gone_is_not_told(stack: QUndoStack) -> None:
 
 
 def test_a_value_that_could_never_be_read_is_a_question_mark(make: Callable[[str], TopologyView]) -> None:
-    """Not the reader's placeholder, which for a queue is one without a limit."""
+    """The label does not show the reader's placeholder, which for a queue has no limit."""
     text = resource_path("scenarios/demo.toml").read_text(encoding="utf-8")
     view = make(text.replace('queue = "40pkt"', 'queue = "50 packets"', 1))
     assert view.doc.last_valid is None

@@ -1,4 +1,4 @@
-"""``subflow run --decisions`` and ``subflow explain``: why controllers and schedulers did what they did."""
+"""The commands ``subflow run --decisions`` and ``subflow explain``: the reasons of controllers and schedulers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_neighbours_follow_one_another(subflow: Subflow, decided: Path) -> None:
     times = [decision["time_s"] for decision in told]
     assert times == sorted(times)
     assert document["decision"]["time_s"] <= 2.0 < document["next"][0]["time_s"]
-    # Each window begins where the one before ended.
+    # Each window begins at the value with which the previous decision ended.
     for earlier, later in pairwise(told):
         assert later["cwnd_before_pkts"] == pytest.approx(earlier["cwnd_after_pkts"])
     positions = [text.index(f"cross/1 at {time_s:.9f} s") for time_s in times]
@@ -111,7 +111,7 @@ def test_a_window_keeps_the_end(subflow: Subflow, scenario: Path, database: Path
 
     assert all(3.5 <= extent["first_s"] <= extent["last_s"] <= 4.0 for extent in extents.values())
     assert subflow("explain", 1, "download/1", "--at", "3.9s", "--db", database).code == 0
-    # What is older is found by simulating again.
+    # Older decisions are found by simulating again.
     answer = subflow("explain", 1, "download/1", "--at", "2s", "--db", database)
     assert answer.code == 0
     assert "simulated again" in answer.err

@@ -1,4 +1,4 @@
-"""``subflow replay``: what a run was like at a time, though nothing of it was recorded."""
+"""The command ``subflow replay``: the state of a run at a time of which nothing was recorded."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_run_of_another_version(
     monkeypatch.undo()
     assert subflow("replay", 1, "--at", "3s", "--db", database).err == ""
 
-    # This version's simulator comes to another result.
+    # The simulator of this version computes another result.
     monkeypatch.setattr("subflow_sim.simulation.Simulation.signature", lambda _self: "0" * 16)
     answer = subflow("replay", 1, "--at", "3s", "--db", database, "--json")
     assert answer.code == 0

@@ -1,4 +1,4 @@
-"""What tests of replayed runs share."""
+"""Fixtures for tests of replayed runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithms that decide, steps from decision to decision, and the sources that are told with them."""
+"""Algorithms that decide, steps from decision to decision, and the sources shown with decisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOLD = Explanation(
     owner="download/1",
     scope="subflow",
     cause="ack",
-    rule=None,  # type: ignore[arg-type] # it does not matter which
+    rule=None,  # the rule does not matter
     numbers=(),
     cwnd_pkts=(1.0, 2.0),
     rate_bps=(0.0, 0.0),
@@ -64,7 +64,7 @@ def walk(store: Store, decisions: DecisionLimits | None = None) -> DecisionSteps
 
 @pytest.mark.parametrize("owner", ["download/1", "download"])
 def test_steps_visit_every_decision_once(store: Store, monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
-    # Packets are scheduled many at an instant, more than are fetched at once.
+    # Packets are scheduled many at an instant, more than one fetch returns.
     monkeypatch.setattr("subflow_app.features.explain.core.explained._FETCHED", 30)
     walked = walk(store, DecisionLimits())
     everything = [*Replay.stored(store, 1).explain(owner, 2.0, before=10_000).before]

@@ -1,4 +1,4 @@
-"""Decisions of a run that kept none are those that it would have kept."""
+"""Decisions of a run without recorded decisions equal those that it would have recorded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(store: Store, text: str = TEXT, decisions: DecisionLimits | None = None)
 
 @pytest.fixture
 def scripted(store: Store, tmp_path: Path) -> RunJob:
-    """A stored run of a scenario with scripts, which kept its decisions."""
+    """A stored run of a scenario with scripts, with its decisions."""
     source = open_scenario(str(write_scenario(tmp_path)))
     job = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits())
     assert job.run().run_id == 1
@@ -39,7 +39,7 @@ def scripted(store: Store, tmp_path: Path) -> RunJob:
 
 
 def in_words(told: ToldDecisions) -> tuple[list[str], list[str]]:
-    """Every number of it; NaN equals NaN in text."""
+    """Every number of the decisions as text, in which NaN equals NaN."""
     return [repr(each) for each in told.before], [repr(each) for each in told.after]
 
 
@@ -62,7 +62,7 @@ def test_simulated_again_they_are_the_same(
         assert in_words(again) == in_words(kept)
         assert again.before
         assert again.current.time_s <= at_s
-    # Records are off again, and where it goes on from is sound.
+    # Recording is off again, and the continued simulation is unchanged.
     assert plain.prepare()
     assert plain.is_same
 
@@ -154,7 +154,7 @@ def test_a_stored_run_says_where_its_decisions_are_from(store: Store) -> None:
 
 
 def test_records_of_a_run_that_cannot_be_simulated_again_are_told(store: Store) -> None:
-    run_id = stored_fake(store, DecisionLimits())  # its text was not kept
+    run_id = stored_fake(store, DecisionLimits())  # its text was not stored
 
     told, notice = explained(store, run_id, "download/1", 3.2, before=50)
     assert (len(told.before), told.is_resimulated, notice) == (3, False, "")

@@ -1,4 +1,4 @@
-"""Explaining decisions of stored runs: what was asked for, or why that cannot be."""
+"""Explaining decisions of stored runs: the explanation, or the reason why none is possible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subflow_store import Store
 
 
 def stored(store: Store, decisions: DecisionLimits | None) -> int:
-    """A run of 10 s; each subflow decides at every full second, the flow half a second before."""
+    """A run of 10 s; each subflow decides at every full second, the flow half a second earlier."""
     job = RunJob(RICH, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store, decisions=decisions)
     return present(job.run().run_id)
 

@@ -1,4 +1,4 @@
-"""Packets lie on the lines of their links, in their lanes, as far along as they are."""
+"""Packets lie on the lines of their links, in their lanes, at their progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUBFLOWS = ("download.1/1", "download.2/1", "cross")
 
 
 def straight(side: float = 0.0) -> Track:
-    """From (0, 0) to (240, 0); its left is up, which is negative y."""
+    """A track from (0, 0) to (240, 0); its left is up, which is negative y."""
     return Track(
         np.array([(0.0, 0.0), (240.0, 0.0)]),
         np.array([(0.0, -1.0), (0.0, -1.0)]),
@@ -30,7 +30,7 @@ def test_progress_is_the_share_of_the_way_between_the_nodes() -> None:
     packets += [P("wifi/reverse", "download.2/1", 1, share) for share in (0.0, 0.25)]
     packets += [P("wifi/forward", "cross", 2, 0.5), P("lte/forward", "cross", 2, 0.5)]
     places = packet_places(make_instant(1.0, packets, LINKS, SUBFLOWS), {"wifi": straight()})
-    # 200 of the 240 units are free of the nodes; copies of a flow share its lane; lte is not in the picture.
+    # 200 of the 240 units are free of the nodes; copies of a flow share its lane; the picture does not contain lte.
     assert list(places.x) == pytest.approx([20, 70, 220, 120, 220, 170])
     assert list(places.y) == pytest.approx([-3, -3, -3, 3, -3, -3])
     assert list(places.kind) == [0, 0, 0, 2, 1, 1]
@@ -42,12 +42,12 @@ def test_progress_is_the_share_of_the_way_between_the_nodes() -> None:
 def test_packets_keep_to_the_right_of_their_way() -> None:
     packets = [P("wifi/forward", "download.1/1", 0, 0.5), P("wifi/reverse", "download.1/1", 1, 0.5)]
     places = packet_places(make_instant(1.0, packets, LINKS, SUBFLOWS), {"wifi": straight(side=1.0)})
-    # Whoever goes to larger x has its right at larger y.
+    # In the direction of larger x, the right side has larger y.
     assert list(places.y) == pytest.approx([-2.0, -4.0])
 
 
 def test_packets_follow_a_curve_by_its_length() -> None:
-    # Two legs of 100 and 300 units: half of the way is in the second.
+    # The legs have 100 and 300 units: half of the way lies in the second.
     track = Track(
         np.array([(0.0, 0.0), (100.0, 0.0), (100.0, 300.0)]),
         np.array([(0.0, -1.0), (0.7071, -0.7071), (1.0, 0.0)]),
@@ -68,7 +68,7 @@ def test_queues_stand_beside_the_link_at_the_sender() -> None:
     places = packet_places(make_instant(1.0, packets, LINKS, SUBFLOWS), {"wifi": straight()}, stack=stack)
     assert places.is_queued.all()
     assert [(mark.owner, mark.waiting) for mark in places.queues] == [("wifi/forward", 7), ("wifi/reverse", 2)]
-    # Forward: below the line, columns of three from its first end on; reverse: above, from the other.
+    # Forward: below the line, columns of three from its first end; reverse: above, from the other end.
     assert list(places.x[:7]) == pytest.approx([26, 26, 26, 30, 30, 30, 34])
     assert list(places.y[:7]) == pytest.approx([10, 14, 18, 10, 14, 18, 10])
     assert list(places.x[7:]) == pytest.approx([214, 214])

@@ -1,4 +1,4 @@
-"""Going through a run again: every state is the one that it had, however one got there."""
+"""Replaying a run: every state equals the original state, regardless of the order of seeks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subflow_sim.simulation import Simulation
 from subflow_store import ColumnSpec, RunStart, Store
 
 DEADLINE_S = 30.0
-# One that is busy enough for states to be kept, with losses, an outage and a change of rate.
+# A scenario busy enough for stored states, with losses, an outage and a change of rate.
 BUSY = find_scenario("demo").read_text(encoding="utf-8").replace("12Mbit/s", "40Mbit/s")
 
 
@@ -34,14 +34,14 @@ def stored(store: Store, text: str = BUSY) -> int:
 
 
 def state_of(text: str, t_s: float) -> Instant:
-    """What a fresh simulation is like then."""
+    """The state of a fresh simulation at that time."""
     simulation = Simulation(parse_scenario(text))
     simulation.run_until(t_s)
     return simulation.inspect()
 
 
 def assert_same(found: object, expected: object) -> None:
-    """Equal in every number and name."""
+    """Asserts that two states are equal in every number and name."""
     assert type(found) is type(expected)
     if is_dataclass(found):
         for each in fields(found):
@@ -53,13 +53,13 @@ def assert_same(found: object, expected: object) -> None:
 
 
 class Live:
-    """A run in a thread of its own, which holds where the test says."""
+    """A run in its own thread, which holds at a time given by the test."""
 
     def __init__(self, text: str, store: Store | None = None, *, until_s: float = 1.0) -> None:
         self.job = RunJob(parse_scenario(text), text, store=store)
         self.job.run_to(until_s)
         self.result: RunResult | None = None
-        # A test that fails leaves it holding: that shall not keep the interpreter from ending.
+        # A failing test leaves the run on hold: a daemon thread does not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -72,7 +72,7 @@ class Live:
             threading.Event().wait(0.001)
 
     def finish(self) -> None:
-        """Lets it go on to its end; one that was stopped has ended."""
+        """Lets the run continue to its end; a stopped run has ended already."""
         self.job.unpause()
         self._thread.join(DEADLINE_S)
         assert self.result
@@ -86,7 +86,7 @@ def times_s() -> list[float]:
 
 @pytest.fixture(scope="module")
 def instants(times_s: list[float]) -> list[Instant]:
-    """Of one simulation that only went forwards, at the times in order."""
+    """The states of one simulation that only advanced, at the times in order."""
     simulation = Simulation(parse_scenario(BUSY))
     found = {}
     for t_s in sorted(times_s):
@@ -186,7 +186,7 @@ def test_a_run_of_another_version_is_compared_with_this_one(store: Store, monkey
     assert "Version 0.0.1 made run 1; one pass will show if this version, " in replay.notice
     replay.prepare()
     assert replay.notice == ""
-    # What is offered is this version's run, and it is said.
+    # Replay offers the run of this version, and a notice reports the difference.
     different = Replay.stored(store, changed)
     assert different.notice == ""
     different.prepare()
@@ -215,7 +215,7 @@ def test_a_run_that_was_measured_is_neither_replayed_nor_forked(store: Store, ma
     if is_tag:
         store.add_tag(stored(store, TWO_PATHS), mark)
     else:
-        # A person has taken the tag away.
+        # A person has removed the tag.
         start = RunStart("Other", "Other", TWO_PATHS, 1, 9.0, version=subflow_app.__version__)
         writer = store.start_run(start, [ColumnSpec("flow", "download", "goodput_bps", "bit/s")])
         writer.append(0, np.zeros((9, 1), np.float32))
@@ -270,6 +270,6 @@ def test_learning_agents_count_as_work(store: Store) -> None:
     simulation.run_until(source.scenario.duration_s)
 
     assert replay.is_same
-    # By packets alone the whole run would be two stretches.
+    # With spacing by packets only, the whole run would have two stretches.
     assert simulation.link_crossings < 2 * FIRST_SPACING
     assert replay.cost.states > 5

@@ -1,4 +1,4 @@
-"""What happened in a run, as rows, and what its samples say at a time."""
+"""Events of a run as rows, and the samples at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLANNED = replace(
 
 
 def marked(*marks: tuple[float, str, str, float]) -> LiveTraces:
-    """A run with these marks alone."""
+    """A run with only these marks."""
     made = finished_traces(PLANNED, marks=())
     made.add_marks([TraceMark(*mark) for mark in marks])
     return made
@@ -96,7 +96,7 @@ def test_stored_decisions_are_listed_with_rule_and_effect() -> None:
     rows = events.rows_of(["decision"])
     assert len(rows) == len(traces.events(DECISION.name)) > 0
     told = {row.what: row for row in (events.row(int(number)) for number in rows)}
-    # Those of a scheduler leave windows as they are.
+    # Decisions of a scheduler leave windows unchanged.
     assert set(told) == {"Decision: growth", "Decision: turns"}
     assert told["Decision: turns"].value == ""
     assert re.fullmatch(r"cwnd .* pkt", told["Decision: growth"].value)

@@ -1,4 +1,4 @@
-"""Seeks that overtake each other, the first pass in between, and how work passes from thread to thread."""
+"""Seeks that overtake each other, the first pass between them, and the transfer of work between threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subflow_app.features.explain.core.seek_loop import SeekLoop
 
 
 class FakeReplay:
-    """Answers with the time that was asked for; the first pass takes ten looks at whether it is cancelled."""
+    """Answers with the requested time; the first pass checks ten times for cancellation."""
 
     def __init__(self) -> None:
         self.sought: list[float] = []
@@ -46,7 +46,7 @@ def made() -> tuple[SeekLoop, FakeReplay]:
 def test_the_newest_seek_is_answered_and_then_the_run_is_gone_through() -> None:
     loop, replay = made()
     assert loop.ask(1.0)
-    assert not loop.ask(2.0)  # somebody is on the way already
+    assert not loop.ask(2.0)  # a thread is working already
     loop.work()
     assert replay.sought == [2.0]
     assert taken(loop) == (2.0, "state at 2.0")

@@ -1,4 +1,4 @@
-"""Where the playhead stands and how it moves."""
+"""The position of the playhead and its movement."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_playing_follows_the_clock_in_both_directions() -> None:
     assert transport.advance(0.1) == pytest.approx(5.2)
     transport.play(-1)
     assert transport.advance(0.2) == pytest.approx(4.8)
-    # After a hold-up it goes on from where it was, a quarter of a second at most.
+    # After a delay of the timer the playhead advances by a quarter of a second at most.
     assert transport.advance(60.0) == pytest.approx(4.3)
 
 
@@ -81,7 +81,7 @@ def test_steps_go_to_multiples_of_the_interval() -> None:
     transport = whole()
     transport.go_to(0.25)
     assert transport.step(1, 0.1) == pytest.approx(0.3)
-    # From a multiple to the next one, however sums of tenths are rounded.
+    # Steps go from a multiple to the next, despite rounded sums of tenths.
     assert transport.step(1, 0.1) == pytest.approx(0.4)
     assert transport.step(-1, 0.1) == pytest.approx(0.3)
     transport.go_to(0.25)

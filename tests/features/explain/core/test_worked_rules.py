@@ -1,4 +1,4 @@
-"""Rules computed from their recorded numbers: over every controller they give what the run had."""
+"""Rules computed from their recorded numbers: the results equal those of the run, for every controller."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def controller(name: str) -> Algorithm:
 
 
 def computed(told: Explanation) -> WorkedRule:
-    """The rule of a decision, which gives what the run had."""
+    """The worked rule of a decision, whose result equals that of the run."""
     found = present(worked(told, MSS_BYTES))
     assert found.is_same, (found, told.text)
     return found
@@ -68,7 +68,7 @@ def decisions_of(algorithm: Algorithm, profile: str, arithmetic: str = "", netwo
 
 
 def test_every_controllers_rules_give_what_the_run_had() -> None:
-    # But for those that carry out what the controller decided.
+    # All rules except those that only apply a decision of the controller.
     known = {name for name, expression in expressions().items() if expression != "cwnd = ssthresh"}
     seen = Counter[str]()
     for algorithm in controllers():
@@ -84,9 +84,9 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
                 taken[name] += 1
                 computed(decisions.explain(row))
             seen += taken
-    # All but what these paths give no occasion for.
+    # All rules except those that never apply on these paths.
     rare = {"unused_window", "penalised", "hystart_plus_plus_slow_start", "cubic_convex", "agent_first_loss"}
-    # No queue marks, and the short ones lose packets before a round trip tells of them.
+    # No queue marks packets, and short queues lose packets before a round trip measures their delay.
     rare |= {"confluence_start_ends", "confluence_choice_of_lia"}
     rare |= {"emergency_brake", "proportional_reduction", "alternative_backoff", "prague_classic_fallback"}
     assert known - set(seen) <= rare
@@ -143,7 +143,7 @@ def test_rules_that_need_more_than_what_was_recorded_are_left_alone(lia: Decisio
     told = of_rule(lia, "linked_increase")[-1]
 
     assert worked(replace(told, rule=replace(told.rule, name="lowest_srtt")), MSS_BYTES) is None
-    # As an older version may have recorded it.
+    # A record of an older version may lack numbers.
     assert worked(replace(told, numbers=told.numbers[:1]), MSS_BYTES) is None
 
 
@@ -175,6 +175,6 @@ def test_a_reduction_is_computed_where_the_window_falls(name: str, profile: str)
         assert all(rule.is_same for rule in rules), rules
         decided = told[position - 1]
         numbers = {number.name: f"{number.value:.6g}" for number in decided.numbers}
-        filled = rules[0].filled.replace("whole(", "").replace("), 2)", ", 2)")  # as Linux rounds CUBIC's down
+        filled = rules[0].filled.replace("whole(", "").replace("), 2)", ", 2)")  # Linux rounds CUBIC's window down
         assert REDUCTIONS[name].format(**numbers) in filled
         assert [rule.result for rule in rules] == (["cwnd"] if profile == "textbook" else ["ssthresh", "cwnd"])

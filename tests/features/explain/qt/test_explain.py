@@ -1,4 +1,4 @@
-"""Explain this point: a click into a curve shows the decision behind it, whether the run recorded it or not."""
+"""Explaining a point: a click on a curve shows the decision behind it, even if the run recorded no decisions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ noise = { kind = "cbr", from = "server", to = "client", rate = "100kbit/s", path
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Explained decisions with the panel open, and the features that they lead to."""
+    """A desk with explained decisions, the open panel, and the features that the panel opens."""
     made = make_desk(AgentFeature, PlayheadFeature, ExplainFeature, ScriptFeature)
     made.docks.set_open("explain", True)
     return made
@@ -57,25 +57,25 @@ def show_run(desk: Desk, qtbot: QtBot, decisions: DecisionLimits | None = None, 
 
 
 def click(desk: Desk, owner: str, kind: str, time_s: float, run: int = 0) -> None:
-    """What the plots tell of a click that hit a curve."""
+    """Emits the signals of the plots for a click on a curve."""
     desk.plots.curve_clicked.emit(CurveId(run, owner, kind))
     desk.plots.time_clicked.emit(time_s)
 
 
 def explained(desk: Desk, qtbot: QtBot) -> ExplainFeature:
-    """The feature, once it has found what was asked for."""
+    """The feature after it has found the requested decision."""
     feature = desk.features[ExplainFeature]
     qtbot.waitUntil(lambda: not feature.is_busy)
     return feature
 
 
 def point_of(desk: Desk, qtbot: QtBot) -> ExplainedDecision:
-    """The point that is explained, once it is found."""
+    """The explained point, once it is found."""
     return present(explained(desk, qtbot).content.point)
 
 
 def current(desk: Desk, run_id: int, owner: str, time_s: float) -> str:
-    """Every number of a decision; NaN equals NaN in text."""
+    """Every number of a decision as text, in which NaN equals NaN."""
     return repr(Replay.stored(desk.store, run_id).explain(owner, time_s).current)
 
 
@@ -92,7 +92,7 @@ def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(desk:
     assert "cwnd" in panel.change.text()
     assert "so it was simulated again" in panel.notice.text()
     assert panel.numbers.model().rowCount() == len(point.told.numbers)
-    # The line in the plots stands at the decision, not at the click.
+    # The line in the plots marks the decision, not the click.
     assert desk.plots.stack.pin_s == point.told.time_s
 
 
@@ -117,7 +117,7 @@ def test_clicks_beside_curves_and_on_links_explain_nothing(desk: Desk, qtbot: Qt
     desk.set_plot_shown("queue", True)
     feature = desk.features[ExplainFeature]
     desk.plots.time_clicked.emit(1.0)
-    # What the menu of a curve is for has no time; a click beside it later is not of that curve.
+    # The menu of a curve sends no time; a later click beside the curve does not belong to it.
     desk.plots.curve_clicked.emit(CurveId(0, "download/1", "subflow"))
     QApplication.processEvents()
     desk.plots.time_clicked.emit(1.0)
@@ -164,7 +164,7 @@ def test_a_source_opens_where_it_can_be_read(desk: Desk, qtbot: QtBot, monkeypat
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     show_run(desk, qtbot)
-    desk.features[ExplainFeature].explain(0, "download/1", 0.021)  # the handshake is over
+    desk.features[ExplainFeature].explain(0, "download/1", 0.021)  # the handshake is complete
     panel = explained(desk, qtbot).content
 
     assert 'href="https://www.rfc-editor.org/rfc/rfc6928"' in panel.source.text()
@@ -195,10 +195,10 @@ def test_a_closed_panel_says_how_to_explain_it(desk: Desk, qtbot: QtBot, monkeyp
     assert desk.docks.is_open("explain")
     assert repr(point_of(desk, qtbot).told) == current(desk, run_id, "download/1", 1.5)
 
-    # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.
+    # The chosen curve is explained without a click on it, at the time of the playhead, the crosshair or the line.
     desk.plots.time_clicked.emit(1.0)
     stack = desk.plots.stack
-    # The menu that opens takes the mouse out of the plots, and the crosshair goes back to the line with it.
+    # The opening menu takes the mouse out of the plots, and the crosshair returns to the line.
     leave = QEvent(QEvent.Type.Leave)
     monkeypatch.setattr(QMenu, "popup", lambda _menu, _position: QApplication.sendEvent(stack, leave))
     stack.set_cursor(1.0)
@@ -267,7 +267,7 @@ def test_a_click_within_six_pixels_of_a_loss_is_meant_for_it(desk: Desk, qtbot: 
         assert present(panel.point).told.time_s == pytest.approx(loss_s)
         assert playhead.time_s == pytest.approx(loss_s)
         assert "Third duplicate ACK" in panel.where.text()
-        # 169 packets, the pipe and the queue, and half of them.
+        # 169 packets fill pipe and queue; the window is halved.
         assert "ssthresh = max(168.992 / 2, 2) = 84.4959 pkt" in panel.worked.text()
         assert all(rule in panel.rule.text() for rule in ("halving", "sack recovery"))
 

@@ -1,4 +1,4 @@
-"""Explaining what a script decided: its lines with their numbers, one after the other, and where they stand."""
+"""Explaining the decisions of a script: its executed lines with their numbers, one after the other, in the editor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GROWS_S = 0.2  # before the first loss
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Explained decisions with the panel open, and the scripts that made them."""
+    """A desk with explained decisions, the open panel, and the scripts that decided."""
     made = make_desk(PlayheadFeature, ExplainFeature, ScriptFeature)
     made.docks.set_open("explain", True)
     return made
@@ -41,7 +41,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 @pytest.fixture
 def panel(desk: Desk, qtbot: QtBot, tmp_path: Path) -> ExplainPanel:
-    """A decision of a script, of a run that kept its decisions; the scenario is open."""
+    """The panel with a decision of a script, in a run with recorded decisions; the scenario is open."""
     path = write_scenario(tmp_path)
     source = open_scenario(str(path))
     run_id = present(RunJob(source.scenario, source.text, store=desk.store, decisions=DecisionLimits()).run().run_id)
@@ -62,7 +62,7 @@ def lines(panel: ExplainPanel) -> list[list[str]]:
 
 
 def names(panel: ExplainPanel) -> dict[str, str]:
-    """What the names stand for at the moment."""
+    """The current values of the names."""
     return {name: value for name, value, *_ in cells(panel.numbers.model())}
 
 
@@ -96,7 +96,7 @@ def test_lines_are_gone_through_with_what_the_names_stand_for(desk: Desk, panel:
     desk.bar["explain.previous_line"].trigger()
     assert names(panel) == before
 
-    # A decision that no script made has neither lines nor a way through them.
+    # A decision without a script has no lines to step through.
     click(desk, "f/1", "subflow", 0.06)
     explained(desk, qtbot)
     assert present(panel.point).told.rule.name == "initial_window"
@@ -120,7 +120,7 @@ def test_a_double_click_opens_the_script_where_the_line_is_marked(desk: Desk, pa
     assert editor.moment == 7
     desk.bar["explain.previous_line"].trigger()
     assert editor.moment == 6
-    # What is typed is not what the run had.
+    # The typed text differs from the text of the run.
     editor.put_text(CONTROLLER + "# mine\n")
     assert editor.moment is None
     desk.bar["explain.open_script"].trigger()
@@ -157,7 +157,7 @@ def test_a_schedulers_script_tells_whom_it_chose(desk: Desk, panel: ExplainPanel
 
 
 def watched(desk: Desk, qtbot: QtBot) -> list[PlotSpec]:
-    """The plots of what is watched, once all of it is computed."""
+    """The plots of the watched expressions, after all of them are computed."""
     watching = desk.features[ExplainFeature].watching
     qtbot.waitUntil(lambda: not watching.is_busy)
     return [spec for spec in desk.plots.specs if spec.id.startswith("watch_")]
@@ -190,7 +190,7 @@ def test_what_is_watched_is_a_curve_until_it_is_removed(
     assert any("w.cwnd * 2" in row for row in rows)
     assert len(rows) > len(curves["f/1"].values)
 
-    # Another run of the script is watched as well.
+    # The watched expressions also apply to another run of the script.
     source = open_scenario(str(desk.documents.doc.path))
     other = present(RunJob(source.scenario, source.text, store=desk.store, seed=5).run().run_id)
     desk.shown.show_stored(desk.store, [1, other])

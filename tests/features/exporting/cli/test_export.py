@@ -1,4 +1,4 @@
-"""``subflow export``: CSVs that agree with the JSON, figures in every format."""
+"""The command ``subflow export``: CSVs that agree with the JSON, figures in every format."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_totals_of_the_csv_equal_the_goodput_of_the_json(export: Export, stored_
     export()
     flows, subflows = columns(out / "flows.csv"), columns(out / "subflows.csv")
 
-    # Sample k is the mean over the 0.1 s that end there; the 80 samples after 2 s of warm-up cover all of the 8 s.
+    # Sample k is the mean over the preceding 0.1 s; the 80 samples after 2 s of warm-up cover all of the 8 s.
     counted = flows["time_s"] > 2 + 0.1 / 2
     assert counted.sum() == 80
     for flow in stored_run["flows"]:
@@ -169,7 +169,7 @@ def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Expor
     assert verified.document["holds"] is True
     assert {check["verdict"] for check in verified.document["checks"]} == {"same"}
 
-    # What is measured and what was exported are read alike.
+    # The import reads measured files and exported files alike.
     read = subflow("import-trace", out / "cross.pcapng", "--db", database, "--json")
     assert read.code == 0, read.err
 

@@ -1,4 +1,4 @@
-"""A bundle is verified where nothing was changed, and says what is wrong where something was."""
+"""The verification of a bundle accepts unchanged files and reports each change."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def store() -> Store:
 
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A policy that only the machine that made the run has."""
+    """A policy that exists only on the machine of the run."""
     path = tmp_path_factory.mktemp("policies") / "mine.safetensors"
     shutil.copy(resource_path("agents/rl-explore.safetensors"), path)
     return path
@@ -73,7 +73,7 @@ def files_of(bundle: Path) -> dict[str, bytes]:
 
 
 def changed(bundle: Path, target: Path, change: Change) -> Path:
-    """A copy of the bundle whose files were changed."""
+    """A copy of the bundle with changed files."""
     files = files_of(bundle)
     change(files)
     with zipfile.ZipFile(target, "w") as archive:
@@ -83,7 +83,7 @@ def changed(bundle: Path, target: Path, change: Change) -> Path:
 
 
 def forged(run: Mapping[str, Any], **replaced: bytes) -> Change:
-    """Other words about the run in the manifest, and files that it vouches for."""
+    """Changes the description of the run in the manifest and the files that it lists, with matching checksums."""
 
     def change(files: dict[str, bytes]) -> None:
         names = {name.replace("__", "."): content for name, content in replaced.items()}
@@ -124,7 +124,7 @@ def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -
 
     crate = json.loads(files["ro-crate-metadata.json"])
     entities = {each["@id"]: each for each in crate["@graph"]}
-    # Every word that is none of the specification's own is defined.
+    # Every term outside the specification is defined.
     assert crate["@context"] == ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://schema.org/sha256"}]
     listed = {name: each for name, each in entities.items() if each["@type"] == "File"}
     assert set(listed) == set(files) - {"ro-crate-metadata.json"} == {each["@id"] for each in entities["./"]["hasPart"]}
@@ -135,13 +135,13 @@ def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -
     inputs = {each["@id"] for each in making["object"]}
     assert inputs == {name for name in files if name == "scenario.toml" or name.startswith("policies/")}
     assert entities[making["instrument"]["@id"]]["license"] == "https://spdx.org/licenses/MIT"
-    # What another document refers to is in it.
+    # Every entity that is referred to exists.
     referred = [value["@id"] for each in entities.values() for value in each.values() if isinstance(value, dict)]
     assert set(referred) - set(entities) == {"https://w3id.org/ro/crate/1.1"}
 
 
 def test_a_crate_tells_a_single_input_without_a_list_around_it() -> None:
-    # As the specification wants it, and its validator says.
+    # Required by the specification and checked by its validator.
     others = (CrateFile("b.csv", b"", "One"), CrateFile("c", None, "Two"))
     files = [CrateFile("a.toml", b"", "Input", is_input=True), *others]
     text = crate_text(files, title="T", about="A.", command="c", made_at=datetime(2026, 1, 1, tzinfo=UTC))

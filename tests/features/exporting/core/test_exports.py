@@ -1,4 +1,4 @@
-"""Exports: CSV that reads back to the same numbers, in files whose names and headings say what they hold."""
+"""Exports: CSV files that read back to the same numbers, with names and headings that describe their content."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_data_of_nothing_visible_is_said(plots: list, tmp_path: Path) -> None:
 def test_marks_are_listed_in_order_of_time(tmp_path: Path) -> None:
     columns = table(export_marks(finished_traces(), tmp_path / "marks.csv"))
 
-    # The fake marks a loss each full second of its 10 s.
+    # The fake marks a loss at each full second of its 10 s.
     assert columns["time_s"] == [str(second) for second in range(1, 11)]
     assert set(columns["kind"]) == {"loss"}
     assert set(columns["owner"]) == {"download/1"}
@@ -135,7 +135,7 @@ def test_marks_are_listed_in_order_of_time(tmp_path: Path) -> None:
 def test_intervals_have_a_row_each(tmp_path: Path) -> None:
     columns = table(export_intervals(finished_traces(RICH).events("interval"), tmp_path / "intervals.csv"))
 
-    # The fake finishes one per second and subflow: the first from 0 s to 0.9 s.
+    # The fake finishes one monitor interval per second and subflow: the first from 0 s to 0.9 s.
     assert columns["time_s"] == [str(second) for second in range(1, 11) for _ in range(2)]
     assert columns["owner"] == ["download/1", "download/2"] * 10
     assert (columns["begin_s"][0], columns["end_s"][0], columns["sent_pkts"][0]) == ("0", "0.9", "100")
@@ -159,7 +159,7 @@ def test_decisions_have_a_row_each_and_their_rules_a_file(tmp_path: Path) -> Non
     changes = {"cwnd_before_pkts": "10", "cwnd_after_pkts": "11", "rate_before_bps": "0", "rate_after_bps": "0"}
     made = {"time_s": "10", "owner": "download/1", "cause": "ack", "rule": "growth", "number_1": "10"}
     assert told["download/1"] == made | changes
-    # Of the flow: packet 10 went to the first of two subflows.
+    # The scheduler's decision of the flow: packet 10 went to the first of two subflows.
     made = {"time_s": "9.5", "owner": "download", "cause": "schedule", "rule": "turns", "number_1": "10"}
     assert told["download"] == made | {"data_seq": "10", "chosen": "1", "available": "1 2", "usable": "1 2"}
     rules = json.loads(written[1].read_text())
@@ -173,7 +173,7 @@ def test_what_agents_saw_has_a_row_per_subflow_and_their_descriptions_a_file(tmp
     first = {name: column[0] for name, column in columns.items()}
     last = {name: column[-1] for name, column in columns.items()}
 
-    # 10 s of the download's agent, which sees two subflows, and of the probe's.
+    # 10 s of the download's agent, which observes two subflows, and of the probe's agent.
     assert len(columns["time_s"]) == 30
     assert columns["owner"][:3] == ["download", "download", "probe/1"]
     assert (first["subflow"], first["decision"], first["is_acting"], first["reward"]) == ("download/1", "0", "1", "")
@@ -204,7 +204,7 @@ def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(t
     scenario = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",), count=5))
     export_run(finished_traces(scenario), tmp_path, DATA_ONLY)
 
-    # The time, the columns of each of the 5 × 2 + 5 subflows, and the share of those that have siblings.
+    # The time, the columns of each of the 5 × 2 + 5 subflows, and the share of those with siblings.
     assert len(table(tmp_path / "subflows.csv")) == 1 + len(SUBFLOW_COLUMNS) * 15 + 5 * 2
     assert "mp.5/2:cwnd_pkts" in table(tmp_path / "subflows.csv")
 
@@ -234,7 +234,7 @@ def test_rescue_copy_holds_data_summary_and_scenario(tmp_path: Path) -> None:
 
 @pytest.fixture
 def fill_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Leaves no room for tables in a folder; the working folder is an empty one."""
+    """Makes writing tables into a folder fail as on a full disk, in an empty working folder."""
     written = exports.export_csv
 
     def fill(full: Path) -> None:

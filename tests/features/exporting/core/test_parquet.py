@@ -1,4 +1,4 @@
-"""What is written as Parquet is read by Apache Arrow as it was given."""
+"""Apache Arrow reads the same values from Parquet files as were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long and Parquet tables hold the same numbers as the traces they are made of, with units."""
+"""Long tables and Parquet tables hold the same numbers as their traces, with units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports: the files exist, are what they say, and hold the values that are drawn."""
+"""Exports: the files exist in the named format and hold the drawn values."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ Chooser = Callable[[Choose], None]
 
 @pytest.fixture
 def choose(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Chooser:
-    """Lets a function answer the next dialog; without pictures in the preview, which have tests of their own."""
+    """Lets a function answer the next dialog, without pictures in the preview, which has its own tests."""
 
     def answer_with(function: Choose) -> None:
         def answer(dialog: FigureDialog) -> int:
@@ -276,7 +276,7 @@ def test_preview_shows_what_will_be_written(qtbot: QtBot, source: FigureSource) 
     assert dialog.preview.caption.text() == "88.9 mm wide, PDF"
     dialog.plots[1].setChecked(False)
     dialog.plots[2].setChecked(False)
-    assert not dialog.plots[0].isEnabled()  # one has to stay
+    assert not dialog.plots[0].isEnabled()  # one plot has to stay
     assert shape() < three / 2
     select(dialog.style_box, "shown")
     # 150 mm on 170 mm, in whole pixels.

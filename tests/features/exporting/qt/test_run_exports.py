@@ -1,4 +1,4 @@
-"""Runs as files: what is chosen is written, a bundle is verified, and wrong input is said."""
+"""Runs as files: the chosen parts are written, a bundle is verified, and wrong input is reported."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_a_run_of_a_web_page_is_imported_unless_damaged(desk: Desk, dialogs: Scr
     assert desk.documents.doc.text == TWO_PATHS
     dialogs.answer("choice", "2: Two paths")
     desk.topology_files.import_page(page)
-    # The page's run was made with a seed of its own.
+    # The run of the page has a seed different from that of its text.
     assert get_value(desk.documents.doc.data, ("seed",)) == 7
     told = desk.banners.text("import")
     assert told.startswith("Imported from two.html: Two paths.")
@@ -129,7 +129,7 @@ def test_png_has_the_size_that_was_asked_for(desk: Desk, dialogs: ScriptedDialog
     desk.bar.trigger("file.export_png")
     one, image = QImage(str(tmp_path / "one.png")), QImage(str(tmp_path / "net.png"))
     assert image.width() == pytest.approx(one.width() * 4, abs=4)
-    # Something is drawn, on white.
+    # The picture has content on a white background.
     assert image.pixelColor(2, 2).name() == "#ffffff"
     assert len({image.pixelColor(x, image.height() // 3).name() for x in range(image.width())}) > 3
 

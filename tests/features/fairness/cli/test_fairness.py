@@ -1,4 +1,4 @@
-"""``subflow fairness``: shares of runs and ideals of scenarios."""
+"""The command ``subflow fairness``: shares of runs and ideals of scenarios."""
 
 from __future__ import annotations
 

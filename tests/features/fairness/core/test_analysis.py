@@ -1,4 +1,4 @@
-"""The analysis over runs: shares, distances, pooling, and what is said of them."""
+"""The analysis over runs: shares, distances, pooling, and their description in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAIR = 10e6 / 3 * PAYLOAD
 
 
 class MadeTraces(TableTraces):
-    """A run of a scenario whose goodputs are given, sampled every 0.5 s."""
+    """A run of a scenario with given goodputs, sampled every 0.5 s."""
 
     def __init__(
         self, scenario: Scenario, goodputs: Mapping[str, Sequence[float]], marks: Sequence[TraceMark] = ()
@@ -48,7 +48,7 @@ def shipped(name: str, *overrides: str) -> Scenario:
 
 
 def pooled_run(*, mptcp: float, tcp: float, samples: int = 100) -> FairnessAnalysis:
-    """T-10b, with these goodputs in Mbit/s all along."""
+    """T-10b with these goodputs in Mbit/s over the whole run."""
     scenario = shipped("t-10b", "warmup=10s")
     rates = {"mptcp": mptcp, "tcp1": tcp, "tcp2": tcp}
     return run_analysis(MadeTraces(scenario, {name: [rate * 1e6] * samples for name, rate in rates.items()}))
@@ -62,7 +62,7 @@ def test_a_run_at_the_ideal_is_at_distance_zero() -> None:
     assert analysis.to_max_min == pytest.approx(0.0, abs=1e-6)
     assert analysis.to_proportional == pytest.approx(0.0, abs=1e-4)
     assert "close to the max-min fair split" in meaning(analysis)
-    # One path: half of a link, 2.5 Mbit/s. Pooled: a third of both, 3.33. All of that was had.
+    # One path: half of a link, 2.5 Mbit/s. Pooled: a third of both, 3.33. The connection achieved all of that.
     pooling = present(analysis.pooling)
     assert (pooling.gain, pooling.potential, pooling.efficiency) == pytest.approx((4 / 3, 4 / 3, 1.0))
 
@@ -83,7 +83,7 @@ def test_a_greedy_connection_is_named() -> None:
     [
         (0.5, 0.5, "50 % of the usable capacity is not used"),
         (0.2, 1.0, "mptcp has 20 % of its fair share, and tcp1 has 100 % of its own. 27 % of the usable capacity is"),
-        # More than the share, although it counts as close to it.
+        # Above the fair share, although within the tolerance.
         (1.09, 0.6, "tcp1 has 60 % of its fair share, and mptcp has 109 % of its own. 24 % of the usable capacity is"),
         (1.12, 1.12, "Each connection has 112 % of its fair share."),
     ],
@@ -93,7 +93,7 @@ def test_waste_and_neglect_are_told_apart(mptcp: float, tcp: float, said: str) -
 
 
 def test_a_window_counts_what_was_sent_in_it() -> None:
-    """2 s at 1 Mbit/s, then at 3: from 1.75 s to 2.75 s a quarter of the first."""
+    """2 s at 1 Mbit/s, then at 3: the window from 1.75 s to 2.75 s has a quarter of the first."""
     traces = MadeTraces(
         shipped("t-10b", "duration=4s", "warmup=0s"),
         {"mptcp": [1e6] * 4 + [3e6] * 4, "tcp1": [0.0] * 8, "tcp2": [0.0] * 8},
@@ -101,13 +101,13 @@ def test_a_window_counts_what_was_sent_in_it() -> None:
     assert run_analysis(traces, 1.75, 2.75).connections[0].goodput_bps == pytest.approx(2.5e6)
     assert run_analysis(traces).to_s == 4.0
     assert window_text(run_analysis(traces)) == "0 s to 4.0 s, 3 connections"
-    # A run that still warms up is analysed as far as it is.
+    # A run in its warm-up is analysed from its start.
     traces.warmup_s = 10.0
     assert (run_analysis(traces).from_s, run_analysis(traces).to_s) == (0.0, 4.0)
 
 
 def test_a_connection_that_is_done_leaves_its_share_to_the_others() -> None:
-    """tcp1 is done at 25 s of 50: until then thirds, then the other two have a link each."""
+    """tcp1 ends at 25 s of 50: each gets a third until then, and the other two get a link each afterwards."""
     scenario = shipped("t-10b", "warmup=0s")
     half = [FAIR] * 50
     marks = [TraceMark(25.0, "tcp1", "completed", 0.0)]
@@ -143,7 +143,7 @@ def test_what_is_refused_says_what_is_allowed() -> None:
 
 def test_document_and_table_have_all_connections() -> None:
     analysis = scenario_analysis(shipped("t-10a", "links.bottom.rate=unlimited", "links.bottom-in.rate=unlimited"))
-    # What is left on the bottom path is its last link, of 1 Gbit/s.
+    # The bottom path is limited only by its last link, of 1 Gbit/s.
     document = analysis_document(analysis)
     assert [each["name"] for each in document["connections"]] == ["mptcp", "tcp"]
     assert document["connections"][0]["goodput_bps"] is None

@@ -47,7 +47,7 @@ def test_figures_of_a_run_count_what_comes_after_the_warm_up() -> None:
 
 
 def test_delay_counts_packets_of_a_flow_and_every_flow_alike() -> None:
-    """Twice as many packets at 100 ms as at 400: 200 ms in one flow; another flow has 300 ms."""
+    """Twice as many packets at 100 ms as at 400 ms average 200 ms in one flow; another flow has 300 ms."""
     columns: Mapping[tuple[str, str, str], Sequence[float]] = {
         ("subflow", "a/1", "srtt_s"): [0.1] * 4,
         ("subflow", "a/1", "throughput_bps"): [2e6] * 4,
@@ -79,7 +79,7 @@ def test_friendliness_is_what_rivals_have_of_their_fair_share() -> None:
     fair = FAIR / 1e6
     assert trade_offs.friendliness(RunOf("fair", fair, fair)) == pytest.approx(1.0)
     assert trade_offs.friendliness(RunOf("greedy", 2 * fair, fair / 2)) == pytest.approx(0.5)
-    # Without single-path connections, or without multipath ones, there is nothing to be friendly to.
+    # Friendliness needs both single-path and multipath connections.
     alone = MadeTraces(shipped("t-10b"), {"tcp1": [1e6] * 100})
     assert math.isnan(trade_offs.friendliness(alone))
     assert math.isnan(trade_offs.multipath_goodput_bps(alone))
@@ -100,7 +100,7 @@ def test_the_front_has_what_nothing_else_beats() -> None:
     assert pareto_front([]) == []
     runs = [RunOf("fast", 4.0, 3.0, 0.3), RunOf("quick", 2.0, 2.0, 0.1), RunOf("neither", 2.0, 2.0, 0.2)]
     assert [point.is_best for point in trade_off_points(runs, TradeOffKind.DELAY)] == [True, True, False]
-    # The greedy one has more itself, the others are friendlier; of these two, one has as much and is as friendly.
+    # The greedy run has more goodput, the others are friendlier; mild and meek are equally friendly, and mild has more.
     runs = [RunOf("greedy", 5.0, 2.0), RunOf("mild", 3.0, 3.0), RunOf("meek", 2.0, 3.0)]
     assert [point.is_best for point in trade_off_points(runs, TradeOffKind.FRIENDLINESS)] == [True, True, False]
 
@@ -145,7 +145,7 @@ def test_only_runs_that_have_grown_are_computed_again(monkeypatch: pytest.Monkey
     runs[1].add_column("flow", "mptcp", "goodput_bps", [3.2e6] * 61)
     trade_off_points(runs, TradeOffKind.DELAY, known=known)
     assert computed == ["LIA", "OLIA", "OLIA"]
-    # A run that was there before with another beside it.
+    # A known run, now without the others.
     trade_off_points(runs[:1], TradeOffKind.DELAY, known=known)
     assert computed == ["LIA", "OLIA", "OLIA"]
 

@@ -1,4 +1,4 @@
-"""The fairness panel: shares beside the fair ones, for runs and scenarios, live and over a part of the run."""
+"""The fairness panel: shares beside the fair shares, for runs and scenarios, live and over a part of the run."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MBIT = 1e6
 
 
 def greedy() -> MadeTraces:
-    """T-10b where the mptcp connection takes 4.8 Mbit/s and leaves half of that to each tcp; 50 s."""
+    """T-10b where the mptcp connection takes 4.8 Mbit/s and each tcp connection gets half of that, for 50 s."""
     rates = {"mptcp": 4.8 * MBIT, "tcp1": 2.4 * MBIT, "tcp2": 2.4 * MBIT}
     return MadeTraces(shipped("t-10b", "warmup=10s"), {name: [rate] * 100 for name, rate in rates.items()})
 
 
 def many() -> FairnessAnalysis:
-    """Five mptcp and five tcp connections, of which the first of each has most."""
+    """Five mptcp and five tcp connections; the first of each kind has the largest share."""
     rates = {f"{kind}.{n}": [(0.5 + 1 / n) * MBIT] * 100 for kind in ("mptcp", "tcp") for n in range(1, 6)}
     return run_analysis(MadeTraces(shipped("drlcc-sc7"), rates))
 
@@ -68,7 +68,7 @@ def test_a_run_is_shown_beside_its_ideal(page: SharesPage) -> None:
     assert "0.889" in page.jain.text()
     tip = page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert "goodput while active 4.8 Mbit/s, max-min fair 3.22 Mbit/s" in tip
-    # A bottleneck is a link to click.
+    # A click on a bottleneck chooses its link.
     chosen: list[str] = []
     page.link_chosen.connect(chosen.append)
     page.links.linkActivated.emit("top")
@@ -92,7 +92,7 @@ def test_copies_stand_below_their_flow(page: SharesPage, qtbot: QtBot) -> None:
     model.sort(NAME, Qt.SortOrder.DescendingOrder)
     assert cells(model, NAME) == ["tcp: mean of 5", "mptcp: mean of 5"]
     model.sort(-1)
-    # The same connections with other numbers keep their rows.
+    # The same connections keep their rows when the numbers change.
     assert not model.set_analysis(many())
     assert model.set_analysis(scenario_analysis(shipped("t-10b")))
     assert cells(model, BAR) == ["–"] * 3
@@ -161,7 +161,7 @@ def test_the_panel_follows_runs_scenario_and_cursors(make_desk: MakeDesk, qapp: 
         settle()
 
     settle()
-    assert cells(page.model, GOODPUT) == ["–"]  # the scenario alone
+    assert cells(page.model, GOODPUT) == ["–"]  # only the scenario
     desk.run_once()
     settle()
     assert cells(page.model, NAME) == ["download"]

@@ -1,4 +1,4 @@
-"""The page of trade-offs: points, their front, files, and how it goes with the history."""
+"""The page of trade-offs: points, their front, files, and the selection in the history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from subflow_app.foundation.errors import AppError
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:
-    """Two seeds of "fast", one "quick" with less delay, and one that both beat."""
+    """Two seeds of "fast", one "quick" with less delay, and one dominated by both."""
     return trade_off_points(
         [
             RunOf("fast", 4.0, 3.0, 0.3, condition="fast"),
@@ -59,7 +59,7 @@ def test_points_stand_in_the_table_and_the_best_are_named(page: TradeOffPage) ->
     assert told[0][2] == "10.2 ± 2.5 Mbit/s"
     assert "fast, quick" in page.words.text()
     assert page.model.headerData(3, Qt.Orientation.Horizontal) == "RTT per flow (ms)"
-    # A point is chosen by mouse and by keys.
+    # Points can be chosen with mouse and keys.
     chosen: list[str] = []
     page.point_chosen.connect(lambda point: chosen.append(point.title))
     place = page.plot.position_of(page.plot.hits()[1])
@@ -82,8 +82,8 @@ def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) ->
         assert plot.number_at(places[1]) == 1
         assert plot.number_at(QPointF(area.topLeft())) is None
         assert plot.words(plot.hits()[1]).startswith("quick\n")
-    assert len(present(plot.panel).front) == 3  # two points, and the bend of the step between them
-    # Less delay is further right.
+    assert len(present(plot.panel).front) == 3  # two points, and the corner of the step between them
+    # Less delay lies further to the right.
     assert places[1].x() > places[0].x()
     assert places[1].y() > places[0].y()
     assert plot.has_better_corner
@@ -129,7 +129,7 @@ def test_points_select_runs_in_history(
     settle()
     assert (tmp_path / "figure.csv").exists()
     page.kinds.setCurrentIndex(page.kinds.findData(TradeOffKind.FRIENDLINESS))
-    page.kinds.activated.emit(page.kinds.currentIndex())  # as a person's choice does
+    page.kinds.activated.emit(page.kinds.currentIndex())  # as if a person had chosen
     settle()
     assert page.points == ()
     assert not desk.bar["study.export_trade_offs"].isEnabled()

@@ -1,4 +1,4 @@
-"""``subflow fork``: what if something had been different from some time on."""
+"""The command ``subflow fork`` repeats a run with changes from a given time."""
 
 from __future__ import annotations
 

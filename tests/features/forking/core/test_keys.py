@@ -1,4 +1,4 @@
-"""Changes of a fork as they are typed at a prompt."""
+"""Changes of a fork, typed at a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fork is the original until its time, bit for bit, and from there on the run of its own text."""
+"""A fork equals the original until its time, bit for bit, and equals the run of its own text afterwards."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def fork(store: Store | None, plan: ForkPlan, **options: Any) -> tuple[RunJob, R
 
 
 def held(store: Store, until_s: float, **options: Any) -> tuple[RunJob, threading.Thread]:
-    """A run that waits at a time, in its thread."""
+    """A run in its thread, on hold at a time."""
     job = RunJob(parse_scenario(LIA), LIA, store=store, **options)
     job.run_to(until_s)
     worker = threading.Thread(target=job.run, daemon=True)
@@ -103,7 +103,7 @@ def held(store: Store, until_s: float, **options: Any) -> tuple[RunJob, threadin
 
 def samples(traces: Any, until_s: float = np.inf) -> dict[Any, bytes]:
     found = {}
-    for key in traces.keys():  # noqa: SIM118 - a sequence, not a mapping
+    for key in traces.keys():  # a sequence, not a mapping
         times, values = traces.read(key)
         found[key] = values[times <= until_s].tobytes()
     return found
@@ -193,11 +193,11 @@ def test_the_store_knows_where_a_fork_comes_from(store: Store) -> None:
     row = store.run(present(result.run_id))
     made = present(store.forks.origin_of(row.id))
     assert (made.parent_id, made.parent_name, made.forked_at_s) == (origin.run_id, "Mine", AT_S)
-    # 2 %, which an event of the scenario made of 1 % before.
+    # 2 %, set from 1 % by an earlier event of the scenario.
     assert made.difference == "wifi loss 2 % → 5 %"
     assert made.changes == [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
     assert row.name == "Mine · fork at 4.25 s: wifi loss 2 % → 5 %"
-    # The seed is that of the original, and not that of its text.
+    # The seed is that of the original run, not that of its text.
     assert row.seed == 77
     assert run(None, present(row.scenario_text), seed=77).signature == row.signature
 
@@ -251,7 +251,7 @@ def test_of_another_version_the_past_may_come_out_differently_which_is_said(stor
     assert origin.notice == ""
     older = replace(origin, version="0.0.1")
     assert "was made by version 0.0.1" in older.notice
-    # As a version would that draws other numbers.
+    # A version with other random numbers.
     other = replace(older, seed=6, past=ForkPast())
     state = ForkPlan.of(other, AT_S, LOSSIER).state()
     assert not state.is_same
@@ -276,7 +276,7 @@ def test_later_forks_start_from_snapshots_of_the_first(store: Store, monkeypatch
         tables = [each.traces.events(INTERVAL.name) for each in (again, job)]
         np.testing.assert_array_equal(tables[0]["time_ns"], tables[1]["time_ns"])
     assert len(made) == 1
-    # Only of the same run: another seed is another past.
+    # Only forks of the same run share a past: another seed has another past.
     assert origin.sharing_past(replace(origin, past=ForkPast())).past is not origin.past
     other = replace(origin, seed=6, past=ForkPast())
     assert other.sharing_past(origin).past is other.past

@@ -1,4 +1,4 @@
-"""A fork in words."""
+"""The description of a fork in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What if…: a run is forked by its actions, and its original stays as a ghost."""
+"""Forking a run by its actions; the original stays as a ghost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WIFI = "download/1"
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Forks, with the queue for those that grow beside another run."""
+    """A desk with forks, and with the queue for forks beside a running run."""
     return make_desk(QueueSession, PlayheadFeature, ForkFeature)
 
 
@@ -75,9 +75,9 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     filled_in = (dialog.time.text(), dialog.thing.currentData(), dialog.field("loss").text())
     assert filled_in == ("1.2 s", "links.wifi", "1%")
     assert not dialog.start.isEnabled()
-    # A bare number has the unit that stood there, and shows it; a pixel is not a time to the nanosecond.
+    # A bare number gets the previous unit; a pixel does not determine a time to the nanosecond.
     type_into(dialog.field("loss"), "20")
-    dialog.field("loss").editingFinished.emit()  # the focus goes on
+    dialog.field("loss").editingFinished.emit()  # the focus leaves the field
     assert dialog.field("loss").text() == "20%"
     type_into(dialog.time, "1.2")
     dialog.time.editingFinished.emit()
@@ -102,7 +102,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     assert (line.is_ghost, ghost.is_ghost) == (False, True)
     assert line.colour == ghost.colour
     assert (line.run_title, ghost.run_title) == ("Fork: wifi loss 1 % → 20 %", "Original: Two paths")
-    # Only one curve until they differ.
+    # One curve until the runs differ.
     assert (line.time_s[0], ghost.time_s[0]) == pytest.approx((0.1, 1.2))
     assert line.time_s[-1] == ghost.time_s[-1] == pytest.approx(2.0)
     assert not (line.values[-len(ghost.values) :] == ghost.values).all()
@@ -159,7 +159,7 @@ def test_stored_runs_that_are_a_fork_and_its_original_are_shown_as_such(qtbot: Q
 
     dialog = dialog_of(qtbot, desk)
     type_into(dialog.time, "1500 ms")
-    # The fork has had another loss since 1 s, and it is the fork that is forked.
+    # The fork has another loss since 1 s, and the dialog forks the fork.
     assert dialog.field("loss").text() == "20%"
     dialog.reject()
 
@@ -181,7 +181,7 @@ def test_a_run_of_the_history_is_forked(qtbot: QtBot, desk: Desk) -> None:
 
 def test_what_is_not_possible_is_said_beside_its_field(qtbot: QtBot, desk: Desk) -> None:
     desk.run_once()
-    # It begins with what the chosen curve is of.
+    # The dialog begins with the flow of the chosen curve.
     desk.plots.stack.curve_clicked.emit(CurveId(0, WIFI, "subflow"))
     dialog = dialog_of(qtbot, desk)
     assert dialog.thing.currentData() == "flows.download"
@@ -201,7 +201,7 @@ def test_what_is_not_possible_is_said_beside_its_field(qtbot: QtBot, desk: Desk)
     assert dialog.summary == "from 0.5 s: lte rate 4 Mbit/s → 2 Mbit/s"
     type_into(dialog.field("rate"), "4 Mbit/s")
     assert not dialog.start.isEnabled()
-    dialog.direction.setCurrentIndex(2)  # type: ignore[union-attr] # a link is shown
+    dialog.direction.setCurrentIndex(2)  # the dialog shows a link
     type_into(dialog.field("delay"), "5ms")
     assert dialog.summary == "from 0.5 s: lte reverse delay 30 ms → 5 ms"
     dialog.reject()
@@ -217,7 +217,7 @@ def test_a_run_that_goes_on_is_forked_beside_it(qtbot: QtBot, desk: Desk) -> Non
     type_into(dialog.field("rate"), "2Mbit/s")
     with qtbot.waitSignal(desk.features[QueueSession].fork_began):
         dialog.start.click()
-    # It is there at once, and grows: the run that it branched off stands still.
+    # The fork appears at once and grows, while its original is paused.
     assert desk.runs.is_paused
     assert desk.shown.count == 2
     qtbot.waitUntil(lambda: desk.shown.id_of(0) == 2)

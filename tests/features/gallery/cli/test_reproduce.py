@@ -1,4 +1,4 @@
-"""``subflow reproduce``: listed, carried out, interrupted and gone on with, and told when it is wrong."""
+"""The command ``subflow reproduce``: lists, runs, interruption, resumption, and errors."""
 
 from __future__ import annotations
 
@@ -164,14 +164,14 @@ def test_what_was_killed_or_interrupted_goes_on(tmp_path: Path, database: Path) 
     wait_for(2)
     killed.kill()
     killed.communicate()
-    # It may have made more than was waited for; the next one is interrupted once it has made a run of its own, for
-    # before that Python itself may be starting.
+    # The first process may have made more runs than expected. The second is interrupted after its first run, because
+    # Python itself may still be starting before that.
     there = finished()
     interrupted = begin()
     wait_for(min(there + 1, 18))
     os.kill(interrupted.pid, signal.SIGINT)
     out, err = interrupted.communicate(timeout=30)
-    if interrupted.returncode != 0:  # it was not through already
+    if interrupted.returncode != 0:  # unless it finished first
         assert interrupted.returncode == 130
         assert "the same command makes those that are missing" in err
         assert "not all of its runs have been made" in out

@@ -1,4 +1,4 @@
-"""Causes of failed checks: causes and the variants that show them, read, made and reported."""
+"""Causes of failed checks and the variants that show them: read, made and reported."""
 
 from __future__ import annotations
 

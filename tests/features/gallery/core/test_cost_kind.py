@@ -46,14 +46,14 @@ network = { of = "network_memory", unit = "kB" }
 
 @pytest.fixture(scope="module", autouse=True)
 def _little_to_look_through() -> None:
-    """Each measurement collects garbage first, which takes long with all that earlier tests have left."""
+    """Freezes the objects of earlier tests, because each measurement collects garbage first."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def _one_run_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A measurement is as good as one run allows: these tests look at no number closely."""
+    """Keeps each measurement to one run: these tests check no number closely."""
     monkeypatch.setattr(cost_kind, "LEAST_CPU_S", 0.0)
 
 
@@ -73,7 +73,7 @@ def test_costs_are_stored_and_measured_once_on_a_machine(tmp_path: Path, monkeyp
         assert {run.name.partition(",")[0] for run in runs} == {"mplibra-tab1: NewReno", "mplibra-tab1: Learned"}
 
         assert carried_out(recipe, store)[0].reused == 4
-        # Elsewhere everything is measured anew, and what this machine has said stays.
+        # Another machine measures everything anew, and the values of this machine stay.
         monkeypatch.setattr(cost_kind, "machine_text", lambda: "another machine")
         progress, elsewhere = carried_out(recipe, store)
         assert progress.reused == 0
@@ -84,11 +84,11 @@ def test_what_is_old_or_incomplete_is_made_anew(tmp_path: Path, monkeypatch: pyt
     recipe = read_text(tmp_path, RECIPE)
     with Store(tmp_path / "one.db") as store:
         carried_out(recipe, store)
-        # Of a session that was cut off, nothing is used again.
+        # Measurements of an interrupted session are not reused.
         store.delete([store.runs(tag="cost")[0].id])
         progress, made = carried_out(recipe, store)
         assert (progress.reused, made.cell("cpu", "Learned", "").n) == (0, 2)
-        # Measurements of another build, as in the library that ships, are shown until then.
+        # Measurements of another build, such as those of the shipped library, are shown until then.
         monkeypatch.setattr(cost_kind, "simulator_version", lambda: "0.2.0+other")
         shown = present(CostKind().stored(recipe, store, is_quick=False, seeds=recipe.seeds))
         assert shown.values("cpu", "Learned", "") == list(made.cell("cpu", "Learned", "").values)
@@ -134,7 +134,7 @@ def test_decisions_are_those_of_agents_or_monitor_intervals() -> None:
     vivace, learned, both = one_path("vivace"), one_path("rl-explore"), two_paths("mplibra")
     assert decisions(vivace, 1) == len(finished(vivace).take_intervals().owner) > 10
     assert decisions(learned, 1) == len(present(finished(learned).take_agent_steps()).number) > 10
-    # Of what has both, the agent alone.
+    # With agent and monitor intervals, only decisions of the agent count.
     assert 0 < decisions(both, 1) < 0.9 * len(finished(both).take_intervals().owner)
 
 

@@ -1,4 +1,4 @@
-"""Measures of runs: each against what it is made of, on one short run, and the arithmetic of time series."""
+"""Measures of runs, each compared with its components on one short run, and the arithmetic of time series."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def test_times_until_something_is_reached(value: Value) -> None:
     soon = value("time_to_reach", flows="tcp", links="top", level=0.2)
     late = value("time_to_reach", flows="tcp", links="top", level=0.4)
     assert 0 < soon <= late
-    assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0) == 5.0  # never: all that is left
+    # never reached: the whole remaining time
+    assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0) == 5.0
     assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0, until=3.0) == 2.0
     assert value("convergence_time", flows="tcp", since=1.0, steady=2.0, window=1.0, tolerance=10.0) == 0
     first = value("convergence_time", flows="tcp", since=0.0, steady=2.0, window=1.0, tolerance=0.3, first=True)

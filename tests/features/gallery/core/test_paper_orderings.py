@@ -1,4 +1,4 @@
-"""Orderings of experiments of papers that hold in a single short run each."""
+"""Orderings from experiments of papers that hold in a single short run each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_store import open_store
 @for_each(
     ("name", "point", "measure", "order"),
     [
-        # Half a percent of loss: learning beats the controllers that take loss for congestion.
+        # Half a percent of loss: learned controllers beat those that take loss for congestion.
         ("mplibra-fig9a", "0.5%", "throughput", ("CS-RL", "MPLibra", "Uncoupled", "LIA", "OLIA")),
         # Deep buffers: controllers based on delay have the least latency.
         ("mplibra-fig16", "100pkt", "latency", ("LIA", "MPCC", "wVegas")),

@@ -1,4 +1,4 @@
-"""Recipes of experiments: what they say, and what is wrong with those that cannot be read."""
+"""Recipes of experiments: their content, and the errors in recipes that cannot be read."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_is_no_toml_and_no_name_is_told(tmp_path: Path) -> None:
 
 
 def _renamed(text: str, *names: str) -> str:
-    """The recipe with other names of points: each old one is followed by its new one."""
+    """The recipe with renamed points: each old name is followed by its new name."""
     for old, new in zip(names[::2], names[1::2], strict=True):
         text = re.sub(rf"(['\"]){re.escape(old)}\1", rf"\g<1>{new}\1", text)
     return text
@@ -113,7 +113,7 @@ def test_points_can_be_listed_or_drawn(tmp_path: Path) -> None:
     assert isinstance(tables, list)
     assert tables[4] == tables[0] | {"flows.mptcp.controller": "uncoupled"}
     events = tables[0]["events"]
-    # Losses stay off the way back, which has a value of its own; rates change both ways.
+    # Loss applies only to the forward direction, as the reverse has its own value; rates change both directions.
     assert [(event["at"], event["direction"]) for event in events[:2]] == [(0.5, "both"), (0.5, "forward")]
     assert len(events) == 6
 

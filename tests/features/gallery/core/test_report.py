@@ -1,4 +1,4 @@
-"""Reports on experiments: the page and the paper say the same, and the numbers go along."""
+"""Reports on experiments: page and PDF agree, and files with the numbers accompany them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[Results]:
-    """The small experiment, and another of which nothing of LIA is there."""
+    """The small experiment, and another without values of LIA."""
     whole = tiny_results(tmp_path_factory.mktemp("whole"))
     other = TINY.replace('paper = "drl-cc"', 'paper = "mplibra"').replace('figure = "3a"', 'figure = "table I"')
     values = {place: given for place, given in GOODPUT.items() if place[1] != "LIA"}
@@ -41,7 +41,7 @@ def test_page_holds_figures_verdicts_rulings_and_settings(files: ReportFiles):
     text = files.html.read_text()
     page = HtmlPage(text)
     told = " ".join(" ".join(page.words).split())
-    # Papers come in their own order, whatever came first.
+    # Papers appear in their own order, regardless of the order of the results.
     assert [link for link in page.links if link.startswith("#s")] == [f"#s{number}" for number in range(7)]
     assert {link[1:] for link in page.links} <= set(page.ids)
     assert told.index("Figure 3a: Goodput against loss") < told.index("Table I: Goodput against loss")
@@ -66,7 +66,7 @@ def test_paper_says_the_same_on_numbered_pages_with_contents(files: ReportFiles)
     assert len(pages) >= 3
     first = pages[0]
     for title in ("Figure 3a: Goodput against loss", "Table I: Goodput against loss"):
-        # Where the contents say it is, it is.
+        # Each title appears on a page after the contents.
         assert any(title in page for page in pages[1:]) or first.count(title) > 1
     told = " ".join(" ".join(pages).split())
     for expected in ("✓ inside band", "Not measured: LIA: no agent", "subflow reproduce tiny", "Page 2"):

@@ -1,4 +1,4 @@
-"""Experiments carried out: what is made and what is not, what comes out, and what the checks say of it."""
+"""Reproduced experiments: the runs made and reused, the results, and the verdicts of the checks."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_how_far_many_are_and_how_long_they_take(recipe: Recipe, quick: Results,
 
 
 class _Silent(Job):
-    """A job of which a run failed, and which does not say why."""
+    """A job with a failed run that gives no reason."""
 
     def _work(self) -> None:
         self._tell(finished=1, failed=1)

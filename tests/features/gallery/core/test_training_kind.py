@@ -113,7 +113,7 @@ def test_a_part_of_a_training_is_told_by_the_reports_that_fall_into_it() -> None
     assert rising.mean(0.8, 1.0) == 5.0
     assert rising.mean(0.0, 0.4) == 1.5
     assert math.isnan(rising.mean(0.05, 0.1)), "no report falls into it"
-    # The last report counts even where the environments overshoot the budget.
+    # The last report counts even if the environments exceed the budget.
     assert TrainingCurve.of_points(np.array([50.0, 103.0]), np.array([1.0, 9.0]), 100.0).mean(0.8, 1.0) == 9.0
 
 
@@ -128,7 +128,7 @@ def test_what_was_reported_twice_counts_as_the_training_that_went_on_has_it() ->
 
 
 def test_the_steps_to_a_level_are_those_of_the_smoothed_curve_and_at_most_the_budget() -> None:
-    # Twenty reports: a tenth of the budget are two of them, so the single peak is not an arrival.
+    # Twenty reports: a tenth of the budget is two reports, so the single peak does not count as convergence.
     values = [0.0, 0.0, 10.0, 0.0, 2.0, 4.0, 6.0, 8.0, *[10.0] * 12]
 
     told = curve(values)

@@ -1,4 +1,4 @@
-"""A tiny experiment, with everything that a recipe can have: two series, three points, runs of a second."""
+"""A tiny experiment with every element of a recipe: two series, three points, runs of a second."""
 
 from __future__ import annotations
 
@@ -108,21 +108,21 @@ full = true
 
 
 def write_tiny(folder: Path, text: str = RECIPE, name: str = "tiny") -> Path:
-    """The recipe as a file."""
+    """Writes the recipe to a file and returns its path."""
     path = folder / f"{name}.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def read_text(folder: Path, text: str, name: str = "tiny") -> Recipe:
-    """The recipe of a text."""
+    """The recipe read from a text."""
     return load_recipe(str(write_tiny(folder, text, name)))
 
 
 def carried_out(
     recipe: Recipe, store: Store, kind: Kind | None = None, *, is_quick: bool = False
 ) -> tuple[JobProgress, Results]:
-    """How the experiment went, and the results that are kept of it."""
+    """The progress of the experiment and its stored results."""
     kind, seeds = kind or KINDS[recipe.kind](), recipe.seeds_of(is_quick=is_quick)
     job = kind.job(recipe, store, is_quick=is_quick, seeds=seeds, executor=executor_maker(1, None))
     job.run().check()

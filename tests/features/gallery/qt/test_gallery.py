@@ -1,4 +1,4 @@
-"""The gallery on a desk: real experiments by its buttons, interrupted and resumed, looked at and written."""
+"""The gallery on a desk: real experiments started by its buttons, interrupted, resumed, viewed and written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from subflow_app.features.library.core.building import LibraryBuild
 from subflow_app.foundation.jobs.job import JobOutcome
 from subflow_store import open_store
 
-# An agent that nobody has.
+# An agent whose policy does not exist.
 AGENT = TINY.replace(
     'set = { "flows.download.controller" = "olia" }',
     'set = { "flows.download.controller" = { name = "drl-cc", policy = "nowhere" } }',
@@ -38,7 +38,7 @@ AGENT = TINY.replace(
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of recipes with one small experiment."""
-    rulings()  # of the shipped folder, and kept
+    rulings()  # caches the rulings of the shipped folder
     made = tmp_path / "experiments"
     made.mkdir()
     shutil.copy(experiments_folder() / "rulings.toml", made)
@@ -69,7 +69,7 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     assert "A run will draw here: Goodput, Round-trip time of OLIA, LIA against Loss." in panel.page.figure.text()
     assert panel.page.verdicts.text_model.rowCount() == 0
     assert gallery.possible() == {"gallery.run_quick", "gallery.run_full", "gallery.open_scenario"}
-    # A paper's heading stands for its experiments.
+    # The heading of a paper selects all its experiments.
     panel.choose_paper(0)
     assert [exhibit.name for exhibit in panel.selected()] == ["drl-cc-tiny"]
     desk.bar.trigger("gallery.run_full")
@@ -91,11 +91,11 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     assert panel.page.verdicts.text_model.index(0, 1).data() == "✓ inside band"
     assert panel.page.published.text_model.rowCount() == 2
     assert "the paths are short" in panel.page.why.toPlainText()
-    # Its runs are runs like others.
+    # Its runs are ordinary runs.
     with qtbot.waitSignal(desk.shown.changed):
         desk.bar.trigger("gallery.show_runs")
     assert desk.shown.count == 2
-    # Figure and report are drawn by the process that draws.
+    # The drawing process draws figure and report.
     figure = tmp_path / "figure.svg"
     dialogs.answer("save_path", figure)
     with qtbot.waitSignal(desk.exports.written):
@@ -106,7 +106,7 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
         desk.bar.trigger("gallery.report")
     written = {path.name for path in (tmp_path / "report").iterdir()}
     assert written == {"report.html", "report.pdf", "results.csv", "verdicts.csv"}
-    # Another gallery of the same database knows it all, and running it again makes nothing.
+    # Another gallery of the same database shows all results, and running the experiment again makes no runs.
     gallery.reload()
     desk.wait_for_workers(60_000)
     desk.bar.trigger("gallery.run_full")
@@ -125,7 +125,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
     desk.wait_for_workers(60_000)
     exhibit = present(panel.current())
     made = len(store.runs())
-    if made < 8:  # it was fast enough to be cut off
+    if made < 8:  # interrupted in time
         assert exhibit.is_begun
         assert "gallery.resume" in gallery.possible()
         assert f"{exhibit.finished} of 8 runs exist" in panel.page.state.text()
@@ -235,7 +235,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     exhibit = present(panel.current())
     assert not exhibit.is_shipped
     assert len(store.runs(tag="shipped")) == 4
-    # Run again, nothing is made again.
+    # A second run of the experiment makes no runs.
     desk.bar.trigger("gallery.run_quick")
     desk.wait_for_workers(60_000)
     assert len(store.runs()) == 4
@@ -262,7 +262,7 @@ def test_cards_come_first_and_one_page_is_drawn(
     def note(model: ExperimentModel, exhibit: Exhibit) -> None:
         cards.append(len(model.exhibits()))
         read.append(exhibit.name)
-        # Until it is read, a card does not say that there is nothing.
+        # An unread card does not claim that the experiment was not run.
         before = model.index_of(exhibit.name).data(Qt.ItemDataRole.AccessibleTextRole)
         assert "not run yet" not in str(before)
         replace(model, exhibit)
@@ -271,17 +271,17 @@ def test_cards_come_first_and_one_page_is_drawn(
     desk.docks.set_open("gallery", True)
     gallery = desk.features[GalleryFeature].session
     qtbot.waitUntil(lambda: bool(gallery.panel.model.exhibits()))
-    # Chosen and in sight while others are still to be read: they come first.
+    # The chosen and visible experiments are read first.
     gallery.panel.choose(["drl-cc-19"])
     in_sight = gallery.panel.in_sight()
     desk.wait_for_workers(60_000)
     assert set(cards) == {len(names) + 1}
     assert len(in_sight) < len(names)
     assert "drl-cc-19" in in_sight
-    assert set(read[: len(in_sight) + 3]) >= set(in_sight)  # a few may have been read before
+    assert set(read[: len(in_sight) + 3]) >= set(in_sight)  # a few others may have been read before
     assert sorted(read) == sorted([*names, "drl-cc-tiny"])
     assert pages in (["drl-cc-19"], ["drl-cc-00", "drl-cc-19"])
-    # What is chosen again is not drawn again; several that are chosen are one choice.
+    # Choosing the same experiment again draws nothing; choosing several counts as one choice.
     del pages[:]
     gallery.panel.choose(["drl-cc-19"])
     gallery.panel.choose(["drl-cc-03", "drl-cc-04"])

@@ -14,7 +14,7 @@ from subflow_app.foundation.errors import GuideError, InputError
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A source tree with a guide of one page, nothing built."""
+    """A source tree with a guide of one page that is not built yet."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "conf.py").write_text("project = 'one page'\n")
     (tmp_path / "docs" / "index.rst").write_text("Start\n=====\n\nA page.\n")
@@ -24,7 +24,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def built(folder: Path, age_s: float = 0.0) -> Path:
-    """A folder that looks like a built guide, so much older than its sources."""
+    """A folder that looks like a built guide, older than its sources by `age_s`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.html").write_text("built")
     newest = max(path.stat().st_mtime for path in (folder.parents[2] / "docs").iterdir())
@@ -65,7 +65,7 @@ def test_a_guide_counts_where_it_is_as_new_as_its_sources(tree: Path) -> None:
     built(folder, age_s=60.0)
     assert guide_folder() is None
     built(folder)
-    # A topic without a page leads to the start.
+    # A topic without a page leads to the start page.
     assert guide_file("panel/of_tomorrow") == (folder / "index.html", "")
 
 
@@ -76,7 +76,7 @@ def test_the_guide_is_built_for_the_user_and_found(tree: Path) -> None:
     folder = present(guide_folder())
     assert build.progress.fraction == 1.0
     assert "A page." in (folder / "index.html").read_text(encoding="utf-8")
-    assert [path.name for path in (tree / "cache").iterdir()] == [folder.name]  # nothing else is left
+    assert [path.name for path in (tree / "cache").iterdir()] == [folder.name]  # older builds are removed
 
 
 def test_a_build_that_fails_or_is_given_up_leaves_nothing(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

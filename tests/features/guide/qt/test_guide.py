@@ -1,4 +1,4 @@
-"""The user guide: which page opens, and what happens where none can."""
+"""The user guide: the pages that open, and the message if no page can open."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subflow_app.foundation.jobs.job import Job
 
 
 class Desktop:
-    """Where the guide would open."""
+    """Records the pages that a browser would open."""
 
     def __init__(self) -> None:
         self.opened: list[str] = []
@@ -45,7 +45,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Desktop:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A guide that is built, with a page or two."""
+    """A built guide with a few pages."""
     made = tmp_path / "guide"
     for page in ("index", "views/history", "algorithms/lia", "algorithms/olia", "schedulers/minrtt", "command-line"):
         (made / page).parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """The guide, with the decisions and scripts that lead to it."""
+    """A desk with the guide, and with the decisions and scripts that open it."""
     return make_desk(PlayheadFeature, ExplainFeature, GuideFeature, ScriptFeature)
 
 
@@ -65,7 +65,7 @@ def test_the_guide_opens_at_the_panel_that_has_the_keyboard(desk: Desk, desktop:
     desk.bar.trigger("help.guide_here")
     desk.bar.trigger("help.guide")
     desk.features[GuideFeature].show("command/run")
-    # Short help leads to the page with more.
+    # Short help leads to the full page.
     for page in ("history", "help"):
         desk.help.show_page(page)
         desk.help.more.click()
@@ -75,7 +75,7 @@ def test_the_guide_opens_at_the_panel_that_has_the_keyboard(desk: Desk, desktop:
     assert (desktop.opened[3], len(desktop.opened)) == (history.as_uri(), 5)
     with pytest.raises(InputError, match="no topic"):
         desk.features[GuideFeature].show("nonsense")
-    # Without a browser it says where the page is.
+    # Without a browser, a banner shows the path of the page.
     desktop.has_browser = False
     desk.features[GuideFeature].show("controller/olia")
     assert str(folder / "algorithms/olia.html") in desk.banners.text("guide")
@@ -93,7 +93,7 @@ def test_the_field_of_an_algorithm_opens_its_page(desk: Desk, desktop: Desktop, 
     QTest.keyClick(controller, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
 
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
-    # The field of a script leads to what is said of scripts.
+    # The field of a script leads to the section on scripts.
     text = add_script(desk.documents.doc.text, "controller", "mine", content=CONTROLLER).text
     desk.documents.open_text(text.replace('controller = "lia"', 'controller = "mine"'), "own")
     assert topic_of(desk, choice_editor(desk.inspector, "flows.download.controller")) == "section/script"
@@ -112,7 +112,7 @@ def test_without_a_guide_it_says_how(
 
 
 class FakeBuild(Job):
-    """Builds what is needed as soon as it may, or fails."""
+    """Builds when the test permits, or fails."""
 
     def __init__(self, folder: Path, problem: str = "") -> None:
         super().__init__()
@@ -144,7 +144,7 @@ def test_a_guide_that_is_not_built_is_built_in_the_background_and_opened(
 
     feature.show("panel/history")
     assert desk.statusBar().currentMessage() == "Building the user guide: 40 %"
-    feature.show("controller/lia")  # the page asked for last is opened
+    feature.show("controller/lia")  # the page requested last opens
     build.may_end.set()
 
     qtbot.waitUntil(lambda: bool(desktop.opened))

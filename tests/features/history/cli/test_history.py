@@ -1,4 +1,4 @@
-"""``subflow runs`` and ``show``: finding runs again, and managing them as the window does."""
+"""The commands ``subflow runs`` and ``show``: finding runs and managing them like the window."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_runs_are_listed_newest_first(subflow: Subflow, three_runs: Path, tmp_pa
     heading, units, _, *rows = subflow("runs", "--db", three_runs).out.splitlines()
     assert ("Goodput" in heading, "Mbit/s" in units) == (True, True)
     assert [row.split()[:3] for row in rows] == [[n, name, "finished"] for n, name in zip("321", "cba", strict=True)]
-    # A new machine has no runs, and says how to make one; looking makes no database.
+    # A new machine has no runs, and the command explains how to make one; listing creates no database.
     assert ("subflow run" in subflow("runs").out, subflow("runs", "--json").document) == (True, [])
     answer = subflow("runs", "--db", tmp_path / "typo.db")
     assert (answer.code, "typo.db" in answer.err, (tmp_path / "typo.db").exists()) == (2, True, False)
@@ -94,7 +94,7 @@ def test_run_is_renamed_tagged_and_noted(subflow: Subflow, three_runs: Path) -> 
 
     shown = subflow("show", 1, "--db", three_runs, "--json").document
     assert (shown["name"], shown["tags"], shown["note"]) == ("first", ["y"], "good")
-    # The database may come before the command.
+    # The database may precede the command.
     assert subflow("runs", "--db", three_runs, "rename", 2, "second").code == 0
     assert names(subflow, three_runs) == ["c", "second", "first"]
 
@@ -116,7 +116,7 @@ def test_show_prints_what_run_did(subflow: Subflow, stored_run: dict[str, Any], 
 
     assert {key: shown[key] for key in stored_run} == stored_run
     assert (shown["name"], shown["tags"]) == ("Two paths", [])
-    # People find all tables of the run again, line by line.
+    # The text output contains all tables of the run, line by line.
     ran = subflow("run", scenario, "--db", database).out.splitlines()
     tables = [line for line in ran if "Goodput" in line or "wifi" in line or "cross" in line]
     assert len(tables) > 3

@@ -104,7 +104,7 @@ def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
     assert (group.key, group.label, [row.id for row in group.rows]) == ("sweep 2", "All rates", [5, 3])
     assert [each.id for each in found if isinstance(each, RunRow)] == [6, 4, 2, 1]
     assert not group.is_mixed
-    # A sweep that is deleted leaves its runs: their names tell what it was called.
+    # Runs of a deleted sweep keep its name within their own.
     group = with_sweeps(rows, {})[1]
     assert isinstance(group, RunGroup)
     assert group.label == "rates"
@@ -146,7 +146,7 @@ def test_a_fork_tells_its_origin_its_time_and_what_differs() -> None:
 
 
 def test_measures_of_all_flows_are_read_for_lists_and_follow_from_the_summary_of_a_run() -> None:
-    """The list has no documents: its columns and those of a single run must come to the same."""
+    """The list reads no documents: its columns must equal those of a single run."""
     flows = [
         {"name": "get", "size_bytes": 9e5, "completion_s": 8.0, "start_s": 2.0, "active_goodput_bps": 9e5},
         {"name": "put", "size_bytes": 8e5, "completion_s": 4.0, "start_s": 1.0, "active_goodput_bps": 16e5},

@@ -1,4 +1,4 @@
-"""What runs were told, side by side: what differs first, and the table as text."""
+"""Settings of runs side by side: differences first, and the table as text."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_what_differs_comes_first() -> None:
     assert [each.column.key for each in lines if each.differs] == ["links.wifi.loss", "flows.download.controller"]
     assert [each.differs for each in lines] == sorted((each.differs for each in lines), reverse=True)
     assert not line(lines, "transport.initial_window").differs
-    # Cells tell the difference without colour.
+    # Cells show the difference without colour.
     assert [line(lines, "links.wifi.loss").text(number) for number in range(3)] == ["1.00", "≠ 2.00", "1.00"]
     assert line(lines, "flows.download.controller").text(1) == "≠ olia"
-    # Figures are no settings, and last digits no difference.
+    # Results are not settings, and different last digits are not differences.
     assert not {"goodput_bps", "flows.download.goodput_bps", "fairness.jain"} & {each.column.key for each in lines}
     lines = compare_settings([compared(1, "30.000000000000004%", 1e6), compared(2, "30%", 1e6)])
     assert not any(each.differs for each in lines)

@@ -1,4 +1,4 @@
-"""Short names of runs where room is scarce, and the columns of runs side by side."""
+"""Short names of runs in narrow places, and the columns of runs side by side."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subflow_app.features.history.core.run_names import plot_columns, told_apart
     [
         (["Demo", "Another"], ["Demo", "Another"]),
         (["Two paths: lia", "Two paths: olia", "Two paths: lia (2)"], ["… lia", "… olia", "… lia (2)"]),
-        # No column is left without a name.
+        # Every column keeps a name.
         (["Demo", "Demo again"], ["Demo", "Demo again"]),
         (["Two paths"], ["Two paths"]),
     ],

@@ -1,4 +1,4 @@
-"""The query language: what each form means, and that what is wrong is said with its place and what is allowed."""
+"""The query language: the meaning of each form, and errors with their place and the allowed words."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_everything_written_must_hold() -> None:
     ]
     assert [each.is_negated for each in found] == [False, False, True, False, False]
     assert parse_query("   ") == []
-    # Any key may be asked for where keys are unknown.
+    # Any key is accepted if the keys are unknown.
     assert parse_query("links.any.loss>0") == [Condition("links.any.loss", ">", 0.0, is_recorded=True)]
 
 

@@ -1,4 +1,4 @@
-"""Versions of a script are read from the runs that were made with it."""
+"""Versions of a script are read from its runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         again = run(store, tmp_path, CONTROLLER, overrides=("seed=2",))
         run(store, tmp_path, CONTROLLER, overrides=("name=another",))
         found = script_versions(store, "controller", "mine", "scenario")
-        # The latest run comes first; numbers are by when a text was run for the first time.
+        # The latest run comes first; versions are numbered by their first run.
         assert [(each.number, each.run.id, each.count) for each in found] == [(1, again, 2), (2, second, 1)]
         assert [each.text for each in found] == [CONTROLLER, OTHER]
         assert found[0].run.id != first
@@ -47,7 +47,7 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         assert [each.run.id for each in script_versions(store, "controller", "mine", "scenario")] == [again]
         with pytest.raises(InterruptedError):
             script_versions(store, "controller", "mine", "scenario", lambda: True)
-        # A script that no flow has has no numbers.
+        # A script without a flow has no figures.
         run(store, tmp_path, OTHER.replace("/ 3", "/ 4"), overrides=("flows.f.controller=lia",))
         version = script_versions(store, "controller", "mine", "scenario")[0]
         assert [version.figure(MEASURES[name]) for name in ("goodput_bps", "mean_rtt_s")] == [None, None]

@@ -1,4 +1,4 @@
-"""The history: what it lists, finding, opening, laying over each other, and changes that can all be undone."""
+"""The history: lists, searches, opening, overlays, and changes that can all be undone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 @pytest.fixture
 def two_runs(desk: Desk) -> tuple[int, int]:
-    """Two stored runs of different seeds, "Two paths" both; the first is the older one."""
+    """Two stored runs of different seeds, both named "Two paths"; the first is older."""
     from subflow_app.features.editor.qt import documents
 
     first = desk.run_once()
@@ -55,13 +55,13 @@ def test_newest_run_comes_first_with_its_figures(desk: Desk, two_runs: tuple[int
     assert 20.0 < float(cell(desk, 0, "RTT")) < 200.0
     assert [cell(desk, row, "Run") for row in (0, 1)] == [str(run) for run in reversed(two_runs)]
     headings = [desk.history.table.model().headerData(n, Qt.Orientation.Horizontal) for n in range(len(COLUMNS))]
-    # Goodput comes before the figures of transfers, whose headings are short and explained by their tips.
+    # Goodput precedes the figures of transfers, whose headings are short and explained by tooltips.
     assert headings.index("Goodput, Mbit/s") + 2 == headings.index("Active goodput, Mbit/s") < headings.index("RTT, ms")
     model, role = desk.history.table.model(), Qt.ItemDataRole.ToolTipRole
     assert model.headerData(headings.index("RTT, ms"), Qt.Orientation.Horizontal, role).startswith("Mean RTT\n")
-    assert cell(desk, 0, "Jain index") == "1.000"  # one flow alone is fair
+    assert cell(desk, 0, "Jain index") == "1.000"  # a single flow is fair
     assert cell(desk, 0, "Started").startswith("today")
-    # Runs in the plots are marked.
+    # Runs shown in the plots are marked.
     fonts = [model.index(row, 0).data(Qt.ItemDataRole.FontRole) for row in (0, 1)]
     assert (fonts[0].bold(), fonts[1]) == (True, None)
     assert desk.history.bar.count.text() == "2 runs"
@@ -98,7 +98,7 @@ def test_search_finds_by_word_or_says_nothing_matches(qtbot: QtBot, desk: Desk, 
 
 
 def test_two_runs_are_laid_over_each_other(desk: Desk, two_runs: tuple[int, int]) -> None:
-    # A stored run over the one that was just made; once more changes nothing.
+    # A stored run is added to the latest run; repeating the action changes nothing.
     desk.history.select([two_runs[0]])
     for _ in range(2):
         desk.bar.trigger("history.overlay")
@@ -138,7 +138,7 @@ def test_tags_of_several_runs(desk: Desk, dialogs: ScriptedDialogs, two_runs: tu
     dialogs.answer("line", "shared")
     desk.bar.trigger("history.tag")
 
-    # Tags that only one of them has are left alone.
+    # Tags of only one of the runs stay.
     assert dialogs.asked[-1][1][2] == ""
     tags = {run.id: set(run.tags) for run in desk.history.runs()}
     assert tags == {two_runs[0]: {"baseline", "paper 1", "shared"}, two_runs[1]: {"shared"}}
@@ -207,7 +207,7 @@ def test_chosen_runs_are_marked_while_another_scenario_is_open(desk: Desk, two_r
     assert desk.shown.count == 1
     line = child(desk.plots, QLabel, "results_line")
     desk.plots.refresh()
-    assert line.text() == ""  # the legend has what there is to know of a run alone
+    assert line.text() == ""  # the legend shows all results of a single run
     desk.documents.new()
     assert desk.shown.count == 1
     assert "not of the open scenario" in line.text()
@@ -248,7 +248,7 @@ def test_a_database_has_own_runs(
         desk.database.ask_open()
 
     assert listed(desk) == []
-    # Its curves came from the database that is closed now.
+    # The curves of the closed database are removed.
     assert desk.shown.count == 0
     desk.plots.set_marks_shown(False)
 

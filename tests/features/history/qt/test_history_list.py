@@ -1,4 +1,4 @@
-"""The list of runs at scale: queries, groups, columns, order, revealing, saved searches, and stores that go away."""
+"""Large lists of runs: queries, groups, columns, order, revealing, saved searches, and databases that disappear."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def runs(desk: Desk) -> list[int]:
 
 
 def names(desk: Desk) -> list[str]:
-    """The runs that are to be seen."""
+    """Names of the visible runs."""
     return [run.name for run in desk.history.model.listed]
 
 
@@ -175,7 +175,7 @@ def test_groups_have_counts_and_means_and_fold(desk: Desk, runs: list[int]) -> N
     assert len(names(desk)) == 6
     QTest.keyClick(table, Qt.Key.Key_Left)
     assert len(names(desk)) == 3
-    # Headings stand for their runs, and are not opened.
+    # A heading selects its runs, and cannot be opened itself.
     table.selectAll()
     assert len(desk.history.selected()) == 6
     table.selectRow(0)
@@ -194,7 +194,7 @@ def test_groups_have_counts_and_means_and_fold(desk: Desk, runs: list[int]) -> N
 
 @pytest.fixture
 def sweep(desk: Desk, runs: list[int]) -> list[int]:
-    """Three runs of a sweep, kept as a real one keeps them."""
+    """Three runs of a sweep, stored like those of a real sweep."""
     store = desk.store
     points = [{"links.wifi.rate": f"{rate}Mbit/s"} for rate in (4, 8, 16)]
     places = [SweepRunPlace(point, 1, f"key {point}") for point in range(3)]
@@ -218,7 +218,7 @@ def test_runs_of_a_sweep_are_one_row_until_it_is_opened(desk: Desk, runs: list[i
     assert told == ["Sweep 1: rates", "3 runs", "2.000"]
 
     table.setCurrentIndex(table.model().index(0, 0))
-    # The row stands for the runs: it selects them, and they are what actions get.
+    # The row selects the runs of the sweep, and actions apply to them.
     assert selected(desk) == set(sweep)
     assert not desk.bar["history.rename"].isEnabled()
     QTest.keyClick(table, Qt.Key.Key_Right)
@@ -231,7 +231,7 @@ def test_runs_of_a_sweep_are_one_row_until_it_is_opened(desk: Desk, runs: list[i
     click_arrow(desk, 0)
     assert desk.history.model.rowCount() == 7
     assert selected(desk) == set(sweep)
-    # Folded, it is deleted and comes back as a whole.
+    # A collapsed sweep is deleted and restored as a whole.
     desk.bar.trigger("history.delete")
     assert (desk.history.table.model().rowCount(), selected(desk)) == (6, {runs[5]})
     desk.history_stack.undo()
@@ -246,7 +246,7 @@ def test_a_search_looks_into_sweeps_and_a_run_in_one_is_revealed(desk: Desk, swe
     assert model.rowCount() == 7
     desk.history.select([sweep[1]])
     assert (selected(desk), model.rowCount()) == ({sweep[1]}, 10)
-    # Open sweeps are remembered.
+    # Expanded sweeps are remembered.
     state = desk.history.state()
     model.set_opened(())
     assert model.rowCount() == 7
@@ -263,7 +263,7 @@ def test_long_names_are_cut_where_they_agree(qtbot: QtBot) -> None:
         assert metrics.horizontalAdvance(text) <= width
         assert text.endswith("4Mbit/s, seed 3")
         assert "…" in text
-    # Where even that is too long, something has to go; and what shares nothing is cut in its middle, as ever.
+    # Names that are still too long lose more text; a name without a shared part is cut in its middle.
     assert metrics.horizontalAdvance(shortened(name, shared, metrics, 60)) <= 60
     assert shortened(name, 0, metrics, 200).startswith("exp")
 
@@ -327,7 +327,7 @@ def test_the_list_looks_the_next_time_as_it_did(qtbot: QtBot, desk: Desk, qapp: 
     assert desk.history.table.columnWidth(1) == 77
     assert desk.history.model.grouping == "seed"
     assert names(desk) == before
-    # Of another language: titles have other widths there.
+    # In another language, titles have other widths.
     other = json.loads(state) | {"language": "de", "widths": {"jain": 99}}
     desk.history.restore(json.dumps(other))
     assert desk.history.table.columnWidth(1) == 77
@@ -412,7 +412,7 @@ def test_known_tags_and_names_are_offered_while_one_is_typed(qtbot: QtBot) -> No
 
 @pytest.fixture
 def slow(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Semaphore]:
-    """A store whose list comes only when the semaphore is released, as from a drive that sleeps."""
+    """A store whose list arrives only when the semaphore is released, as from a drive in standby."""
     gate = threading.Semaphore(0)
     original: Callable[..., list[RunRow]] = Store.runs
 
@@ -432,7 +432,7 @@ def test_a_slow_store_does_not_hold_up_the_window_and_stale_answers_are_dropped(
 ) -> None:
     search(desk, "tag:paper")
     assert desk.history.bar.count.text() == "Reading…"
-    assert len(names(desk)) == 6  # as it was
+    assert len(names(desk)) == 6  # the list is unchanged
     search(desk, "seed:2")
     listed: list[list[str]] = []
     desk.history.reader.read.connect(lambda listing: listed.append([row.name for row in listing.rows]))

@@ -1,4 +1,4 @@
-"""``subflow compare-kernel``: what it prints, keeps and refuses; the kernel's side is played by a fake worker."""
+"""The command ``subflow compare-kernel``: output, stored runs and refused input; a fake worker replaces the kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def one_path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
-    """A machine that can do everything, and its worker."""
+    """The worker of a machine with all kernel features."""
     return install(monkeypatch)
 
 

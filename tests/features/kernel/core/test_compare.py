@@ -1,4 +1,4 @@
-"""Packing runs into batches, repeating late ones, and the shape of what comes out; no kernel is asked."""
+"""Packing runs into batches, repeating late runs, and the shape of the results, without using the kernel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MACHINE = machine_from({"release": "6.18.1", "congestion_controls": ["reno", "cu
 
 
 def fake_answer(job: dict[str, Any], *, p99_s: float = 0.0005, goodput_bps: float = 5e6) -> dict[str, Any]:
-    """What a worker would answer: every subflow alike, ten samples a second."""
+    """The answer of a worker: all subflows alike, ten samples a second."""
     networks = []
     for document in job["networks"]:
         plan = NetworkPlan.from_json(document)
@@ -59,7 +59,7 @@ def fake_answer(job: dict[str, Any], *, p99_s: float = 0.0005, goodput_bps: floa
 
 
 class FakeWorker:
-    """Answers jobs; the lateness of each answer is given."""
+    """Answers jobs, each with a given lateness."""
 
     def __init__(self, *p99_s: float) -> None:
         self.jobs: list[dict[str, Any]] = []
@@ -86,7 +86,7 @@ def test_as_many_networks_run_side_by_side_as_the_emulator_keeps_time_for() -> N
     packed = batches([plan_of("links.core.loss=0")], repetitions=9)
     assert [len(batch.members) for batch in packed] == [7, 2]
     assert [repetition for batch in packed for _, repetition in batch.members] == list(range(9))
-    # Networks of different length run apart.
+    # Networks of different duration run separately.
     plan = plan_of()
     packed = batches([plan, replace(plan, duration_s=20.0)], repetitions=2)
     assert [batch.duration_s for batch in packed] == [20.0, 10.0]
@@ -154,7 +154,7 @@ def test_the_verdict_counts_what_is_within_the_target() -> None:
     cases = [case("good", 0.1), case("bad", -0.25), case("undefined", None)]
     verdict = "1 of 2 within 10 % of the kernel's goodput; furthest off by 25.0 %: bad"
     assert grid_verdict(cases) == verdict
-    # Whatever a transfer takes, its goodput over the run is its size by the length of the run.
+    # The goodput of a transfer over the run is its size divided by the duration of the run.
     assert grid_verdict([*cases, case("10kB", 0.0, 0.3)]) == (
         f"{verdict}\n0 of 1 within 10 % of the kernel's completion time; furthest off by 30.0 %: 10kB"
     )
@@ -164,7 +164,7 @@ def test_the_verdict_counts_what_is_within_the_target() -> None:
 def test_the_grid_shows_what_the_links_dropped_and_what_transfers_took(worker: FakeWorker) -> None:
     (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=2)
     document = comparison.document()
-    # Six link directions of the fake worker drop 1 packet in the queue and 2 at random each.
+    # Each of the six link directions of the fake worker drops 1 packet in the queue and 2 at random.
     assert document["drops"]["kernel"] == {"mean": 18, "min": 18, "max": 18}
     table = grid_table([document])
     heads = [column.title for column in table.columns]
@@ -200,7 +200,7 @@ def test_a_kernel_run_measures_by_the_formulas_of_the_simulator(monkeypatch: pyt
     def answer(job: dict[str, Any], **_: object) -> dict[str, Any]:
         made = fake_answer(job)
         made["networks"][0]["flows"][0]["completion_s"] = 4.0
-        # Losses of the warm-up count in the packets of the run, and in no loss ratio.
+        # Losses of the warm-up count among the packets of the run, but not in loss ratios.
         made["networks"][0]["warmup_paths"] = [[[500, 400] for _ in each.paths] for each in case.plan.flows]
         return made
 

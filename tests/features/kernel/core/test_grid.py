@@ -1,4 +1,4 @@
-"""The built-in cases are scenarios that the kernel can run, and they span what they are meant to."""
+"""The built-in cases are scenarios that the kernel can run, and they cover the intended ranges."""
 
 from __future__ import annotations
 

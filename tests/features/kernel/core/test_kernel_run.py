@@ -1,4 +1,4 @@
-"""The real thing: short runs on this machine's own TCP and MPTCP, skipped where it does not allow them."""
+"""Short runs on the TCP and MPTCP of this machine's kernel, skipped where it does not allow them."""
 
 from __future__ import annotations
 
@@ -72,25 +72,25 @@ def test_reno_and_mptcp_fill_their_paths_on_the_kernel_as_in_the_simulator(able_
     if document["is_late"]:
         pytest.skip(f"this machine is too busy: the emulator was late by {document['lateness']['p99_s']:.4f} s (p99)")
     reno, both = document["flows"]
-    # A bandwidth-delay product of buffer keeps a Reno flow's link full: 10 Mbit/s * 1448 / 1500 = 9.65 Mbit/s, and
-    # 2 * 5 * 1424 / 1500 = 9.49 Mbit/s for the two subflows. What one recovery or a late start costs is below 10 %.
+    # A buffer of one bandwidth-delay product keeps the link of a Reno flow full: 10 Mbit/s * 1448 / 1500 = 9.65 Mbit/s,
+    # and 2 * 5 * 1424 / 1500 = 9.49 Mbit/s for the two subflows. One recovery or a late start costs less than 10 %.
     assert reno["goodput_bps"]["kernel"]["mean"] == pytest.approx(9.65e6, rel=0.10)
     assert both["goodput_bps"]["kernel"]["mean"] == pytest.approx(9.49e6, rel=0.10)
     assert abs(reno["goodput_bps"]["difference"]) < 0.10
     assert abs(both["goodput_bps"]["difference"]) < 0.10
-    # The queue of 34 packets is 40.8 ms when full: the RTT is between the 40 ms of the wire and their sum.
+    # A full queue of 34 packets takes 40.8 ms: the RTT lies between the 40 ms of propagation and their sum.
     assert 0.040 < reno["mean_rtt_s"]["kernel"]["mean"] < 0.085
     recording = comparison.kernel[0].recording
     columns = {(column.owner, column.name): index for index, column in enumerate(recording.columns)}
     assert recording.sample_count == 40
-    # Losses are of what was sent in the three seconds after the warm-up.
+    # Losses count among the packets sent in the three seconds after the warm-up.
     sent = sum(flow["packets_sent"] for flow in recording.summary()["flows"])
     assert 0.55 < sent / recording.packets < 0.95
     assert recording.values(columns["reno/1", "min_rtt_s"])[-1] == pytest.approx(0.040, abs=0.003)
     assert recording.values(columns["far/forward", "queue_pkts"]).max() <= 34
     assert recording.values(columns["both/2", "throughput_bps"])[-1] > 1e6
 
-    # The loss of a flow is that after the warm-up, as in the simulator: of slow start's overshoot nothing counts.
+    # The loss of a flow covers the time after the warm-up, as in the simulator, without the overshoot of slow start.
     summary = recording.summary()
     dropped = {each["name"]: each["drops_queue"] for each in summary["links"] if each["direction"] == "forward"}
     for subflow, link in zip(summary["flows"][1]["subflows"], ("own", "other"), strict=True):
@@ -118,7 +118,7 @@ def test_nothing_is_left_of_an_interrupted_command(able_machine: Machine, monkey
     monkeypatch.setattr(subprocess, "Popen", Spy)
     with pytest.raises(KeyboardInterrupt):
         ask_worker({"networks": [plan.to_json()]}, timeout_s=20, progress=interrupt)
-    # The kernel kills the emulator and the endpoints when the worker, their parent, is gone; that takes a moment.
+    # The kernel kills the emulator and the endpoints after the exit of the worker, their parent; that takes a moment.
     deadline = time.monotonic() + 10
     while session(started[0]) and time.monotonic() < deadline:
         os.sched_yield()
@@ -148,7 +148,7 @@ def test_the_worker_starts_without_threads() -> None:
 
 
 def session(leader: int) -> set[int]:
-    """The living processes of a session."""
+    """Process ids of the living processes of a session."""
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:

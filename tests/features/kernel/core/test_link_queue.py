@@ -1,4 +1,4 @@
-"""The emulator's arithmetic: departures in virtual time, the drop rule, the loss draw, how late it was."""
+"""The arithmetic of the emulator: departures in virtual time, the drop rule, random loss, and its lateness."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def test_departures_follow_each_other_at_the_rate_of_the_link() -> None:
     assert queue.busy_until(2 * MS) == pytest.approx(2 * MS), "work still to do does not count yet"
     assert queue.offer(20 * MS, 750) == pytest.approx(30.5 * MS)
     assert queue.busy_ns == pytest.approx(3.5 * MS)
-    # Stays of 1, 2, 3 and 0.5 ms.
+    # The packets stay 1, 2, 3 and 0.5 ms in the queue.
     assert queue.queue_ns == pytest.approx(6.5 * MS)
-    # Times are those of arrival, whenever the emulator gets round to them.
+    # Times count from the arrival, even if the emulator handles the packet later.
     queue = LinkQueue(LINK, seed=1)
     arrivals = [queue.offer(moment * MS, 1500) for moment in (0, 0.5, 2.25)]
     assert arrivals == [11 * MS, 12 * MS, pytest.approx(13.25 * MS)]
-    # An unlimited rate is a pure delay.
+    # An unlimited rate gives a pure delay.
     queue = LinkQueue(replace(LINK, rate_bps=None, limit_pkts=1), seed=1)
     assert [queue.offer(5 * MS, 1500) for _ in range(3)] == [15 * MS] * 3
 
@@ -37,7 +37,7 @@ def test_the_limit_counts_the_packet_in_service() -> None:
     queue = LinkQueue(LINK, seed=1)
     assert [queue.offer(0, 1500) is not None for _ in range(4)] == [True, True, True, False]
     assert queue.drops_queue == 1
-    # At 1 ms the first has departed: there is room for one more, and then there is none.
+    # At 1 ms the first packet has departed: the queue has room for only one more.
     assert [queue.offer(1 * MS, 1500) is not None for _ in range(2)] == [True, False]
     assert queue.max_queue_pkts == 3
     # A limit in bytes counts bytes.
@@ -52,7 +52,7 @@ def test_what_waits_when_a_link_goes_down_and_what_comes_until_it_is_back_is_los
     assert queue.queue_pkts(1002.2 * MS) == 1
     assert queue.offer(1004 * MS, 1500) is None
     assert queue.drops_down == 2
-    # It has sent until it went down, and begins afresh.
+    # The link has sent until the outage, and restarts with an empty queue.
     assert queue.busy_until(1004 * MS) == pytest.approx(2.5 * MS)
     assert queue.offer(1005 * MS, 1500) == 1016 * MS
     assert queue.queue_pkts(1005 * MS) == 1
@@ -65,12 +65,12 @@ def test_loss_is_drawn_for_each_packet_before_the_queue() -> None:
     # Binomial: mean 400, standard deviation sqrt(20000 * 0.02 * 0.98) = 19.8; five of them are 99.
     assert abs(sum(lost) - 400) < 99
     assert queue.drops_random == sum(lost)
-    # The same seed loses the same packets, another seed and another link others.
+    # The same seed loses the same packets; another seed or another link loses others.
     again = LinkQueue(link, seed=1)
     assert [again.offer(0, 1500) is None for _ in range(20_000)] == lost
     for other in (LinkQueue(link, seed=2), LinkQueue(replace(link, name="wire/reverse"), seed=1)):
         assert [other.offer(0, 1500) is None for _ in range(20_000)] != lost
-    # A lost packet takes no time of the link.
+    # A lost packet takes no transmission time.
     queue = LinkQueue(replace(LINK, loss=1.0), seed=1)
     assert (queue.offer(0, 1500), queue.queue_pkts(0), queue.busy_until(11 * MS)) == (None, 0, 0)
 
@@ -79,13 +79,13 @@ def test_red_marks_what_can_be_marked_and_drops_the_rest() -> None:
     red = RedPlan(min_pkts=1, max_pkts=2, max_p=1.0, gentle=False, marks=True)
     queue = LinkQueue(replace(LINK, limit_pkts=10, red=red), seed=1)
     told = [(queue.offer(0, 1500, ecn) is not None, queue.has_marked) for ecn in (2, 2, 2, 0)]
-    # The second finds one packet, of which none is marked yet; the third and fourth find two: all are.
+    # The second packet finds one packet in the queue, below the marking threshold; the third and fourth find two.
     assert told == [(True, False), (True, False), (True, True), (False, False)]
     assert (queue.marks, queue.drops_queue) == (1, 1)
 
 
 def test_lateness_is_told_by_its_percentiles() -> None:
-    # 1 to 101 microseconds: the median is the 51st, the 99th percentile the 100th of them, and the last is the worst.
+    # 1 to 101 microseconds: the median is the 51st, the 99th percentile the 100th, and the maximum the last.
     late = lateness_percentiles(array.array("q", [1000 * number for number in range(101, 0, -1)]))
     assert late == pytest.approx({"p50_s": 51e-6, "p99_s": 100e-6, "max_s": 101e-6})
     assert lateness_percentiles(array.array("q")) == {"p50_s": 0.0, "p99_s": 0.0, "max_s": 0.0}

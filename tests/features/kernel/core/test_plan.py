@@ -1,4 +1,4 @@
-"""What of a scenario the kernel can run, what it is mapped to, and what is refused by name."""
+"""The part of a scenario that the kernel can run, its mapping, and the refused parts by name."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
         (["mss=9500"], ("mss = 9500", "524 to 8948")),
         (["flows.other.count=64"], ("65 flows", "up to 64")),
         ([f"flows.bulk.paths={[['lte']] * 9}"], ("9 subflows",)),
-        # Every problem is told at once.
+        # All problems are reported at once.
         (["flows.bulk.controller=lia", "start_jitter=1s"], ("flows.bulk", "start_jitter")),
         (["links.access.rate=1Gbit/s", "links.core.rate=97Mbit/s"], ("101 Mbit/s together", "100 Mbit/s")),
     ],

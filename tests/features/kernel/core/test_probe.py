@@ -1,4 +1,4 @@
-"""What this machine cannot do is said in words that help."""
+"""Missing features of this machine are reported with advice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_each_missing_thing_has_its_reason(missing: str, words: tuple[str, ...])
 
 
 def test_an_able_machine_has_nothing_against_it() -> None:
-    # What a scenario does not need does not stop it.
+    # Features that a scenario does not need do not prevent its run.
     for missing in ({}, {"congestion control bbr": "No such file or directory"}):
         assert machine_from(ABLE | {"missing": missing}).reasons_against([plan_of()]) == []
 

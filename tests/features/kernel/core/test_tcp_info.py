@@ -1,4 +1,4 @@
-"""Reading the kernel's structs."""
+"""Parsing of the kernel's structs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from subflow_app.features.kernel.core.endpoint import parse_tcp_info
 
 
 def info_bytes(values: dict[int, tuple[str, int]], length: int = 248) -> bytes:
-    """A struct tcp_info with these (format, value) at these offsets, else zeros."""
+    """A struct tcp_info with these (format, value) pairs at these offsets, otherwise zeros."""
     data = bytearray(length)
     for offset, (kind, value) in values.items():
         struct.pack_into("=" + kind, data, offset, value)
@@ -17,7 +17,7 @@ def info_bytes(values: dict[int, tuple[str, int]], length: int = 248) -> bytes:
 
 
 def test_fields_are_where_the_header_has_them() -> None:
-    # Offsets counted off linux/tcp.h: 8 bytes of flags, 24 fields of 4 bytes, from 104 on fields of 8.
+    # Offsets from linux/tcp.h: 8 bytes of flags, 24 fields of 4 bytes, then fields of 8 from 104 on.
     info = parse_tcp_info(
         info_bytes(
             {

@@ -1,4 +1,4 @@
-"""A class of five: two are right, one guesses, one is stuck, one cheats; and a lab that is published for it."""
+"""A class of five: two are right, one guesses, one is stuck, one cheats; and a lab published for the class."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def store() -> Iterator[Store]:
 
 @pytest.fixture
 def published(tmp_path: Path, subflow: Subflow) -> Path:
-    """The small lab as it is handed out."""
+    """The published version of the small lab."""
     small_lab(tmp_path, CLASS_LAB)
     answer = subflow("labs", "publish", tmp_path / "01-small.md", "--key", KEY, "--out", tmp_path / "students")
     assert (answer.code, answer.out) == (0, f"wrote {tmp_path / 'students' / '01-small.md'}\n")
@@ -45,7 +45,9 @@ def published(tmp_path: Path, subflow: Subflow) -> Path:
 
 
 def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Store, LabRunner]:
-    """What a student does: as the solution says, up to a step; or with wrong answers first, one after the other."""
+    """The work of a student: the steps of the solution up to `until`, optionally after wrong answers one after the
+    other.
+    """
     lab = small_lab(scratch, CLASS_LAB)
     runner = LabRunner(lab, store, scratch / "scratch")
     for step in lab.steps:
@@ -63,7 +65,7 @@ def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) 
 def _hand_in(
     folder: Path, name: str, work: tuple[Store, LabRunner], published: Path, begun: str, seconds: int
 ) -> dict[str, Any]:
-    """Writes a result as the published lab does, with so many seconds between all that the student did."""
+    """Writes a result like the published lab, with the given number of seconds between all actions of the student."""
     store, runner = work
     progress = _timed(runner.session.progress, datetime.fromisoformat(begun), timedelta(seconds=seconds))
     evidence = runner.session.reader(store).read("", progress.step_runs())
@@ -73,7 +75,7 @@ def _hand_in(
 
 
 def _timed(progress: Progress, at: datetime, pause: timedelta) -> Progress:
-    """The same at another time. The runs themselves were made just now: the lab was begun long after them."""
+    """The same progress at another time. The runs themselves are recent: the lab began long before them."""
     begun = at.isoformat(timespec="seconds")
 
     def later() -> str:
@@ -105,7 +107,7 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
         begun = f"2126-01-05T10:0{number}:00+00:00"
         work = _work(stores[number], scratch[number], **way)
         handed_in[name] = _hand_in(folder, name, work, published, begun, seconds)
-    # Eve takes Bob's file, puts her name in, and signs it anew without the course key.
+    # Eve puts her name into Bob's file and signs it anew without the course key.
     eve = {**handed_in["Bob"], "student": "Eve"}
     sign_anew(eve)
     (folder / "eve.json").write_text(json.dumps(eve))
@@ -147,7 +149,7 @@ def test_a_published_lab_judges_answers_untold(subflow: Subflow, published: Path
     checked = subflow("labs", "check", published, "--run")
     assert checked.code == 0
     assert "it was published, without its solution" in checked.err
-    assert "83" not in (checked.out + checked.err).replace(str(published.parent), "")  # a folder may be called so
+    assert "83" not in (checked.out + checked.err).replace(str(published.parent), "")  # a folder may have this name
 
     lab = load_lab(published)
     session = LabSession.begin(lab, store, "", None)
@@ -158,7 +160,7 @@ def test_a_published_lab_judges_answers_untold(subflow: Subflow, published: Path
         given = session.judge_answer(session.reader(store), "", step, who, said)
         told.append((given.is_right, given.right, who.told_to(said, is_right=given.is_right)))
     assert told == [(False, "", "It has sent them already."), (True, "", "")]
-    # It is not published again.
+    # A published lab cannot be published again.
     answer = subflow("labs", "publish", published, "--key", KEY, "--out", tmp_path / "twice")
     assert (answer.code, "has been published: its answers are sealed" in answer.err) == (2, True)
     published.write_text(text.replace('salt = "', 'salt = 3 # "'))
@@ -182,7 +184,7 @@ def test_what_cannot_be_done_is_told(subflow: Subflow, tmp_path: Path) -> None:
     keys = [subflow("labs", "key").out.strip() for _ in range(2)]
     assert ([len(key) for key in keys], len({*keys})) == ([48, 48], 2), "each course key is another one"
     lab = small_lab(tmp_path).path
-    # An order of a solution is told without what is right.
+    # The output names the failing order of a solution without the right answer.
     told = subflow("labs", "check", lab, "--run").err
     assert ("pipe: answer bdp\n" in told, "shorter: predict\n" in told) == (True, True)
     for name in ("empty", "notes"):

@@ -1,4 +1,4 @@
-"""``subflow labs``: lists, checks, and results that hold what they promise, or say that they do not."""
+"""The command ``subflow labs``: lists, checks, and results that are confirmed or rejected."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lab_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def done(lab_file: Path, tmp_path: Path) -> Path:
-    """The small lab, done; returns its file."""
+    """The completed small lab; returns its result file."""
     with open_store(tmp_path / "runs.db") as store:
         progress = LabRunner(small_lab(tmp_path), store, tmp_path / "scratch").run().progress
     ProgressFolder(labs_directory()).write(replace(progress, database=str(tmp_path / "runs.db")))
@@ -86,7 +86,7 @@ Forge = Callable[[dict[str, Any]], object]
 
 
 def _forged(path: Path, forge: Forge) -> Path:
-    """Changed, and signed anew."""
+    """Changes the file and signs it anew."""
     document = json.loads(path.read_text())
     forge(document)
     sign_anew(document)
@@ -141,7 +141,7 @@ def test_forgeries_confirm_nothing(
     assert answer.code == code
     assert told in answer.err
     assert ("CONFIRMED: Ada", "CONTRADICTED: Ada", "", "NOT CONFIRMED: Ada")[code] in answer.out
-    # Nothing of it is told without simulating the runs again, but for what the steps themselves contradict.
+    # Only contradictions within the steps appear without a new simulation of the runs.
     assert subflow("labs", "verify", path, "--no-rerun").code == (1 if forgery == "more steps" else 3)
 
 
@@ -160,7 +160,7 @@ def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Pat
         steps[1]["answers"]["who"][0]["value"] = "The sender"
         del steps[1]["answers"]["bdp"]
         steps[2]["prediction"]["came"] = "It stays"
-        # A step that is recorded as passed, without its run.
+        # A step that is recorded as passed without its run.
         document["runs"].pop()
         steps[3]["last_run"] = 2
 
@@ -169,7 +169,7 @@ def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Pat
     assert 'step pipe: the answer "The sender" to who is recorded as right, but is not' in told
     assert "step pipe: the question bdp was not answered" in told
     assert 'step shorter: the file reports the outcome "It stays", but by its runs it is "It falls"' in told
-    # The run of another scenario in place of the one that was asked for: it is real, and not what the step is about.
+    # A run of another scenario replaces the required one: it is genuine, but does not fit the step.
     told = verdict(lambda document: document["runs"].__setitem__(1, document["runs"][0] | {"number": 2}))
     assert "step shorter: its check does not hold over the runs of the file: this does not hold: 84 == 17" in told
     assert "step run" not in told
@@ -225,7 +225,7 @@ def test_lab_1_can_be_done_in_the_terminal(subflow: Subflow, tmp_path: Path, mon
             }[order.verb]
             answer = subflow(*words)
             assert answer.code == 0, (step.id, answer.err)
-        # The answer to the last question may have passed the step: then this one looks at the step behind it.
+        # The answer to the last question may have passed the step: then `next` shows the following step.
         state = subflow("labs", "next", "1", "--json").document
         assert state["passed"] == lab.steps.index(step) + 1, (step.id, state["missing"])
     assert "The lab is done." in subflow("labs", "next", "1").out
@@ -240,7 +240,7 @@ _TREE: Any = typer.main.get_command(app)
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_each_step_says_how_it_is_done_in_the_terminal(language: str) -> None:
-    """By commands below its text, for all that is done in it; these and those of its hints are commands of today."""
+    """Commands below the text of a step cover all its tasks; these commands and those of its hints exist."""
     silent, unknown, count = [], [], 0
     for lab in (load_lab(name, language=language) for name in lab_names()):
         for step in lab.steps:
@@ -287,7 +287,7 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
     assert subflow("labs", "answer", begun, "bdp", "41.7").out.startswith("Not right. That is the way there")
     assert subflow("labs", "answer", begun, "bdp", "83").out.startswith("Right. 10 Mbit/s times 100 ms")
     shown = subflow("labs", "show", begun).out
-    number = "1" if "1. The queue" in shown else "2"  # as this student has them
+    number = "1" if "1. The queue" in shown else "2"  # in the order shown to this student
     told = subflow("labs", "answer", begun, "who", number).out
     assert told.startswith("Right.\nDone: The pipe\n")
     assert "3. A shorter queue (you are here)" in told

@@ -1,4 +1,4 @@
-"""The example of the authoring guide is a lab that can be done, and translated labs differ in their texts only."""
+"""The example of the authoring guide is a valid lab, and translated labs differ only in their texts."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_a_german_lab_is_the_english_one_in_other_words(name: str) -> None:
     for ours, theirs in zip(german.steps, english.steps, strict=True):
         assert ours.title != theirs.title or ours.text != theirs.text, f"{theirs.id} is not translated"
         for order, original in zip(ours.do, theirs.do, strict=True):
-            # Options are texts; everything else that is done is the same.
+            # Options are texts; all other orders are the same.
             assert order == original or (order.split()[0] in ("predict", "answer") and _chosen(ours, order))
     folder = resource_path("labs")
     german_text = (folder / "de" / f"{name}.md").read_text(encoding="utf-8")
     english_text = (folder / f"{name}.md").read_text(encoding="utf-8")
-    # German writes a decimal comma. A figure that was measured anew must not stay old in one of the languages.
+    # German uses a decimal comma. A figure that was measured anew must change in both languages.
     assert _numbers(re.sub(r"(?<=\d),(?=\d)", ".", german_text)) == _numbers(english_text)
 
 
@@ -83,7 +83,7 @@ def _without_texts(lab: Lab) -> object:
 
 
 def _chosen(step: Step, order: str) -> bool:
-    """Whether an order chooses one of the options of its step."""
+    """True if an order chooses one of the options of its step."""
     verb, _, said = order.partition(" ")
     if verb == "predict":
         return step.prediction is not None and said in step.prediction.options

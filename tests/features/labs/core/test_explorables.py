@@ -1,4 +1,4 @@
-"""Explorables: what formulas may be, and that the simulator does what they say."""
+"""Explorables: the allowed formulas, and the agreement of the simulator with them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_each_can_be_moved_from_end_to_end(name: str) -> None:
         assert each.rounded(each.value) == each.value
     x, y = explorable.curve(explorable.defaults())
     assert len(x) == len(y)
-    assert max(y) > 1.05 * min(y)  # a curve that says something
+    assert max(y) > 1.05 * min(y)  # the curve is not flat
     assert explorable.document("de")["title"] != explorable.document("en")["title"]
 
 
@@ -94,7 +94,7 @@ def test_the_upright_axis_stays_and_runs_count_where_their_other_numbers_are_tho
     ("buffer", "rate", "delay"), [(8, 10, 50), (17, 10, 50), (42, 10, 50), (84, 10, 50), (30, 20, 20), (20, 5, 100)]
 )
 def test_the_simulator_uses_the_link_as_the_formula_says(buffer: int, rate: int, delay: int) -> None:
-    """To 2 % of the link: whole packets, and a halving that takes a round trip."""
+    """Within 2 % of the link, because packets are whole and a halving takes a round trip."""
     keys = f"queue={buffer}pkt", f"rate={rate}Mbit/s", f"delay={delay}ms"
     found = summary("reno-sawtooth", "duration=80s", *(f"links.bottleneck.{key}" for key in keys))
     said = result("utilisation", buffer=buffer, rate=rate * 1e6, RTT=2 * delay / 1e3)
@@ -103,7 +103,7 @@ def test_the_simulator_uses_the_link_as_the_formula_says(buffer: int, rate: int,
 
 @for_each(("loss", "delay"), [(0.25, 50), (0.5, 50), (1, 50), (1, 100)])
 def test_the_simulator_keeps_the_square_root_law(loss: float, delay: int) -> None:
-    """To 10 %, up to one packet in a hundred; where more is lost, timeouts take the rest: at 4 % it has 0.8 of it."""
+    """Within 10 % for losses up to 1 %; beyond that, timeouts reduce the goodput: at 4 % to 0.8 of the formula."""
     found = summary("reno-bernoulli", "duration=400s", f"links.link.loss={loss}%", f"links.link.delay={delay}ms")
     said = result("square-root-law", loss=loss / 100, RTT=2 * delay / 1e3)
     assert found["flows"][0]["goodput_bps"] == pytest.approx(said, rel=0.1)
@@ -111,13 +111,13 @@ def test_the_simulator_keeps_the_square_root_law(loss: float, delay: int) -> Non
 
 @for_each("window", [20, 40, 80, 120])
 def test_the_simulator_carries_what_a_window_carries(window: int) -> None:
-    """To 2 %: the receiver holds the window at so many packets, of which the link carries 1500 bytes each."""
+    """Within 2 %: the receiver limits the window to this number of packets, which take 1500 bytes each on the link."""
     found = summary("reno-sawtooth", "duration=40s", f"flows.reno.recv_buffer={window * 1448}B")
     assert utilisation(found) * 10e6 == pytest.approx(result("bandwidth-delay-product", window=window), rel=0.02)
 
 
 def test_the_simulator_has_the_alpha_of_the_formula() -> None:
-    """To 1 %: from windows and round trips at an instant, and at the last step of growth before it."""
+    """Within 1 %: alpha from windows and RTTs at an instant, and at the last growth decision before it."""
     scenario = load_scenario(find_scenario("lab-two-paths"), overrides=['flows.download.paths=[["wifi"],["lte"]]'])
     simulation = Simulation(scenario, decisions=DecisionLimits(1 << 18))
     for time_s in (10, 20, 30):

@@ -1,4 +1,4 @@
-"""Labs are read whole, or all that is wrong with them is told with its place."""
+"""Labs are read completely, or all errors in them are reported with their place."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
         ("+++\nOne flow", "One flow", ("the front matter has no end",)),
         ("format = 1", "format = 2", (".md:2: format = 2",)),
         ("goals = [", "goals = ", ("not valid TOML",)),
-        # All problems are told at once.
+        # All problems are reported at once.
         ('minutes = 5\ngoals = ["', 'minutes = 0\ngoals = 5 # ["', (".md:5: minutes", ".md:6: goals")),
     ],
 )
@@ -103,7 +103,7 @@ def test_shipped_labs_can_be_done_from_first_to_last_step(name: str) -> None:
     outcome = run_lab(lab)
     assert outcome.problems == []
     assert outcome.progress.finished_at
-    # What the solutions expect comes true, but for what a few seconds of training are worth.
+    # The predictions of the solutions come true, except after a training of only a few seconds.
     predictions = {step: made.prediction for step, made in outcome.progress.steps.items() if made.prediction}
     wrong = {step for step, prediction in predictions.items() if prediction.is_right is False}
     assert wrong <= ({"own"} if "train" in lab.needs else set())
@@ -114,11 +114,11 @@ LANGUAGES = ("en", "de")
 
 @for_each("language", LANGUAGES)
 def test_no_answer_can_be_guessed_from_the_length_of_its_options(language: str) -> None:
-    """Who always takes the longest, the shortest or the middle one is right about as often as who takes any."""
+    """Always choosing the longest, the shortest or the middle option is right about as often as a random choice."""
     steps = [step for name in lab_names() for step in load_lab(name, language=language).steps]
     asked = [question for step in steps for question in step.questions if question.options]
     chance = sum(1 / len(question.options) for question in asked) / len(asked)
-    for place in (0, 1, -1):  # of the options by their lengths
+    for place in (0, 1, -1):  # place among the options sorted by length
         right = 0.0
         for question in asked:
             length = sorted(map(len, question.options))[place]
@@ -141,7 +141,7 @@ def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) 
 @for_each("language", LANGUAGES)
 @for_each("name", lab_names())
 def test_predictions_that_do_not_come_true_are_answered(name: str, language: str) -> None:
-    """What a wrong one says about the idea behind it; the one of the solution is not a mistake."""
+    """A wrong prediction gets an answer about the idea behind it; the prediction of the solution is not a mistake."""
     for step in load_lab(name, language=language).steps:
         if (prediction := step.prediction) is None:
             continue
@@ -190,9 +190,10 @@ _MEASURED = re.compile(
 
 @for_each("name", lab_names())
 def test_each_number_of_an_explanation_is_given_computed_or_a_fact(name: str) -> None:
-    """Or it stands in an equation; facts are computed by `labs check --run`.
+    """Or a part of an equation; `labs check --run` computes the facts.
 
-    Small whole numbers may count things in explanations; those with a unit may not, nor in the feedback on mistakes.
+    Small whole numbers may count things in explanations; numbers with units need a source, also in feedback on
+    mistakes.
     """
     lab = load_lab(name, language="en")
     known = _numbers(lab.introduction, lab.scenario_text())
@@ -226,7 +227,7 @@ _WORTH = {
 
 
 def _worked_out(text: str) -> float | None:
-    """Value of a sum as labs write it, SI; None if it is not one that stands by itself."""
+    """Value of a sum in the notation of labs, in SI units; None unless the sum is complete."""
     code = re.sub(r"(?<=\d)[  ](?=\d{3}(?!\d))", "", text).replace("²", "**2").replace("^", "**").replace("x", "*")
     code = re.sub(r"(?<=\d),(?=\d)", ".", code.replace("ma*", "max"))
     code = re.sub(r"(\d+(?:\.\d+)?) (%|[kMG]?bit(?:/s)?|ms|s)(?![\w/])", lambda m: f"({m[1]}*{_WORTH[m[2]]!r})", code)
@@ -241,7 +242,7 @@ def _worked_out(text: str) -> float | None:
 
 @for_each("language", LANGUAGES)
 def test_the_sums_that_labs_write_come_out(language: str) -> None:
-    """To the last digit that is written."""
+    """The sums are correct to the last printed digit."""
     wrong, right = [], 0
     for name in lab_names():
         for step in load_lab(name, language=language).steps:
@@ -251,7 +252,7 @@ def test_the_sums_that_labs_write_come_out(language: str) -> None:
                     continue
                 written, power = match[2].replace(",", ".").replace(" ", ""), float(f"1{match[3] or ''}")
                 leeway = 0.5001 * 10.0 ** -len(written.partition(".")[2])
-                # Numbers without units are in that of the result.
+                # Numbers without units have the unit of the result.
                 values = [found / power / worth for worth in (_WORTH.get(match[4] or "", 1.0), 1.0)]
                 is_right = any(abs(value - float(written)) <= leeway for value in values)
                 right += is_right
@@ -262,10 +263,10 @@ def test_the_sums_that_labs_write_come_out(language: str) -> None:
 
 
 def _minutes(lab: Lab) -> float:
-    """What a lab takes whoever reads a second language: reading, thinking about what is asked, doing, and looking.
+    """Duration of a lab for readers of a second language: reading, thinking, doing and watching.
 
-    A hundred words a minute, a minute and a half for each prediction and each question, one for each thing that is set
-    or run or explored, and fifteen for a script that is written.
+    A hundred words take a minute, each prediction and each question a minute and a half, each setting, run or
+    exploration a minute, and writing a script fifteen.
     """
     words, minutes = len(lab.introduction.split()), 0.0
     for step in lab.steps:

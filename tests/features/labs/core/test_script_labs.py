@@ -1,4 +1,4 @@
-"""Labs in which a controller is written: a reference solution passes, what the student begins with does not."""
+"""Labs on writing a controller: a reference solution passes, and the initial text of the student fails."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def test_a_script_of_a_lab_is_in_the_scenario_that_the_student_begins_with(tmp_p
     lab = small_lab(tmp_path, text)
     assert "def on_loss(w, loss):" in lab.scenario_text()
     assert 'controller = "mine"' in lab.scenario_text()
-    # The text of one that ships will do as well.
+    # The text of a shipped controller is accepted too.
     assert "RFC 6356" in small_lab(tmp_path, _with_script().replace("mine.py", "lia")).scenario_text()
-    # A solution is missed only where the lab is carried out.
+    # A missing solution is an error only when the lab is carried out.
     lab = small_lab(tmp_path, _with_script().replace('do = ["run"]', 'do = ["script mine solution.py", "run"]', 1))
     (problem,) = run_lab(lab).problems
     assert '"solution.py" cannot be read' in problem

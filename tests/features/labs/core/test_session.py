@@ -1,4 +1,4 @@
-"""A way through a lab: what was done counts, what was clicked does not, and nothing of it is lost."""
+"""The progress through a lab: actions count, clicks do not, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
         assert runner.carry_out(step) == ""
     step = session.lab.steps[2]
     text = session.lab.scenario_text().replace('queue = "84pkt"', 'queue = "17pkt"')
-    # What was run in the steps before is not taken for a run that came too early.
+    # Runs of earlier steps do not count as runs before the prediction.
     assert missing_text(step, _judge(session, store, text)) == "First enter your prediction below the text, then run."
     last = _run(store, text)
     judged = _judge(session, store, text)
@@ -138,11 +138,11 @@ def test_progress_outlives_the_program(lab: Lab, store: Store, tmp_path: Path) -
     assert kept.progress.document == "two"
     again = LabSession(lab, kept.progress, folder)
     assert again.active == lab.steps[1]
-    # Beginning anew keeps the old progress aside.
+    # Starting again keeps the old progress under another name.
     folder.forget(lab.name)
     assert folder.read(lab.name).progress is None
     assert json.loads((folder.folder / "01-small.old-1.json").read_text())["document"] == "two"
-    # Everything of a whole lab is read back.
+    # The progress of a whole lab is read back completely.
     done = run_lab(lab).progress
     folder.write(done)
     assert folder.read(lab.name).progress == done

@@ -1,4 +1,6 @@
-"""Formulas of labs: typeset in the text of a step, or with numbers that are dragged, typed and moved with keys."""
+"""Formulas of labs: typeset in the text of a step, or interactive with numbers that are dragged, typed and moved by
+keys.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from subflow_app.toolkit.widgets.formula_view import FormulaView
 
 @pytest.fixture
 def view(qtbot: QtBot) -> ExplorableView:
-    """The use of a link by its buffer."""
+    """A view of the link utilisation as a function of the buffer."""
     made = ExplorableView(load_explorable("utilisation"))
     qtbot.addWidget(made)
     made.resize(420, 600)
@@ -80,7 +82,7 @@ def test_a_number_that_stands_twice_is_one(qtbot: QtBot) -> None:
 
 def test_runs_with_the_same_other_numbers_are_shown(view: ExplorableView) -> None:
     view.show_points([Point({"buffer": 17, "rate": 2e7}, 0.8), Point({"buffer": 42, "rate": 1e7}, 0.96)])
-    # It begins with the numbers of the last run.
+    # The view begins with the numbers of the last run.
     assert number(view, "buffer").text() == "42 pkt"
     assert view.plot.measured.getData()[0].tolist() == [42]
     assert view.legend.isVisibleTo(view)
@@ -88,7 +90,7 @@ def test_runs_with_the_same_other_numbers_are_shown(view: ExplorableView) -> Non
     assert view.plot.measured.getData()[0].tolist() == [17]
     number(view, "rate").setValue(50)
     assert len(view.plot.measured.getData()[0]) == 0
-    # What the student has set stays.
+    # Numbers set by the student stay.
     view.show_points([Point({"buffer": 84, "rate": 1e7}, 1.0)])
     assert number(view, "rate").text() == "50 Mbit/s"
 
@@ -104,14 +106,14 @@ def test_formulas_stand_between_the_paragraphs(qtbot: QtBot) -> None:
     formula = child(shown, FormulaView)
     tops = [part.mapTo(shown, part.rect().topLeft()).y() for part in (before, formula, after)]
     assert tops == sorted(set(tops))
-    # A fraction takes the room of two lines.
+    # A fraction takes the height of two lines.
     assert formula.height() > 1.5 * formula.fontMetrics().height()
     assert formula.accessibleName() == "BDP = rate × RTT / (size of a packet)"
     assert shown.text() == text
     with qtbot.waitSignal(shown.link_clicked) as clicked:
         after.linkActivated.emit("panel:plots")
     assert clicked.args == ["panel:plots"]
-    # Another text leaves nothing of this one.
+    # Another text removes everything of this text.
     shown.show_text("Words alone.")
     qtbot.waitUntil(lambda: [label.text() for label in shown.findChildren(QLabel)] == ["Words alone."])
     assert shown.findChild(FormulaView) is None

@@ -1,4 +1,4 @@
-"""A lab: explained, pointed at, predicted, run, checked, answered, handed in."""
+"""A lab in the window: explanations, spotlights, predictions, runs, checks, answers, and the result."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ LAB = "01-small"
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Labs, and the features whose runs they look at."""
+    """A desk with labs and the features that show their runs."""
     return make_desk(QueueSession, TrainingSession, SweepFeature, LabFeature)
 
 
 @pytest.fixture
 def labs(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Teacher:
-    """The teacher, with the small lab alone in its list."""
+    """The teacher with only the small lab in its list."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     lab = small_lab(tmp_path)
     monkeypatch.setattr(lab_file, "shipped_labs", lambda: [lab])
@@ -63,7 +63,7 @@ def labs(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Teacher
 
 @pytest.fixture
 def page(labs: Teacher, qtbot: QtBot) -> StepPage:
-    """The first step of the lab, which was just begun."""
+    """The first step of the lab just begun."""
     labs.panel.list.begin.click()
     qtbot.waitUntil(lambda: labs.begun is not None)
     return labs.panel.step
@@ -84,7 +84,7 @@ def _say(page: StepPage, number: int, said: str) -> None:
 
 
 def _is_at_the_prediction(page: StepPage, spotlight: Spotlight) -> bool:
-    """Whether the prediction's form, scrolled to, is pointed at where it is now: text above it may still grow."""
+    """True if the spotlight covers the form of the prediction after scrolling: text above it may still grow."""
     page.show_prediction_form()
     corner = present(page.prediction).mapTo(page.window(), QPoint(5, 5))
     return any(place.contains(corner) for place in spotlight.places)
@@ -94,7 +94,7 @@ def test_a_lab_is_done(
     labs: Teacher, page: StepPage, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
     desk.set_plot_shown("cwnd", False)
-    # The first step: text, what it points at, a hint, and what is missing.
+    # The first step: its text, its spotlight, a hint, and the missing action.
     assert "One flow, one bottleneck." in page.text.text()
     qtbot.waitUntil(lambda: "no run has finished yet" in page.verdict.text())
     assert not desk.bar["study.lab_next"].isEnabled()
@@ -106,11 +106,11 @@ def test_a_lab_is_done(
     desk.bar.trigger("study.lab_next")
     assert page.place.text() == "Step 2 of 5"
 
-    # Questions: what is often taken for right has its own answer, and wrong twice shows what is right.
+    # Questions: a common mistake has its own answer, and a second wrong answer shows the right one.
     _say(page, 0, "41.7")
     qtbot.waitUntil(lambda: "Not right. That is the way there" in page.questions[0].outcome.text())
     qtbot.waitUntil(lambda: place_of_widget(desk, page.questions[0].outcome) is not None)
-    _say(page, 0, "41.7")  # the same again costs nothing
+    _say(page, 0, "41.7")  # repeating the same answer costs nothing
     qtbot.wait(50)
     _say(page, 0, "9")
     qtbot.waitUntil(lambda: "The right answer is 83.33 pkt. Enter it" in page.questions[0].outcome.text())
@@ -120,7 +120,7 @@ def test_a_lab_is_done(
     qtbot.waitUntil(lambda: _passed(labs) == 2)
     page.next.click()
 
-    # A prediction comes first, is pointed at, and only later runs count.
+    # A prediction comes first and gets the spotlight, and only later runs count.
     predicted = present(page.prediction)
     spotlight = labs.spotlight
     assert spotlight.targets == (PREDICTION,)
@@ -137,13 +137,13 @@ def test_a_lab_is_done(
     desk.run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
     assert "It falls. The pipe is not full after each halving. The link" in present(page.prediction).outcome.text()
-    # The formula beside it has the numbers of that run, and both runs in its plot.
+    # The formula beside it has the numbers of that run, and its plot has both runs.
     explorable = present(page.explorable)
     qtbot.waitUntil(lambda: explorable.plot.measured.getData()[0].tolist() == [84, 17])
     assert explorable.fields["buffer"][0].text() == "17 pkt"
     page.next.click()
 
-    # A sketch, over which the run's curve is laid.
+    # A sketch; the curve of the run is drawn over it.
     sketch = present(page.prediction)
     canvas = present(sketch.canvas)
     QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(60, 150))
@@ -158,7 +158,7 @@ def test_a_lab_is_done(
     assert "On average, your curve is" in sketch.outcome.text()
     page.next.click()
 
-    # A step that is there to be read, and the result.
+    # A step with text only, and the result.
     page.next.click()
     assert present(labs.begun).is_finished
     assert "The lab is done." in page.verdict.text()
@@ -169,7 +169,7 @@ def test_a_lab_is_done(
     document = json.loads((tmp_path / "ada.json").read_text())
     assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
 
-    # It was the only lab. What it switched on goes with it, and its scenario is kept without a question.
+    # It was the only lab. Its plots are hidden again, and its scenario is kept without a question.
     assert "cwnd" in [spec.id for spec in desk.plots.wanted]
     assert (page.next.text(), page.next.isEnabled()) == ("All labs", True)
     page.next.click()
@@ -216,7 +216,7 @@ def test_a_lab_goes_on_where_it_was_left(labs: Teacher, page: StepPage, desk: De
     labs.begun = None
     labs.panel.list.begin.click()
     assert "seed = 9" in desk.documents.doc.text
-    qtbot.waitUntil(lambda: len(desk.shown.ids) == 1)  # its runs are there again
+    qtbot.waitUntil(lambda: len(desk.shown.ids) == 1)  # its runs are shown again
     assert labs.panel.currentWidget() is page
     desk.documents.open_text(TWO_PATHS, "two-paths")
     assert page.reopen.isVisible()
@@ -237,7 +237,7 @@ def test_a_finished_lab_is_shown_and_begun_anew(labs: Teacher, desk: Desk, qtbot
     assert _passed(labs) == 0
     assert desk.plots.runs == (), "other runs leave when a lab begins"
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
-    # Damaged progress is told, and the lab begins anew as well.
+    # Damaged progress is reported, and the lab begins anew as well.
     labs.to_list()
     labs.begun = None
     (labs_directory() / f"{LAB}.json").write_text("{")
@@ -259,7 +259,7 @@ def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
     assert f"another text than that of {handed_out}" in labs.panel.list.other_text.text()
     assert labs.panel.list.other_text.isVisible()
     assert not labs.panel.list.begin.isVisible()
-    labs.begin(LAB)  # as a double click does
+    labs.begin(LAB)  # same as a double click
     assert labs.begun is first
     assert labs.panel.currentWidget() is labs.panel.list
     labs.panel.list.anew.click()
@@ -283,7 +283,7 @@ def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
     canvas.set_closed()
     QTest.keyClick(canvas, Qt.Key.Key_Up)
     assert canvas.points() == ()
-    # Long options are broken into lines, and not cut.
+    # Long options are wrapped, not cut.
     short, long = OptionButton("Yes"), OptionButton("A queue that is nearly full loses nothing " * 3)
     for button in (short, long):
         qtbot.addWidget(button)
@@ -292,7 +292,7 @@ def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
 
 
 def test_all_of_the_scenario_that_the_shipped_labs_speak_of_is_there() -> None:
-    """In the one that the step begins with, or in the one that it ends with."""
+    """The scenario before the step or the scenario after it contains each part."""
     missing = []
     for lab in lab_file.shipped_labs():
         doc = ScenarioDoc(lab.scenario_text())
@@ -313,7 +313,7 @@ def _has(doc: ScenarioDoc, target: Target) -> bool:
 
 
 def _documents(doc: ScenarioDoc, step: Step) -> list[str]:
-    """The scenario before a step and after it, as far as its solution changes it without runs."""
+    """The scenario before a step and after it, with the changes of its solution that need no runs."""
     before = doc.text
     for text in step.do:
         order = parse_order(text)
@@ -350,10 +350,10 @@ def test_a_handed_out_lab_opens(
     page.begin.click()
     qtbot.waitUntil(lambda: labs.begun is not None)
     assert present(labs.begun).lab.path == handed_out
-    # Nothing says what a sweep is to vary: no controllers are ticked.
+    # The lab does not specify the values of a sweep: no controllers are checked.
     assert desk.features[SweepFeature].suggests() == SweepSuggestion("1..3", compares_controllers=False)
 
-    # At the next start it is listed again, and the one that was begun is selected; a damaged file is told.
+    # At the next start it is listed again, and the lab in progress is selected; a damaged file is reported.
     labs.to_list()
     labs._read_labs()
     assert page.model.rows[1].lab.path == handed_out
@@ -362,7 +362,7 @@ def test_a_handed_out_lab_opens(
     labs._read_labs()
     assert [each.lab.title for each in page.model.rows] == ["A small lab"]
     assert "handed-out.md" in page.notice.text()
-    # One whose stick is not there is not.
+    # A lab on a removed drive is not reported.
     handed_out.unlink()
     labs._read_labs()
     assert not page.notice.text()
@@ -376,7 +376,7 @@ def test_a_lab_becomes_a_web_page(
     with qtbot.waitSignal(desk.exports.written):
         page.page.click()
     assert "A small lab" in (tmp_path / "lab.html").read_text(encoding="utf-8")
-    # In the command's own words, before a place is asked for.
+    # With the message of the command, before the dialog for a file.
     training = lab_file.load_lab("13")
     labs._labs[training.name] = training
     labs._list_labs()
@@ -411,7 +411,7 @@ def test_a_class_is_graded(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, t
     dialogs.answer("save_path", tmp_path / "class.csv")
     dialog.csv.click()
     assert (tmp_path / "class.csv").read_text().splitlines()[1].startswith("Ada,01-small,confirmed,5,5,100.0,2,")
-    # It is told where the window tells of everything that it writes.
+    # The status bar reports the file like all written files.
     told = f"Written: {tmp_path / 'class.csv'}"
     qtbot.waitUntil(lambda: any(told == label.text() for label in desk.findChildren(QLabel)))
     dialogs.answer("folder", tmp_path / "none")

@@ -1,4 +1,4 @@
-"""``subflow library``: made, listed, checked, copied; and the one that ships with the program."""
+"""The command ``subflow library``: libraries are made, listed, checked and copied, including the shipped library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_app.features.library.core.checking import check, sample
 from subflow_app.features.library.core.contents import entries_of
 from subflow_app.features.library.core.shipped import open_library, shipped_library, shipped_thumbnail
 
-# Simulated again in a test: short runs, a fraction of a second each.
+# Short enough to simulate again in a test: a fraction of a second each.
 SHORT_PACKETS = 40_000
 
 
@@ -60,11 +60,11 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
         pytest.skip("the library has not been made: subflow library build")
     assert path.stat().st_size < MOST_BYTES
     with present(open_library()) as store:
-        # In English, whatever the language here.
+        # In English, regardless of the language of this system.
         labs = [load_lab(name, language="en") for name in lab_names()]
         found = list(entries_of(store, map(load_recipe, recipe_names()), labs))
         assert [entry.name for entry in found if not entry.records] == []
-        # Their figures are seen at once.
+        # Their figures appear at once.
         pictures = {name for name in recipe_names() if (shipped_thumbnail(name) or b"")[:4] == b"\x89PNG"}
         assert pictures == set(recipe_names())
         assert contents.arena_entry(store).is_complete

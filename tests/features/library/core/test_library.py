@@ -1,4 +1,4 @@
-"""A small library of one experiment and one lab: made, opened where nothing can be written, and drawn from."""
+"""A small library of one experiment and one lab: made, opened in a read-only folder, and copied from."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Lab]:
 
 @pytest.fixture(scope="module")
 def file(parts: tuple[Recipe, Lab], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library, in a folder and a file that cannot be written."""
+    """The library as a read-only file in a read-only folder."""
     folder = tmp_path_factory.mktemp("shipped")
     path = folder / "experiments.db"
     build = LibraryBuild(path, recipes=parts[:1], labs=parts[1:])
@@ -76,7 +76,7 @@ def test_it_has_what_figures_need_and_no_machine(library: Store, file: Path, par
     assert (reference.name, reference.is_complete) == (lab.name, True)
     assert {row.name.partition(":")[0] for row in library.runs(tag="lab 1")} == {"Lab 1"}
     assert sum(versions(library).values()) == len(library.runs())
-    # The goodput that is drawn over time, and no other time series.
+    # The time series of the drawn goodput, and no other.
     kept = {series.name for number in experiment.records.runs for series in library.series(number)}
     assert kept == {"goodput_bps"}
     assert all(library.series(number) for number in reference.records.runs)
@@ -84,8 +84,8 @@ def test_it_has_what_figures_need_and_no_machine(library: Store, file: Path, par
     content = file.read_bytes()
     assert this_process().boot.encode() not in content
     assert str(file.parent).encode() not in content
-    assert content[18:20] == b"\x01\x01"  # no write-ahead log: nothing is made beside it
-    # Beside it are the small pictures of its figures alone.
+    assert content[18:20] == b"\x01\x01"  # no write-ahead log: no file is made beside it
+    # The only other files are the thumbnails of its figures.
     assert sorted(path.name for path in file.parent.iterdir()) == ["experiments.db", "gallery"]
     (picture,) = (file.parent / "gallery").iterdir()
     assert picture.read_bytes()[:4] == b"\x89PNG"
@@ -114,12 +114,12 @@ def test_copied_results_are_like_own_and_twice_is_once(library: Store, own: Stor
     assert own.values("flows.download.goodput_bps").keys() == {row.id for row in own.runs()}
     runs = copying.copy_lab(library, lab, own).runs
     assert set(of_lab(own, lab).runs) == set(runs.values())
-    # This simulator made them, so an experiment that goes on makes nothing again.
+    # This simulator made the runs, so that continuing the experiment makes no new ones.
     before = len(own.runs())
     outcome = Reproduction(recipe, own, is_quick=True).run()
     assert outcome.progress.reused == 4
     assert len(own.runs()) == before
-    # What is copied is simulated again like any run: explaining, replaying and forking do so.
+    # Copied runs can be simulated again like any run, for explaining, replaying and forking.
     assert all(run.is_same for run in check(own, [next(iter(runs.values()))]))
 
 
@@ -129,7 +129,7 @@ def test_summaries_share_text_and_come_back_whole(library: Store, own: Store, pa
     assert alike
     assert all("like" not in kept[number] and number < other for other, number in alike.items())
     assert all(len(kept[number]["packed"]) < 0.8 * len(kept[first]["packed"]) for number, first in alike.items())
-    # Those of another run than the first alone: that one is read from the library all the same.
+    # Only documents of a run other than the first: the first is read from the library nevertheless.
     number = next(iter(alike))
     taken = copying.copy(library, Records(runs=(number,)), own).runs[number]
     again = Simulation(parse_scenario(own.run(taken).scenario_text or ""), seed=own.run(taken).seed)
@@ -177,7 +177,7 @@ def test_a_run_that_comes_out_otherwise_is_told(library: Store, file: Path, tmp_
     with changing_rows(changed) as connection:
         connection.execute("UPDATE run SET signature = 'forged'")
         connection.execute("UPDATE run_document SET text = 'broken' WHERE kind = 'scenario' AND run_id = 2")
-        connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # whoever forges hides it
+        connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # a forger would hide it
     with present(open_library(changed)) as other:
         forged, broken = check(other, [1, 2])
     assert (forged.is_same, forged.problem) == (False, "")
@@ -199,7 +199,7 @@ def test_an_interrupted_build_goes_on(
     monkeypatch.setattr(building, "make_lab", lambda work, lab: [f"lab {lab.number}: a step is wrong"])
     build = LibraryBuild(out, recipes=[recipe], labs=[lab])
     outcome = build.run()
-    # What cannot be made is told, and missing.
+    # The entry that cannot be made is reported and missing.
     assert (outcome.state, outcome.problems, build.runs) == ("failed", ("lab 1: a step is wrong",), 4)
     with present(open_library(out)) as store:
         assert {row.started_at for row in store.runs()} == made
@@ -250,7 +250,7 @@ def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.Monk
         assert (told.is_complete, told.is_there, told.outcomes) == (True, True, 4)
         assert copying.copy_arena(store, own) == 4
         assert own.arena.outcomes() == store.arena.outcomes()
-    # Where nothing was run, it is shown, and said to be shipped.
+    # Without own outcomes, the board shows the library's and labels them as shipped.
     monkeypatch.setattr(shipped, "shipped_library", lambda: out)
     with open_store(":memory:") as empty:
         shown = known_board(few, empty, shipped_outcomes())

@@ -1,4 +1,4 @@
-"""``subflow import-trace``: a measured file on the command line."""
+"""The command ``subflow import-trace``: importing a measured file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured tables: separators, decimal commas, headings, units, long and wide, clocks that go back, bad files."""
+"""Measured tables: separators, decimal commas, headings, units, long and wide, clocks that run backwards, bad files."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_clock_that_goes_back_is_refused_or_mended(tmp_path: Path) -> None:
         read(tmp_path, text)
     assert column(read(tmp_path, text, clock="join"), "cwnd_pkts:measured/1") == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     dropped = read(tmp_path, text, clock="drop")
-    # At 0.3 s comes a second sample: the last of a time is kept.
+    # At 0.3 s comes a second sample: the last sample of a time is kept.
     assert column(dropped, "cwnd_pkts:measured/1") == [1.0, 2.0, 5.0, 6.0]
     assert any("1 samples were left out" in notice for notice in dropped.notices)
     assert column(read(tmp_path, text, clock="sort"), "cwnd_pkts:measured/1") == [1.0, 4.0, 5.0, 6.0]

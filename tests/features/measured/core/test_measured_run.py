@@ -1,4 +1,4 @@
-"""A measured file becomes a run: grids, gaps and sums, its figures, and its place in the store."""
+"""A measured file becomes a run: sampling grids, gaps and sums, its figures, and its storage."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_longer_interval_averages_states_and_adds_losses(path: Path) -> None:
     # Uneven samples are interpolated.
     run = make_run(table([0.09, 0.21, 0.29, 0.4], (CWND, [9.0, 21.0, 29.0, 40.0])), name="x", path=path, interval_s=0.1)
     np.testing.assert_allclose(run.values[:, 0], [10.0, 20.0, 30.0, 40.0])
-    # An interval near a round one is taken for it.
+    # An interval near a round value is rounded to it.
     times = [0.1004 * k for k in range(1, 50)]
     assert make_run(table(times, (CWND, times)), name="x", path=path).interval_s == pytest.approx(0.1)
 
@@ -59,7 +59,7 @@ def test_it_is_a_run_like_any_other(path: Path, tmp_path: Path) -> None:
         np.testing.assert_allclose(time_s, [1, 2, 3])
         np.testing.assert_allclose(values, [10, 11, 12])  # between two samples, not beyond a gap
         assert traces.labels["download/1"] == "download/1"
-        # Without a scenario nobody knows whether two measurements repeat one another.
+        # Without a scenario, repetitions of a measurement cannot be recognised.
         assert traces.condition != StoredTraces(store, again).condition
 
 

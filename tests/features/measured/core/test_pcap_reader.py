@@ -1,4 +1,4 @@
-"""Captures: a connection written by hand, whose rates, RTT and retransmissions are known; cut-off and foreign files."""
+"""Captures: a handmade connection with known rates, RTT and retransmissions; truncated files and other formats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def frame(source: tuple[str, int], target: tuple[str, int], seq: int, ack: int, 
 
 
 def capture(path: Path, *, start: int = 2**32 - 5000, kind: type = dpkt.pcap.Writer) -> None:
-    """Ten packets of 1000 bytes each 10 ms, acknowledged after 50 ms; the sequence numbers wrap; one is sent again."""
+    """Ten packets of 1000 bytes each 10 ms, acknowledged after 50 ms; the sequence numbers wrap; one is retransmitted.
+    """
     packets: list[tuple[float, bytes]] = [
         (0.0, frame(CLIENT, SERVER, 99, 0, 0, dpkt.tcp.TH_SYN)),
         (0.0, frame(SERVER, CLIENT, start - 1, 100, 0, dpkt.tcp.TH_SYN | dpkt.tcp.TH_ACK)),
@@ -53,12 +54,12 @@ def test_figures_of_a_known_connection(tmp_path: Path, kind: type) -> None:
     run = imported(path, kind="pcap", flow="download")
     assert run.mss_bytes == MSS
     assert run.interval_s == pytest.approx(0.1)
-    # Ten packets of 1040 bytes on the wire in 100 ms; in the sixth interval one more that is sent again.
+    # Ten packets of 1040 bytes on the wire in 100 ms; the sixth interval contains one retransmission more.
     assert column(run, "throughput_bps:download/1")[:7] == pytest.approx([832e3] * 5 + [915.2e3, 832e3])
     assert column(run, "goodput_bps:download/1")[1:9] == pytest.approx([800e3] * 8)
     assert column(run, "losses_pkts:download/1")[:7] == [0, 0, 0, 0, 0, 1, 0]
     assert column(run, "srtt_s:download/1")[1:9] == pytest.approx([RTT_S] * 8, rel=1e-3)
-    # Five packets are under way at any time.
+    # Five packets are in flight at any time.
     assert all(4.0 <= value <= 6.0 for value in column(run, "inflight_pkts:download/1")[1:9])
     assert "download/1 is 10.0.0.1:5001 to 10.0.0.2:40001, 101000 bytes of payload." in run.notices
     assert run.summary()["flows"][0]["retransmits"] == 1
@@ -71,7 +72,7 @@ def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path, monkeyp
     run = imported(cut)
     assert 0 < run.summary()["flows"][0]["retransmits"] + len(run.values) < 11
     assert len(run.values) < len(imported(whole).values)
-    # Without the library that reads captures it says how to get it.
+    # Without the library that reads captures, the message explains how to install it.
     monkeypatch.setitem(sys.modules, "dpkt", None)
     with pytest.raises(AppError, match=r'pip install "subflow-workbench\[pcap\]"'):
         imported(whole)

@@ -1,4 +1,4 @@
-"""Logs of ss: times as people log them, several connections, MPTCP subflows, logs without times."""
+"""Logs of ss: common formats of times, several connections, MPTCP subflows, logs without times."""
 
 from __future__ import annotations
 

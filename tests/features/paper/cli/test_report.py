@@ -1,4 +1,4 @@
-"""``subflow report``: a document on stored runs, or a word why there is none."""
+"""The command ``subflow report``: a document on stored runs, or the reason why it cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of experiments: what is drawn, in which colour, and where the paper's numbers stand."""
+"""Figures of experiments: the drawn values, their colours, and the positions of the paper's numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ count = 3
 
 
 def with_axis(axis: str) -> str:
-    """The small recipe over another axis, without what names its points."""
+    """The small recipe over another axis, without the parts that name its points."""
     head, rest = TINY.split("[axis]")
     body = rest[rest.index("[series.OLIA]") :]
     check = """[[checks]]\nsays = "Something arrives"\nholds = "goodput('LIA') > 0 Mbit/s"\n"""
@@ -50,7 +50,8 @@ def test_values_are_in_the_unit_of_their_measure_and_points_where_they_lie(tmp_p
     olia, lia = lines.series
     assert olia.means.tolist() == [6.5, 4.4]
     assert lia.means.tolist() == [5.25, 3.5]
-    # Student's t of one degree of freedom is 12.706: for two values half their distance times that.
+    # Student's t for one degree of freedom is 12.706: two values have half their distance times that as half an
+    # interval.
     assert olia.halves[0] == pytest.approx(0.5 * 12.706, rel=1e-3)
     assert bars.series[0].means.tolist() == pytest.approx([85.0, 110.0])
     assert trace.series[0].means.tolist() == pytest.approx([6.000001] * 5)
@@ -73,7 +74,7 @@ def test_improvement_over_a_baseline_that_was_not_measured_is_not_drawn(tmp_path
     results = tiny_results(tmp_path, values=FixedValues(values, {"LIA": "agent is missing"}))
     lines, bars, _trace = experiment_figure(results).panels
     assert lines.series[0].references == ()
-    # What two panels lack is said once.
+    # A lack of both panels is noted once.
     assert (lines.note, bars.note) == ("", "Not measured: LIA.")
     assert math.isnan(published_values(results)[1].value)
 
@@ -104,7 +105,7 @@ def test_scatter_has_another_measure_across(tmp_path: Path):
     cloud = experiment_figure(tiny_results(tmp_path, text)).panels[0]
     assert cloud.x_text == "Round-trip time (ms)"
     assert cloud.series[1].x.tolist() == pytest.approx([95.0, 120.0])
-    # Measures of a single point stand beside each other in a table.
+    # Measures of a single point are columns of one table.
     text = with_axis("").replace('form = "lines"\nmeasure = "goodput"', 'form = "table"\nmeasures = ["goodput", "rtt"]')
     values = {(m, s, ""): given for (m, s, p), given in GOODPUT.items() if p == "1%"}
     table = experiment_figure(tiny_results(tmp_path, text, FixedValues(values))).panels[0]
@@ -127,7 +128,7 @@ def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind
     content = render_figure(figure)
     assert content.startswith(begin)
     if kind == "svg":
-        # The same figure gives the same bytes.
+        # The same figure has the same bytes.
         assert render_figure(figure) == content
         assert b"Goodput (Mbit/s)" in content
         assert b"#d55e00" in content
@@ -143,11 +144,11 @@ def test_thumbnail_is_the_first_panel_alone_without_words(tmp_path: Path):
     small = figure.as_thumbnail(40.0, 24.0)
     assert figure_size_in(small) == pytest.approx((40.0 / 25.4, 24.0 / 25.4))
     assert b"Goodput" not in render_figure(replace(small, kind="svg"))
-    # That of a table is a sketch of one: numbers would be a smear, and rows have the colours of their series.
+    # The thumbnail of a table is a sketch without numbers, in which rows have the colours of their series.
     table = FigurePlan(panels=(replace(figure.panels[0], form="table"),), kind="svg")
     svg = render_figure(table.as_thumbnail(40.0, 24.0))
     assert (b"<text" in svg, b"#d55e00" in svg) == (False, True)
-    # A figure of nothing or of too much is refused.
+    # A figure without data or with too many plots is refused.
     nothing = experiment_figure(tiny_results(tmp_path, values=FixedValues({})))
     for refused, why in ((nothing, "nothing to draw"), (replace(figure, panels=figure.panels * 5), "12 plots at most")):
         with pytest.raises(InputError, match=why):
@@ -206,14 +207,14 @@ def test_long_interval_does_not_press_the_figure_flat(tmp_path: Path):
     lines = experiment_figure(tiny_results(tmp_path)).panels[0]
     huge = replace(lines, series=tuple(replace(s, halves=s.halves * 1000) for s in lines.series))
     svg = render_figure(FigurePlan(panels=(huge,), kind="svg")).decode()
-    # Means of up to 6.5: an axis that showed the whole interval would have thousands.
+    # Means of up to 6.5: an axis over the whole interval would reach thousands.
     assert "10000" not in svg
     assert not np.isnan(huge.series[0].halves).any()
 
 
 @for_each("form", ["lines", "bars", "scatter"])
 def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: PanelForm):
-    """A mean of 5.25 with half an interval of 12 or more; of a signed quantity it is drawn as it is."""
+    """A mean of 5.25 with half an interval of 12 or more; the interval of a signed quantity is drawn completely."""
     lines = experiment_figure(tiny_results(tmp_path)).panels[0]
     wide = np.full(2, 12.0)
     series = tuple(replace(each, halves=wide, x=each.means, x_halves=wide) for each in lines.series)

@@ -1,4 +1,4 @@
-"""What was chosen in the dialog of figures, kept and read again."""
+"""The choices in the dialog of figures, stored and read again."""
 
 from __future__ import annotations
 

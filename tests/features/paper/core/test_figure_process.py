@@ -1,4 +1,4 @@
-"""The process that draws: values go through its pipes as they are, it draws the same bytes, or tells why not."""
+"""The drawing process: its pipes keep values unchanged, and it draws the same bytes or reports the reason."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_bands_and_marks_go_to_the_process_and_come_back_the_same() -> None:
 def test_it_draws_what_this_process_draws_and_tells_what_cannot_be_drawn(process: FigureProcess) -> None:
     plan = replace(PLAN, style=STYLES_BY_ID["ieee"], kind="svg")
     assert process.draw(plan) == render_figure(plan)
-    # A bug in it is raised here.
+    # A bug in the process is raised here.
     with pytest.raises(RuntimeError, match="ColourKey is nothing to draw"):
         process.draw(PLAN.plots[0].curves[0].colour)
     with pytest.raises(InputError, match="nothing to draw"):
@@ -65,7 +65,7 @@ def test_a_process_that_dies_says_its_last_words_and_the_next_try_starts_another
         with pytest.raises(ExportError, match=r"ended unexpectedly \(out of memory\): try again"):
             process.draw(PLAN)
     process.close()
-    # Those that hang are given up.
+    # Calls that hang are given up.
     process = script("import time; time.sleep(60)", timeout_s=0.2)
     with pytest.raises(ExportError, match=r"longer than 0\.2 s"):
         process.draw(PLAN)

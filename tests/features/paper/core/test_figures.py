@@ -137,7 +137,7 @@ def test_many_flows_are_drawn_by_group_with_their_mean() -> None:
     lines, _ = drawn(plot, plot.curves(finished_traces(CROWD)))
     mean = np.asarray(lines[-1].get_ydata())
 
-    # No flow has an RTT in the first two samples; from the third on all have.
+    # No flow has an RTT in the first two samples; all have one from the third on.
     assert np.isnan(mean[:2]).all()
     assert np.isfinite(mean[2:]).all()
 
@@ -156,7 +156,7 @@ def test_legend_is_cut_where_it_would_outgrow_the_figure() -> None:
     lines, texts = drawn(plot, plot.curves(finished_traces(make_scenario(*flows))))
 
     assert (len(lines), len(texts), texts[-1]) == (40, 24, "and 17 more")
-    # It stays below the axes.
+    # The legend stays below the axes.
     figure = figure_of(THROUGHPUT, THROUGHPUT.curves(finished_traces()))
     figure.draw_without_rendering()
     legend, axes = figure.legends[0].get_window_extent(), present(figure.axes[0].get_tightbbox())
@@ -174,7 +174,7 @@ def test_long_runs_show_rates_as_means_and_say_so() -> None:
     np.testing.assert_allclose(x, np.arange(1, 201), rtol=1e-9)
     expected = curves[0].values.reshape(200, 10).mean(axis=1, dtype=np.float64) / 1e6
     np.testing.assert_allclose(y, expected, rtol=1e-6)
-    # States are drawn as they were sampled.
+    # States are drawn at their original samples.
     plot = PLOTS_BY_ID["cwnd"]
     figure = figure_of(plot, plot.curves(finished_traces(scenario)), 200.0)
     assert np.size(figure.axes[0].get_lines()[0].get_xdata()) == 2000
@@ -262,7 +262,7 @@ PAPER = [style for style in STYLES if not style.text_in_svg]
 
 def plan_of(style: PaperStyle, kind: str, titles: tuple[str, ...] = ("LIA",), **changes: object) -> FigurePlan:
     plan = run_plan(SHOWN, [finished_traces(title=title) for title in titles])
-    return replace(plan, style=style, kind=kind, **changes)  # type: ignore[arg-type] # the changes are of any field
+    return replace(plan, style=style, kind=kind, **changes)  # the changes are of any field
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_every_format_has_the_width_of_its_style_and_needs_no_font_of_the_reader
     assert float(head[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
     if style in PAPER:
         assert b"<text" not in svg
-        assert b"<!-- Throughput (Mbit/s) -->" in svg  # what the paths spell
+        assert b"<!-- Throughput (Mbit/s) -->" in svg  # the text that the paths draw
 
     png = render_figure(plan_of(style, "png", dpi=200))
     (pixels,) = struct.unpack(">I", png[16:20])
@@ -307,7 +307,7 @@ def test_texts_are_at_least_as_large_as_papers_ask_for_and_inside_the_figure(sty
         box = figure.get_tightbbox()
 
     assert min(sizes) >= 8.0
-    # In inches; a hair more is a line's width.
+    # In inches; the tolerance is the width of a line.
     assert min(box.x0, box.y0) >= -0.01
     assert box.x1 <= figure.get_figwidth() + 0.01
     assert box.y1 <= figure.get_figheight() + 0.01

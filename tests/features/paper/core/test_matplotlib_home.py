@@ -1,4 +1,4 @@
-"""matplotlib keeps its files in our cache folder, and does not speak of matters that are nobody's."""
+"""Matplotlib keeps its files in our cache folder, and logs no irrelevant messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_its_files_are_with_ours_unless_the_user_says_otherwise(monkeypatch: pyt
     monkeypatch.delenv("MPLCONFIGDIR")
     prepare_matplotlib()
     assert os.environ["MPLCONFIGDIR"] == str(font_cache())
-    # A frozen program sets a folder when it starts, and would look at all fonts there each time.
+    # A frozen program sets a temporary folder at its start, where Matplotlib would scan all fonts each time.
     monkeypatch.setenv("MPLCONFIGDIR", "/made by the start")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     prepare_matplotlib()

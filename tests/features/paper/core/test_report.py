@@ -1,4 +1,4 @@
-"""Reports: everything that a reader needs is in them, as HTML and as PDF, for one run and for many."""
+"""Reports contain everything that a reader needs, as HTML and as PDF, for one run and for many."""
 
 from __future__ import annotations
 

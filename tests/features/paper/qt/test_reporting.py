@@ -1,4 +1,4 @@
-"""Reports: of the selected runs, with the chosen figures, and a word when there is none."""
+"""Reports on the selected runs with the chosen figures, and a message without a selection."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_report_on_the_shown_run(
 
     # Letter is 8.5 in wide.
     assert PdfReader(tmp_path / "report.pdf").pages[0].mediabox.width == 612
-    # What cannot be written is told.
+    # A failure to write is reported.
     for name, why in (("gone/x.pdf", "choose another folder"), ("x.docx", "reports are written as .html or .pdf")):
         dialogs.answer("save_path", tmp_path / name)
         with qtbot.waitSignal(desk.exports.failed, timeout=60_000):

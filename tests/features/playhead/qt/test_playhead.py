@@ -1,4 +1,6 @@
-"""The transport bar, what it moves, and the list of events: driven as a person does, with a clock of our own."""
+"""The transport bar, the parts that follow it, and the list of events: driven by mouse and keys, with a clock of the
+test.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ MARKS = (
 
 
 class FakeReplay:
-    """A packet on wifi that is as far along as the run is, and as many in the queue as there are seconds."""
+    """A packet travels along wifi with the progress of the run, and the queue holds one packet per second of run time.
+    """
 
     notice = "made by another version"
 
@@ -68,7 +71,7 @@ class FakeReplay:
 
 
 class Stage(QObject):
-    """A playhead with everything that follows it, without a window."""
+    """A playhead with all parts that follow it, without a window."""
 
     def __init__(self, qtbot: QtBot, plots: PlotView) -> None:
         super().__init__()
@@ -118,7 +121,7 @@ def stage(qtbot: QtBot, view: PlotView) -> Iterator[Stage]:
 
 
 def settled(qtbot: QtBot, stage: Stage) -> None:
-    """The replay has answered everything."""
+    """Waits until the replay has answered all requests."""
     qtbot.waitUntil(lambda: not stage.playhead.is_waiting)
     stage.playhead.tick()
 
@@ -174,12 +177,12 @@ def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage:
         assert at_s == pytest.approx(time_s, abs=10 / track.width())
         instant, places = present(stage.playhead.instant), present(stage.canvas.places)
         assert instant.now_s == at_s
-        # The line of the plots, the values in the legend, and the state that is drawn are of one time.
+        # The line of the plots, the values in the legend, and the drawn state show the same time.
         assert (stage.plots.stack.pin_s, stage.plots.stack.cursor_s) == (at_s, at_s)
         assert len(places) == 1 + int(at_s)
         shown.append((at_s, float(places.x[~places.is_queued][0]), float(places.y[~places.is_queued][0])))
     QTest.mouseRelease(track, Qt.MouseButton.LeftButton, pos=x_of(3.0))
-    # The packet is on the drawn link, as far along as the run is: compared with the curve that the canvas draws.
+    # The packet lies on the drawn link at the progress of the run, compared with the curve of the canvas.
     curve = present(stage.view.scene.link_items()["wifi"].curve)
     points = np.array([(point.x(), point.y()) for point in curve.points])
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
@@ -201,7 +204,7 @@ def test_what_is_painted_is_where_the_packet_is(stage: Stage, qtbot: QtBot) -> N
     stage.playhead.leave()
     assert stage.canvas.places is None
     assert not stage.canvas.gauges.isVisible()
-    # A link that is down at that time is drawn so, from the marks.
+    # A link that is down at that time is drawn as down, from the marks.
     stage.playhead.seek(5.0)
     assert stage.view.scene.link_items()["lte"].queue_share is not None
 
@@ -225,7 +228,7 @@ def test_playing_goes_with_the_clock_until_the_end(stage: Stage, qtbot: QtBot) -
     assert stage.playhead.time_s == 10.0
     assert not stage.playhead.transport.is_playing
     settled(qtbot, stage)
-    # While it plays the plots follow more rarely, but they end where it ends.
+    # The plots follow less often during playback, but end at the same time.
     qtbot.waitUntil(lambda: stage.plots.stack.pin_s == 10.0)
 
 
@@ -275,7 +278,7 @@ def test_the_list_follows_the_playhead_and_leads_it(stage: Stage, qtbot: QtBot) 
     position = table.visualRect(model.index(4, 0)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=position)
     assert stage.playhead.time_s == 6.0
-    # Narrowed down, next and previous go through what is left.
+    # With a filter, next and previous pass through the remaining events.
     stage.panel.kinds.setCurrentIndex(stage.panel.kinds.findText("Losses and timeouts"))
     stage.panel.kinds.activated.emit(stage.panel.kinds.currentIndex())
     assert model.rowCount() == 2
@@ -292,7 +295,7 @@ def test_gauges_tell_windows_and_states(stage: Stage, qtbot: QtBot) -> None:
     settled(qtbot, stage)
     gauges = stage.canvas.gauges
     assert gauges.isVisible()
-    # Names and numbers are read whole in a narrow column, and leave a bar.
+    # Names and numbers fit into a narrow column, and leave room for a bar.
     names, numbers = gauges.widths(284)
     metrics = gauges.fontMetrics()
     assert all(metrics.horizontalAdvance(each.label) < names for each in gauges.gauges)
@@ -314,7 +317,7 @@ def test_packets_have_the_picture_to_themselves_while_a_run_is_scrubbed(stage: S
     settled(qtbot, stage)
     qtbot.waitUntil(lambda: view._zoom_bar.isVisible() and not view.legend.isVisible())
     assert all(label.is_crowded_out for label in labels)
-    # A gauge stands for an entry of the legend: a click chooses its flow.
+    # A gauge replaces an entry of the legend: a click chooses its flow.
     QTest.mouseClick(stage.canvas.gauges, Qt.MouseButton.LeftButton, pos=QPoint(20, 10))
     assert view.selected == "flows.download"
     stage.playhead.leave()
@@ -353,7 +356,7 @@ def test_the_picture_keeps_its_place_while_a_run_is_scrubbed(stage: Stage, qtbot
         settled(qtbot, stage)
         QApplication.processEvents()
         assert seen() == before, time_s
-    # What a person does to the panel is followed all the same.
+    # The view still follows changes of the panel by a person.
     view.resize(size[0] + 200, size[1] + 160)
     QApplication.processEvents()
     assert view.canvas.zoom > min(before[1], 1.4)  # the most is 1.5
@@ -414,7 +417,7 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(desk: Desk, q
         assert np.array_equal(shown.links.queue_pkts, there.links.queue_pkts)
         assert len(present(present(feature.canvas).places)) == len(there.packets)
     assert desk.bar["playhead.leave"].isEnabled()
-    # Another scenario in the picture, which a run leaves that is not asked for again: said, with a way to its own.
+    # The open scenario differs from that of the run: a notice offers the scenario of the run.
     desk.documents.open_example("t-1link")
     assert playhead.run is None
     desk.history.select([desk.history.runs()[0].id])
@@ -450,7 +453,7 @@ def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(desk: Desk, qtbot:
     playhead.seek(0.3)
     desk.runs.stop()
     qtbot.waitUntil(lambda: not desk.runs.is_running)
-    # What is looked at stays when the run ends.
+    # The chosen time stays when the run ends.
     assert playhead.time_s == 0.3
     assert not desk.bar["playhead.live"].isEnabled()
     desk.wait_for_workers()

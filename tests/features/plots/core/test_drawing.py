@@ -105,7 +105,7 @@ def test_mean_of_seeds_has_the_interval_of_student() -> None:
     values = np.random.default_rng(4).normal(10.0, 3.0, (5, 8))
     values[0, 2] = np.nan
     curves = [make_curve(row, run=run) for run, row in enumerate(values)]
-    # One is not as far yet.
+    # One run has fewer samples.
     curves[4] = make_curve(values[4, :6], run=4)
     mean = drawing.mean_of_seeds(curves)
 
@@ -137,6 +137,6 @@ def test_colours_tell_apart_what_was_asked_for() -> None:
     by_subflow = Colouring(runs, drawing.BY_SUBFLOW, (0, 1))
     assert by_subflow.colour(lte, 1, "a/2") == lte
     assert by_subflow.dash(lte, 1) == 1
-    # Of one run, and of a fork with its original, there is nothing to tell apart.
+    # A single run, or a fork with its original, needs no distinction.
     assert Colouring(runs[:1], drawing.BY_RUN, (0,)).colour(lte, 0, "a/2") == lte
     assert Colouring(runs, drawing.BY_RUN, (0, 0)).colour(lte, 1, "a/2") == lte

@@ -1,4 +1,4 @@
-"""Plot descriptions: what is drawn, in which order, with which label and colour."""
+"""Plot descriptions: the curves with their order, labels and colours."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -
     assert plot.scale > 0
     for column in plot.columns:
         assert any((key.scope, key.name) == column for key in plot.series(traces))
-    # A plot that some run lacks says what it takes.
+    # A plot that some run lacks names its requirements.
     datagrams = finished_traces(make_scenario(make_flow("noise", "cbr", ("lte",))))
     assert plot.is_in(datagrams) or plot.needs
 
@@ -84,7 +84,7 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
                 groups.setdefault(plot.group, set()).add(plot.id)
         return groups
 
-    # Every run has these, and none that belongs into a group of others.
+    # Every run has these, and no plot of another group.
     everyday_groups = shown(everyday)
     for group, plots_of in (
         ("", {"throughput", "cwnd", "rtt", "queue", "goodput", "inflight", "drops", "loss_ratio", "utilisation"}),
@@ -106,7 +106,7 @@ def test_agents_have_a_sample_per_decision_and_no_curve_of_flows_that_do_not_lea
     curves = PLOTS_BY_ID["agent_observation"].curves(traces)
 
     assert [curve.label for curve in curves] == ["download · wifi", "download · lte", "probe · lte"]
-    # Rewards are of what decides together.
+    # Rewards belong to the unit that decides.
     rewards = PLOTS_BY_ID["reward"].curves(traces)
     assert [(curve.owner, curve.kind) for curve in rewards] == [("download", "flow"), ("probe/1", "subflow")]
     for curve in curves:
@@ -121,10 +121,10 @@ def test_a_plot_shows_the_number_that_is_chosen() -> None:
 
     assert download.values.tolist() == probe.values.tolist() == [1.25, 2.25]
     np.testing.assert_allclose(changes[0].values, np.sin([1.0, 2.0]), rtol=1e-6)
-    # The agent of the probe makes choices, and has no such number.
+    # The agent of the probe makes discrete choices and lacks this number.
     assert [len(curve.values) for curve in changes] == [2, 2, 0]
     assert SEEN.of_number("rtt").axis_text == "Observation, scaled: rtt"
-    # A quantity without a unit has none on its axis.
+    # A quantity without a unit has no unit on its axis.
     axes = [PLOTS_BY_ID[name].axis_text for name in ("utility", "rtt_gradient")]
     assert axes == ["Utility", "RTT gradient (ms/s)"]
 
@@ -134,10 +134,10 @@ def test_throughput_shows_subflows_then_their_total_flow_by_flow() -> None:
     curves = PLOTS_BY_ID["throughput"].curves(traces)
     of_flows = [[f"download.{number} · {name}" for name in ("wifi", "lte", "total")] for number in (1, 2)]
     assert [curve.label for curve in curves] == [*of_flows[0], *of_flows[1], "cross · wifi", "noise"]
-    # A flow of constant rate shows what arrives.
+    # A flow of constant rate shows its arrivals.
     arrived = traces.read(select_keys(traces, FLOW, "goodput_bps", "noise")[0])[1]
     np.testing.assert_array_equal(curves[-1].values, arrived)
-    # Shares are of multipath flows, and distributions have one curve for each flow.
+    # Only multipath flows have shares, and distributions have one curve for each flow.
     shares = PLOTS_BY_ID["schedule_share"].curves(traces)
     assert [curve.owner for curve in shares] == [f"download.{number}/{path}" for number in (1, 2) for path in (1, 2)]
     labels = [curve.label for curve in PLOTS_BY_ID["throughput_cdf"].curves(traces)]
@@ -199,7 +199,7 @@ def test_average_leaves_out_unknown_samples_and_keeps_the_last_partial_group() -
 def test_rtt_is_undefined_before_its_first_sample_and_not_zero() -> None:
     curve = PLOTS_BY_ID["rtt"].curves(finished_traces())[0]
 
-    # The fake's first RTT comes after 0.25 s: samples at 0.1 s and 0.2 s have none.
+    # The fake's first RTT comes after 0.25 s: the samples at 0.1 s and 0.2 s have no value.
     assert np.isnan(curve.values).tolist() == [True, True] + [False] * 98
 
 
@@ -218,7 +218,7 @@ def test_loss_ratio_is_what_was_lost_of_the_packets_of_the_last_second() -> None
     )
     curve = PLOTS_BY_ID["loss_ratio"].curves(traces)[0]
 
-    # Lost of lost and delivered: 0 of 50; 25 of 125; 35 of 85; 10 of 10; and then nothing has a fate at all.
+    # Lost of lost and delivered: 0 of 50; 25 of 125; 35 of 85; 10 of 10; then no packet is lost or delivered.
     np.testing.assert_allclose(curve.values, [0.0, 0.2, 35 / 85, 1.0, np.nan], rtol=1e-6)
 
 
@@ -267,7 +267,7 @@ def test_bars_of_a_category_stand_beside_each_other() -> None:
 
     assert places.categories == ("download.1", "download.2", "cross")
     assert [(bar.owner, bar.run, bar.mean) for bar in bars[:2]] == [("download.1", 0, 10.0), ("download.1", 1, 11.0)]
-    # 0.76 of the category for two bars of 0.38, to both sides of its middle.
+    # Two bars of 0.38 fill 0.76 of the category, on both sides of its middle.
     np.testing.assert_allclose(places.bars[:3], [(-0.19, 0.38), (0.19, 0.38), (0.81, 0.38)])
 
 
@@ -283,12 +283,12 @@ def test_jain_index_over_time_is_of_the_flows_that_are_active() -> None:
     traces = duel([1, 1, 1, 3, 3, 3, 0, 0], [0, 0, 1, 1, 1, 1, 1, 1], marks=[TraceMark(6.0, "a", "completed", 6.0)])
     (curve,) = PLOTS_BY_ID["jain"].curves(traces)
 
-    # Alone in the first two seconds; equal since both are there ([1 1 1] and [1]); then a has 6/4, 9/5, 11/5 and b 1:
-    # (r + 1)² / 2 (r² + 1). At 6 s a is complete, which its sample at 7 s may still tell of.
+    # One flow in the first two seconds; equal once both run ([1 1 1] and [1]); then a has 6/4, 9/5, 11/5 and b 1: (r +
+    # 1)² / 2 (r² + 1). At 6 s a completes, which may still affect the sample at 7 s.
     expected = [np.nan, np.nan, 1.0, *((r + 1) ** 2 / (2 * (r * r + 1)) for r in (6 / 4, 9 / 5, 11 / 5))]
     np.testing.assert_allclose(curve.values[:6], expected, rtol=1e-6)
     assert np.isnan(curve.values[7])
-    # Of a flow that starves nothing counts, five seconds after its only byte: (r + 0)² / 2 r².
+    # A starved flow counts as zero, five seconds after its only byte: (r + 0)² / 2 r².
     (curve,) = PLOTS_BY_ID["jain"].curves(duel([1] * 12, [1] + [0] * 11))
     assert curve.values[-1] == pytest.approx(0.5)
 
@@ -317,7 +317,7 @@ def test_distribution_is_of_the_samples_after_the_warm_up() -> None:
 
     np.testing.assert_allclose(present(curve.x), [0.1, 0.1, 0.2, 0.2, 0.3], rtol=1e-6)
     np.testing.assert_allclose(curve.values, [0.0, 0.25, 0.5, 0.75, 1.0])
-    # Of many samples, the ends are kept.
+    # A reduction of many samples keeps the ends.
     traces = Table({(SUBFLOW, "a/1", "srtt_s"): np.arange(1, 50_001).tolist()}, interval_s=1.0)
     (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
     x = present(curve.x)
@@ -326,7 +326,7 @@ def test_distribution_is_of_the_samples_after_the_warm_up() -> None:
 
 
 def test_phase_plot_knows_the_time_of_its_points() -> None:
-    # What is unknown at the ends is no point; a gap of several samples is one.
+    # Unknown values at the ends give no points; a gap of several samples gives one.
     windows, rtts = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0], [np.nan, 0.1, np.nan, np.nan, 0.4, 0.5, np.nan]
     traces = Table({(SUBFLOW, "a/1", "cwnd_pkts"): windows, (SUBFLOW, "a/1", "srtt_s"): rtts}, interval_s=1.0)
     (curve,) = PLOTS_BY_ID["phase"].curves(traces)
@@ -343,7 +343,7 @@ def test_the_mean_of_a_state_is_that_of_its_curve_and_of_a_rate_that_of_the_summ
         (curve,) = PLOTS_BY_ID[name].curves(traces)
         means[name] = measured_value(PLOTS_BY_ID[name], curve, figures, 0.0)
     assert means == {"cwnd": 15.0, "goodput": 1.000001e6}
-    # A figure that is not the mean of the curve does not stand for it.
+    # A figure that is not the mean of the curve is not used.
     (curve,) = PLOTS_BY_ID["goodput"].curves(traces)
     assert measured_value(PLOTS_BY_ID["goodput"], curve, {"flows.a.goodput_bps": 2e6}, 0.0) == pytest.approx(1e6)
 
@@ -351,11 +351,11 @@ def test_the_mean_of_a_state_is_that_of_its_curve_and_of_a_rate_that_of_the_summ
 @for_each(
     ("rates", "expected"),
     [
-        ([0, 0, *[4.0] * 20], 0.0),  # from its first second on, wherever that is
+        ([0, 0, *[4.0] * 20], 0.0),  # from its first second, regardless of the level
         ([1.0, 2.0, *[4.0] * 20], 2.0),
         ([4.0, 4.0, 4.0, 4.0, 1.0, *[4.0] * 20], 5.0),  # four seconds are not enough
         ([1.0, 8.0] * 10, np.nan),
-        ([4.0] * 9, np.nan),  # too short to tell
+        ([4.0] * 9, np.nan),  # too short to judge
         ([0.0] * 20, np.nan),
         ([np.nan, np.inf, *[4.0] * 20], 0.0),
     ],
@@ -373,6 +373,6 @@ def test_controllers_are_compared_by_their_flows() -> None:
 
     values = [(bar.category, bar.run, bar.values) for bar in bars]
     assert values == [("lia", 0, (3.0,)), ("lia", 1, (1.0,)), ("olia", 1, (5.0,))]
-    # Means are of the time after the warm-up.
+    # Means cover the time after the warm-up.
     bars = PLOTS_BY_ID["goodput_bars"].all_bars([duel([9, 9, 1, 3], [0, 0, 2, 2], warmup_s=2.0)])
     assert [(bar.category, bar.mean) for bar in bars] == [("a", 2.0), ("b", 2.0)]

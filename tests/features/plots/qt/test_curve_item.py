@@ -1,4 +1,4 @@
-"""Gaps of a curve on the screen: as wide as they are, however many samples share a column of pixels."""
+"""Gaps of a curve on the screen keep their width, even if many samples share a column of pixels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = 4000
 
 
 def shown(qtbot: QtBot, values: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and values as they are painted in some 200 pixels: some twenty samples to a column."""
+    """Times and values painted in some 200 pixels: some twenty samples to a column."""
     times = np.arange(1, len(values) + 1, dtype=np.float64) * 0.1
     widget = pg.PlotWidget()
     qtbot.addWidget(widget)
@@ -39,7 +39,7 @@ def test_a_curve_that_is_known_now_and_then_is_seen(qtbot: QtBot) -> None:
     values[::3] = np.arange(0, COUNT, 3)
     _, y = shown(qtbot, values)
     assert np.isfinite(y).all()
-    # Highest and lowest of each column, as of a curve without gaps.
+    # Highest and lowest of each column, like a curve without gaps.
     assert np.all(y[::2] >= y[1::2])
     assert y.max() == pytest.approx(COUNT, abs=40)
 

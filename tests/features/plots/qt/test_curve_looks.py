@@ -1,4 +1,4 @@
-"""What curves are drawn of several runs."""
+"""The curves drawn for several runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_same_seed_twice_is_one_sample_of_the_mean() -> None:
     looks.set_runs(runs)
     assert {curve.run_title for curve in looks.curves(THROUGHPUT)} == {"LIA, mean of 4 seeds"}
 
-    # Whether a run repeats another one is known when it is over.
+    # A repetition of another run can be recognised only after its end.
     close_all(runs, "abac")
     curves = looks.curves(THROUGHPUT)
     assert {curve.run_title for curve in curves} == {"LIA, mean of 3 seeds"}

@@ -1,4 +1,4 @@
-"""The values beside the plots: present ones, means that agree with every other place, those at a time; their room."""
+"""The legend of the plots: current values, means that agree with all other places, values at a time, and its layout."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def label(view: PlotView, name: str) -> str:
 
 
 def text_of(view: PlotView, curve: CurveId, plot_id: str) -> str:
-    """What the legend shows of a line in the column of a plot."""
+    """Text in the legend for a curve in the column of a plot."""
     column = [spec.id for spec in view.specs].index(plot_id) + 1
     return str(view.legend_model.index_of(curve).siblingAtColumn(column).data())
 
@@ -71,7 +71,7 @@ def done(store: Store | None = None, **changes: Any) -> RunJob:
 
 
 def held(until_s: float, **changes: Any) -> tuple[RunJob, threading.Thread]:
-    """A run that waits at a time, in its thread."""
+    """A run in its thread, on hold at a time."""
     made = job(**changes)
     made.run_to(until_s)
     thread = threading.Thread(target=made.run)
@@ -111,13 +111,13 @@ def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView
         goodput = column("goodput_bps").text(stored.goodput_bps)  # the cell of the history
         assert text_of(view, TOTAL, "goodput") == goodput == flow_table(document).rows[0][2]
         assert view.legend_model.index(0, 0).data() == f"download · goodput {goodput} Mbit/s"
-        # The file of a comparison has the bare number.
+        # The file of a comparison contains the number without a unit.
         written = table_csv(table := compare_groups(group_runs([stored]), figures=["goodput_bps"]), table.rows)
         assert f"{float(written.splitlines()[1].split(',')[2]) / 1e6:.3f}" == goodput
 
 
 def test_means_are_those_of_the_curves_beside_them(view: PlotView, store: Store) -> None:
-    """The summary has the mean RTT over packets, and mean windows between samples: other measures."""
+    """The summary has other measures: the mean RTT over packets, and mean windows between samples."""
     made = done(store)
     view.set_plot_shown("queue", True)
     view.set_plot_shown("inflight", True)
@@ -161,7 +161,7 @@ def test_the_values_are_present_ones_while_a_run_goes_on_and_then_means(view: Pl
     made.unpause()
     thread.join()
     view.refresh()
-    # A time that somebody has gone to stays there when the mouse has left.
+    # A fixed time stays after the mouse has left.
     for set_time, time_s in ((view.stack.set_cursor, 4.0), (view.set_pin, 5.0)):
         assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
         set_time(time_s)
@@ -210,7 +210,7 @@ def test_groups_of_several_runs_are_told_by_what_differs(view: PlotView) -> None
     assert label(view, "legend_run") == "Two paths"
     titles = [str(view.legend_model.index(row, 0).data()).partition(" · ")[0] for row in range(2)]
     assert titles == ["lia", "olia"]
-    # The name gives way where there is no room, and not the number.
+    # The name is shortened in a narrow column, and the number is not.
     tree = child(view, Legend).tree
     option = option_of(tree, 230)
     index = view.legend_model.index(1, 0)
@@ -253,7 +253,7 @@ def test_columns_are_headed_with_name_and_unit(view: PlotView) -> None:
     QApplication.processEvents()
     header = child(view, Legend).tree.header()
     assert header.sectionSize(1) > header.fontMetrics().horizontalAdvance("Throughput")
-    # They have one ground to the end of the legend, which is wider than its columns below the plots.
+    # Its header has one background to the end of the legend, which is wider than its columns below the plots.
     view.resize(600, 600)
     QApplication.processEvents()
     assert header.length() < header.width() - 20
