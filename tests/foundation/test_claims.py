@@ -1,4 +1,4 @@
-"""Claims: what they say of numbers, what cannot be told, and what is wrong with those that cannot be read."""
+"""Claims: their values from numbers, undecidable claims, and errors in claims that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crash reports: what they say, what they keep to themselves, and how many there are."""
+"""Crash reports: their content, omitted private data, and their number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process leaves behind that dies of a fault becomes one report; any other end leaves nothing."""
+"""The traces of a process that dies of a fault become one report; any other end leaves no files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.helpers.present import present
 from subflow_app.foundation.crash_reports import collect_crashes, crash_reports, end_watch, watch_process
 from subflow_app.foundation.paths import crash_directory, log_path
 
-# Says that it is watched, and does what it is told by the program text.
+# Prints a line once it is watched, then runs the given program text.
 WATCHED = """
 import os, signal, sys
 from subflow_app.foundation.crash_reports import watch_process
@@ -46,7 +46,7 @@ def test_a_crash_is_reported_by_the_next_start_once(start: Callable[[str], subpr
     log_path().parent.mkdir(parents=True, exist_ok=True)
     log_path().write_text("2001-01-01 12:00:00,000 INFO x: long before\n2999-01-01 12:00:00,000 INFO x: later\n")
     process = start("os.abort()")
-    assert collect_crashes() == ()  # it lives
+    assert collect_crashes() == ()  # the process is alive
     assert len(files()) == 1
 
     process.communicate("\n", timeout=60)

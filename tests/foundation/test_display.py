@@ -1,4 +1,4 @@
-"""The line about a missing display names what was tried."""
+"""The message about a missing display names the attempted displays."""
 
 from __future__ import annotations
 

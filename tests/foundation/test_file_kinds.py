@@ -1,4 +1,4 @@
-"""Databases and scenarios are told apart by name and by content."""
+"""Databases and scenarios are distinguished by name and by content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fuzzy search finds what a person means by a few letters."""
+"""Fuzzy search finds the intended entry from a few letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON documents: every parser can read them."""
+"""Every parser can read the JSON documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By how much a claim holds: the logarithm of the ratio of its sides, and what and, or, not make of it."""
+"""Margins of claims: the logarithm of the ratio of both sides, combined by and, or, not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FUNCTIONS = {"a": Function((), unit="Mbit/s"), "b": Function((), unit="Mbit/s"),
 
 
 def margin(text: str, **values: Value) -> float | Missing:
-    """Of a claim about these values, in bit/s."""
+    """The margin of a claim about these values, in bit/s."""
     return Claim(text, FUNCTIONS).margin(lambda name, _: values.get(name, Missing(f"{name} is not known")))
 
 

@@ -1,4 +1,4 @@
-"""A page is written where one says: to a file, into a folder, or by itself here."""
+"""A page is written to the given file, into the given folder, or here under a default name."""
 
 from __future__ import annotations
 

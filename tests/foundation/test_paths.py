@@ -1,4 +1,4 @@
-"""Places of files: in the user's folders, and always one for a run that needs rescue."""
+"""Places of files: in the user's folders, and always a place for a run that must be rescued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that ship with the program are found by name, and what is not there is said."""
+"""Shipped files are found by name, and missing ones are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings never stand in the way of starting, and are never lost by a crash or by one bad value."""
+"""Settings never prevent a start, and a crash or a bad value never loses them."""
 
 from __future__ import annotations
 

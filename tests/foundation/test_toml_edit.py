@@ -1,4 +1,4 @@
-"""An edit changes the place it names and leaves every other byte of the file alone."""
+"""An edit changes its place and keeps every other byte of the file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def changed_lines(before: str, after: str) -> list[str]:
             [30, -20],
             ["-at = [0, 0]                # canvas position", "+at = [30, -20]                # canvas position"],
         ),
-        # A new key is the last line of its own table, not behind the comment that introduces the next one.
+        # A new key is the last line of its own table, before the comment that introduces the next table.
         (("links", "wifi", "delay"), "9ms", ['+delay = "9ms"']),
         (("nodes", "bare", "at"), [1.0, 2.5], ["+at = [1, 2.5]"]),
         (("seed",), 7, ["+seed = 7"]),
@@ -151,7 +151,7 @@ def test_inline_tables_grow_and_shrink_in_place() -> None:
     assert 'reverse = { rate = "1Mbit/s", loss = 0 }\n' in two
 
     assert toml_edit.remove_value(two, ("links", "wifi", "reverse", "loss")) == one
-    # Nothing is left to say once the last key is gone.
+    # Removing the last key also removes the table.
     assert toml_edit.remove_value(one, ("links", "wifi", "reverse", "rate")) == DEMO
 
 
@@ -261,6 +261,6 @@ def test_values_that_are_missing_in_several_tables_are_added_at_once() -> None:
         'a = 1\n[nodes.x]  # left\n  kind = "router"  # of ours\n  at = [1, 2]\n\n'
         "[nodes.y]\nat = [1, 2]\n[nodes.z]\nat = [1, 2]"
     )
-    # What has no header of its own is added one by one.
+    # Keys of a table without a header are added one by one.
     added = toml_edit.set_values("nodes.x.kind = 1", {("nodes", "x", "at"): 2, ("nodes", "x", "b"): 3})
     assert tomllib.loads(added) == {"nodes": {"x": {"kind": 1, "at": 2, "b": 3}}}

@@ -1,4 +1,4 @@
-"""A cluster that is there, is not there, or is lost: told in time, nothing is lost, and no process of it remains."""
+"""A cluster that is reachable, unreachable, or lost: reported in time, without lost results or remaining processes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_ray_speaks_as_the_fake_head_does() -> None:
 
 @pytest.fixture
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Of a cluster of the fake Ray, with the limits of a hasty user."""
+    """The address of a cluster of the fake Ray, with short timeouts."""
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "ray.py").write_text(FAKE_RAY, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path / "modules")
@@ -172,7 +172,7 @@ def test_a_lost_head_ends_the_work_while_workers_still_answer(address: str, monk
         given_up_at_s = time.monotonic() + 60
         while time.monotonic() < given_up_at_s:
             for _answer in members.wait(0.1):
-                # Another answer is at hand by then.
+                # Another answer has arrived by then.
                 answers += 1
                 members.submit(Task(answers + 2, callable))
                 time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Jobs: what ends one, what a series does with one that fails, and tasks whose workers are lost."""
+"""Jobs: their ends, the handling of a failed job in a series, and tasks whose workers are lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_app.foundation.jobs.tasks import Answer, OnStart, Task
 
 
 class Squares(Batch[int]):
-    """Squares of numbers, but for one, whose worker is lost each time."""
+    """Squares of numbers, except for one whose worker is lost each time."""
 
     def __init__(self, numbers: Sequence[int], lost: int | None = None) -> None:
         super().__init__(partial(Losing, lost), len(numbers), "squares")
@@ -108,7 +108,7 @@ def test_a_paused_batch_begins_nothing_until_it_goes_on() -> None:
 
 
 class Slow:
-    """An executor that takes ten seconds to start and then a second for each task, by a clock of its own."""
+    """An executor that takes ten seconds to start and then a second for each task, by its own clock."""
 
     jobs = slots = 1
 
@@ -142,6 +142,6 @@ def test_the_time_to_go_follows_the_tasks_and_forgets_the_start(monkeypatch: pyt
     job = Watched(range(1, 21))
     job._make_executor = partial(Slow, clock)
     assert job.run().state is JobState.FINISHED
-    assert math.isnan(told[0][1])  # nobody knows yet
-    assert told[2] == (2, 18 * 12.0 / 2)  # with the start
+    assert math.isnan(told[0][1])  # no estimate yet
+    assert told[2] == (2, 18 * 12.0 / 2)  # including the start
     assert told[3:] == [(made, 20.0 - made) for made in range(3, 20)]

@@ -1,4 +1,4 @@
-"""Processes that make runs: as this process makes them, and one that is killed is replaced and its runs made again."""
+"""Worker processes make the same runs as this process; a killed process is replaced and its runs are made again."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from subflow_store import open_store
 
 @pytest.fixture
 def pids() -> Callable[[], list[int]]:
-    """The processes that a test has started and that still live."""
+    """The living processes started by a test."""
     others = set(active_children())
     return lambda: [child.pid for child in active_children() if child not in others and child.pid is not None]
 
 
 class Murderous(ProcessPool):
-    """Kills one of its processes when so many answers have come."""
+    """Kills one of its processes after so many answers."""
 
     def __init__(self, jobs: int, after: int, pids: Callable[[], list[int]]) -> None:
         super().__init__(jobs)
@@ -60,7 +60,7 @@ def test_a_killed_process_is_replaced_and_the_results_are_the_same(pids: Callabl
     assert pool.killed
     assert pids() == []
     lost = [answer for answer in pool.answers if answer.outcome is None]
-    # It may have been idle at that moment; what it had is made by others all the same.
+    # The killed process may have been idle; others make its runs in any case.
     assert all(answer.loss == "its process was ended by SIGKILL" for answer in lost)
     assert sum(answer.outcome is not None for answer in pool.answers) == 20
 

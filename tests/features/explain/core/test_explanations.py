@@ -1,4 +1,4 @@
-"""Explaining decisions of stored runs: the explanation, or the reason why none is possible."""
+"""Explaining decisions of stored runs: the explanation, or the reason why it is impossible."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> 
     for value in (0.1, 5.0, 77.7, 12_345.0):
         show(value, f"At a time that takes more room than all names and all values: {value}")
         assert legend.width() == width, value
-    # What is wider still gets its room, and keeps it.
+    # A wider value enlarges the legend, which keeps the new width.
     show(123_456_789_012.0, "At 1.00 s")
     wider = legend.width()
     assert wider > width
@@ -323,7 +323,8 @@ def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> Non
     assert place.orientation() == Qt.Orientation.Horizontal
     assert legend.width() <= 0.31 * place.width()
 
-    # In larger type it would take a third of the width; below nothing is cut, and the values stand by their names.
+    # In larger type it would take a third of the width; below the plots no text is cut, and values stay beside their
+    # names.
     font = QFont(view.font())
     font.setPointSizeF(1.4 * font.pointSizeF())
     legend.tree.setFont(font)
@@ -334,7 +335,7 @@ def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> Non
     assert legend.tree.verticalScrollBar().maximum() == 0
     assert legend.tree.header().length() < 0.6 * place.width()
 
-    # Not where the plots would have to be scrolled for it.
+    # The legend does not move below if the plots would then need scrolling.
     for plot_id in ("goodput", "queue"):
         view.set_plot_shown(plot_id, True)
     QApplication.processEvents()
@@ -362,8 +363,8 @@ def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
     strip = child(view, ResultsStrip)
     assert strip.isHidden()
     view.show_runs([done().traces])
-    assert strip.isHidden()  # the legend has its means
-    # A low view has a line, and a high one the table.
+    assert strip.isHidden()  # the legend shows the means of a single run
+    # A low view shows one line, and a high view the table.
     view.show_runs([done().traces, done(controller="olia").traces])
     for height, is_folded in ((400, True), (700, False)):
         view.resize(900, height)
@@ -381,7 +382,7 @@ def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
     qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
     assert strip.is_folded is not was_folded
     assert strip.table.isVisible() is was_folded
-    # As a person left it, whatever the height.
+    # The choice of a person overrides the height.
     view.resize(900, 700 if was_folded else 400)
     QApplication.processEvents()
     assert strip.is_folded is not was_folded
@@ -411,7 +412,7 @@ def test_plots_of_a_small_window_do_not_move_when_results_come(view: PlotView, t
     QApplication.processEvents()
     assert ("In this run, " in child(view, ResultsStrip).text) is bool(waiting)
     assert view.stack.mapTo(view, QPoint(0, 0)) == before
-    # A run of rivals says which had more.
+    # For a run of competing flows, the line names the flow with more goodput.
     line = child(view, ResultsStrip).text
     assert ["cross (cubic)" in line, "mean RTT" in line] == [bool(waiting)] * 2
     assert not waiting or child(view, ResultsStrip).model.rowCount() == 2

@@ -1,4 +1,4 @@
-"""Plots that are not over time: distributions, paths through two quantities, bars; beside those over time."""
+"""Plots that are not over time, beside plots over time: distributions, paths through two quantities, bars."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",))
 
 
 def show(view: PlotView, *plot_ids: str, runs: list[Traces] | None = None) -> None:
-    """Shows these plots and no other; before the first run, so that they alone are made."""
+    """Shows only these plots; called before the first run, so that no other plot is made."""
     for plot_id in plot_ids:
         view.set_plot_shown(plot_id, True)
     for spec in PLOTS:
         if spec.id not in plot_ids:
             view.set_plot_shown(spec.id, False)
     view.show_runs(runs or [finished_traces(PAIR)])
-    QApplication.processEvents()  # they get their sizes
+    QApplication.processEvents()  # the plots get their sizes
     view.grab()
 
 
@@ -54,14 +54,14 @@ def test_others_stand_in_pairs_below_those_over_time(view: PlotView) -> None:
     assert cdf.bottom() <= bars.top()
     assert bars.width() == pytest.approx(cwnd.width())
     assert bars.bottom() <= view.stack.height()
-    # Axes name what is not time.
+    # Axes name quantities other than time.
     assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
     plot = xy_plot(view)
     assert plot.item.getAxis("bottom").labelText == "Smoothed RTT (ms)"
     assert plot.title.text() == "Distribution of RTT  Share of samples (%)"
     assert plot.view.viewRange()[1] == pytest.approx([0.0, 100.0], abs=12.0)
     assert all(spec.x_text for spec in PLOTS if spec.bars is None)
-    # Logarithms are of quantities, and not of shares.
+    # Quantities get logarithmic axes, shares do not.
     view.set_log(True)
     assert [plot.item.getAxis(side).logMode for side in ("bottom", "left")] == [True, False]
     assert not bar_plot(view).item.getAxis("left").logMode

@@ -1,4 +1,4 @@
-"""Plots keep a height in which they can be read; what does not fit is scrolled."""
+"""Plots keep a readable height, and the view scrolls if they do not fit."""
 
 from __future__ import annotations
 

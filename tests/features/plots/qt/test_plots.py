@@ -1,4 +1,4 @@
-"""The plots: linked time, crosshair and values, legend, marks, logarithms, overlays; no window around them."""
+"""The plots without a window: linked time, crosshair and values, legend, marks, logarithms, overlays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_nothing_is_imported_before_it_is_needed(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
 
     assert view.findChild(PlotStack) is None
-    # The empty state gives way to the first run, and comes back.
+    # The empty state disappears with the first run, and returns without runs.
     empty = child(view, EmptyState)
     for runs in ([finished_traces()], []):
         view.show_runs(runs)
@@ -58,7 +58,7 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
     titles = [plot.title.text() for plot in view.stack.time_plots]
     assert titles == ["Throughput  Mbit/s", "Congestion window  packets", "Round-trip time  ms"]
     assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
-    # Each has the same height and left edge, values from zero on, and the other's time.
+    # All plots have the same height, left edge and time range, and show values from zero on.
     view.grab()
     areas = [plot.view.sceneBoundingRect() for plot in view.stack.time_plots]
     assert max(a.height() for a in areas) - min(a.height() for a in areas) <= 2.0
@@ -67,7 +67,7 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
     view.stack.time_plots[2].view.setXRange(2.0, 4.0, padding=0)
     for plot in view.stack.time_plots:
         assert plot.view.viewRange()[0] == pytest.approx([2.0, 4.0])
-    # Nobody gets lost beyond the ends.
+    # The time range cannot leave the run completely.
     view.stack.set_time_range(500.0, 600.0)
     low, high = view.stack.time_range
     assert (low < 10.0, high <= 10.6) == (True, True)
@@ -113,7 +113,7 @@ def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
     for spec_id in ("throughput", "cwnd", "rtt"):
         view.set_plot_shown(spec_id, False)
     show(view)
-    # Something has to be shown of a run, and the last plot stays.
+    # A run always shows a plot, so the last plot stays.
     assert [spec.id for spec in view.specs] == ["throughput"]
     assert [spec.id for spec in view.wanted] == ["utility"]
     view.set_plot_shown("utility", False)
@@ -143,7 +143,7 @@ def test_values_are_drawn_in_the_unit_of_the_axis(view: PlotView) -> None:
         for curve in plot.spec.curves(traces):
             item = plot.curves[CurveId(0, curve.owner, "flow" if curve.kind == "total" else curve.kind)]
             np.testing.assert_allclose(item.shown_values, curve.values * plot.spec.scale, rtol=1e-6)
-    # Items are used again while a run goes on.
+    # Items are reused while a run continues.
     before = [id(item) for plot in view.stack.time_plots for item in plot.curves.values()]
     view.refresh()
     assert [id(item) for plot in view.stack.time_plots for item in plot.curves.values()] == before
@@ -215,7 +215,7 @@ def test_values_at_the_crosshair(view: PlotView) -> None:
 
 def test_crosshair_follows_the_mouse_and_the_arrow_keys(view: PlotView) -> None:
     show(view)
-    view.grab()  # values fit themselves when they are drawn
+    view.grab()  # the range of values is fitted when drawn
     plot = view.stack.time_plots[1]
     view.stack.scene().sigMouseMoved.emit(plot.view.mapViewToScene(QPointF(5.0, 20.0)))
     start = present(view.stack.cursor_s)
@@ -263,10 +263,10 @@ def test_switching_a_line_off_hides_it_in_all_plots(view: PlotView) -> None:
     assert [plot.curves[LTE].isVisible() for plot in view.stack.time_plots] == [True] * 3
     assert group.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.PartiallyChecked
     assert not view.stack.time_plots[1].ticks[WIFI, "loss"].isVisible()
-    # It stays hidden in the next run.
+    # The curve stays hidden in the next run.
     show(view, finished_traces(title="Again"))
     assert not view.stack.time_plots[0].curves[WIFI].isVisible()
-    # A flow switches its lines, and a line can be shown alone.
+    # A flow switches its curves, and a curve can be shown on its own.
     model = view.legend_model
     model.set_hidden(frozenset())
     group = model.index(0, 0)
@@ -319,7 +319,7 @@ def test_overlay_has_colour_per_run_or_colour_per_subflow_and_dash_per_run(view:
     assert first.style() == Qt.PenStyle.SolidLine
     assert list(second.dashPattern()) == list(palette.dash(1))
     assert first.color() != plot.curves[LTE].opts["pen"].color()
-    # The legend groups them.
+    # The legend groups the runs.
     model = view.legend_model
     assert [model.index(row, 0).data() for row in range(2)] == ["LIA", "Uncoupled"]
 
@@ -370,7 +370,7 @@ def test_bins_are_said_and_follow_the_zoom(view: PlotView, qtbot: QtBot) -> None
 def test_losses_are_ticked_below_the_window(view: PlotView) -> None:
     show(view)
     cwnd = view.stack.time_plots[1]
-    # The fake loses a packet each second, on the first subflow.
+    # The fake loses a packet each second on the first subflow.
     assert cwnd.mark_times(WIFI, "loss") == [float(second) for second in range(1, 11)]
     assert cwnd.mark_times(LTE, "loss") == []
     assert view.stack.time_plots[0].mark_times(WIFI, "loss") == []
@@ -413,8 +413,8 @@ def test_logarithmic_values(view: PlotView) -> None:
             assert item.opts["logMode"] == [False, True]
             _, drawn = item.getOriginalDataset()
             assert (drawn[np.isfinite(drawn)] > 0).all()
-    view.grab()  # values fit themselves when they are drawn
-    # Windows between 20 and 40 packets, and room around them.
+    view.grab()  # the range of values is fitted when drawn
+    # Windows between 20 and 40 packets, with a margin.
     low, high = view.stack.time_plots[1].view.viewRange()[1]
     assert 10 < 10**low < 10**high < 80
 
@@ -496,7 +496,7 @@ def test_curves_of_many_flows_are_fed_in_slices_until_all_are_there(qtbot: QtBot
     (plot,) = stack.time_plots
     assert len(plot.curves) < 220
     stack.refresh()  # drops a frame
-    # Each with all its samples.
+    # Each curve has all its samples.
     qtbot.waitUntil(lambda: [len(item.time_s) for item in plot.curves.values()] == [20] * 220)
     stack.show_runs([])
     assert plot.curves == {}

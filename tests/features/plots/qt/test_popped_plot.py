@@ -1,4 +1,4 @@
-"""Plots in windows of their own: they follow the runs, the time and the legend, and come back when closed."""
+"""Plots in separate windows follow the runs, the time and the legend, and return when closed."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def test_popped_plot_is_there_and_not_here_until_it_is_closed(view: PlotView) ->
     window.close()
     assert here(view) == ["throughput", "cwnd", "rtt"]
     assert view.popped_ids == ()
-    # So does switching it off.
+    # Switching the plot off closes its window too.
     popped(view, "cwnd")
     view.set_plot_shown("cwnd", False)
     assert (view.popped_ids, here(view)) == ((), ["throughput", "rtt"])
-    # Other kinds pop out too.
+    # Other kinds of plots open in windows too.
     for plot_id in ("rtt_cdf", "goodput_bars"):
         view.set_plot_shown(plot_id, True)
         popped(view, plot_id).grab()
@@ -50,7 +50,7 @@ def test_popped_plot_is_there_and_not_here_until_it_is_closed(view: PlotView) ->
 
 def test_popped_plot_follows_runs_legend_and_switches(view: PlotView) -> None:
     window = popped(view, "cwnd")
-    # Time is linked both ways.
+    # Time is linked in both directions.
     for one, other, times in ((view.stack, window.stack, (2.0, 4.0)), (window.stack, view.stack, (5.0, 8.0))):
         one.set_time_range(*times)
         assert other.time_range == pytest.approx(times, abs=1e-3)
@@ -58,7 +58,7 @@ def test_popped_plot_follows_runs_legend_and_switches(view: PlotView) -> None:
     assert view.stack.cursor_s == 6.0
     view.show_runs([finished_traces(title="Another"), finished_traces(title="And another")])
     assert len(window.stack.time_plots[0].curves) == 4
-    assert view.legend_model.columnCount() == 1 + 3  # a column of values for each plot, wherever it is
+    assert view.legend_model.columnCount() == 1 + 3  # a column of values for each plot, in either window
 
     hidden = frozenset(list(view.stack.curves)[:1])
     view.legend_model.set_hidden(hidden)

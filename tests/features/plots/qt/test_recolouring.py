@@ -1,4 +1,4 @@
-"""Lines in colours that a person chooses: in all plots and runs, until they are reset."""
+"""Curves in colours chosen by a person, in all plots and runs, until they are reset."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def view(view: PlotView) -> PlotView:
 
 
 def colours(view: PlotView, owner: str) -> set[str]:
-    """Of this line in all plots over time and the legend."""
+    """Colours of this curve in all plots over time and the legend."""
     items = [pair for plot in view.stack.time_plots for pair in plot.curves.items()]
     drawn = {item.opts["pen"].color().name().upper() for key, item in items if key.owner == owner}
     listed = [view.legend_model.index_of(key).data(CURVE_ROLE) for key in view.stack.curves if key.owner == owner]
@@ -82,7 +82,7 @@ def test_bars_have_the_colour_of_their_flow(view: PlotView) -> None:
 
 def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
     child(view, Legend).set_current(WIFI)
-    # Beside all lines, as the menu key asks: the menu is of the line that is chosen.
+    # A position beside all entries, as for the menu key: the menu belongs to the current entry.
     menu = child(child(view, Legend).make_menu(QPoint(5, 5000)), QMenu, "legend_colours")
     actions = [action for action in menu.actions() if not action.isSeparator()]
 

@@ -1,4 +1,4 @@
-"""Runs side by side: a column each, with the axes of one picture, and everything that works on overlaid runs."""
+"""Runs side by side: one column each, with common axes, and all functions of overlaid runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def show(view: PlotView, *controllers: str) -> list[list[TimePlot]]:
     view.show_runs([run_of(controller) for controller in controllers])
     view.set_side_by_side(True)
     QApplication.processEvents()  # columns get their widths
-    view.grab()  # values fit themselves when they are drawn
+    view.grab()  # the range of values is fitted when drawn
     return rows(view.stack)
 
 
@@ -81,7 +81,7 @@ def test_each_run_has_a_column_named_after_what_differs(view: PlotView) -> None:
         places = [plot.view.sceneBoundingRect() for plot in row]
         assert all(left.right() < right.left() for left, right in pairwise(places))
         assert len({round(place.top()) for place in places}) == 1
-        # The numbers of the values stand once.
+        # Only the first column shows the numbers of the axis.
         assert [plot.item.getAxis("left").style["showValues"] for plot in row] == [True, False, False]
     assert all(plot.item.getAxis("bottom").labelText == "Time (s)" for plot in shown[-1])
 
@@ -123,7 +123,7 @@ def test_axes_are_those_of_one_picture(view: PlotView) -> None:
 
 
 def test_values_fit_the_curves_of_all_columns(view: PlotView) -> None:
-    # The first ends before its window grows; only the second reaches 40 packets.
+    # The first run ends before its window grows; only the second reaches 40 packets.
     view.show_runs([run_of("lia", until_s=0.5), run_of("olia")])
     view.set_side_by_side(True)
     view.legend_model.set_hidden(frozenset({CurveId(0, "download/1", SUBFLOW), CurveId(0, "download/2", SUBFLOW)}))
@@ -150,7 +150,7 @@ def test_legend_hides_and_tells_values_of_all_columns(view: PlotView) -> None:
     assert [{key.run for key in each} for each in values] == [{0, 1}] * 2
     assert all(plot.crosshair.isVisible() for row in shown for plot in row)
     view.set_legend_shown(False)
-    assert " / " in shown[1][0].title.text()  # the values of both runs stand behind the title
+    assert " / " in shown[1][0].title.text()  # the title contains the values of both runs
     view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
     view.set_colour(hidden, "#123456")
     pens = {plot.curves[hidden._replace(run=run)].opts["pen"].color().name() for run, plot in enumerate(shown[1])}
@@ -217,7 +217,7 @@ def test_live_samples_and_popped_plots_follow(view: PlotView) -> None:
     assert [[runs_in(plot) for plot in row] for row in rows(popped)] == [[{0, 1}]]
     view.return_all()
     assert view.stack.specs == list(view.specs)
-    # Distributions keep all runs in one plot.
+    # Distributions draw all runs in one plot.
     view.set_plot_shown("throughput_cdf", True)
     show(view, "lia", "olia")
     ((below,),) = [plots for spec, plots in view.stack.plots_by_spec() if spec.id not in SPECS]

@@ -1,4 +1,4 @@
-"""The cursors A and B: set by key, dragged, read in a table that can be copied."""
+"""The cursors A and B: set by key, dragged, and evaluated in a table that can be copied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def texts(view: PlotView, row: int) -> list[str]:
 
 
 def test_table_appears_with_the_second_cursor_and_goes_with_them(view: PlotView) -> None:
-    # Without a crosshair they share the view out.
+    # Without a crosshair they are placed within the view.
     view.stack.set_time_range(3.0, 6.0)
     panel = child(view, SpanPanel)
     for name, is_shown in (("A", False), ("B", True)):
@@ -40,13 +40,13 @@ def test_table_appears_with_the_second_cursor_and_goes_with_them(view: PlotView)
     assert view.stack.cursors.span_s == pytest.approx((4.0, 5.0), abs=1e-3)
     view.clear_cursors()
     assert not panel.isVisible()
-    # They are set at the crosshair.
+    # With a crosshair they are placed there.
     for name, time_s in (("A", 2.0), ("B", 6.0)):
         view.stack.set_cursor(time_s)
         view.place_cursor(name)
     assert view.stack.cursors.span_s == (2.0, 6.0)
     assert child(view, QLabel, "span_about").text() == "A at 2 s, B at 6 s, 4 s between them"
-    # Empty plots have none.
+    # Empty plots have no cursors.
     view.show_runs([])
     set_current(DARK)
     assert not panel.isVisible()

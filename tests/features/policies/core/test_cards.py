@@ -1,4 +1,4 @@
-"""Training cards in words, also those that say little or something else."""
+"""Training cards in words, including incomplete and unexpected ones."""
 
 from __future__ import annotations
 

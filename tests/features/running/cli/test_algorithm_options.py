@@ -1,4 +1,4 @@
-"""Every option of every controller and scheduler is reached by --set, and told of, from the one declaration of it."""
+"""Every option of every controller and scheduler can be set with --set and is documented, from its one declaration."""
 
 from __future__ import annotations
 
@@ -55,27 +55,27 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def values_of(option: Param) -> list[Any]:
-    """The default and the ends of what is allowed, or each choice."""
+    """The default and the bounds of an option, or each choice."""
     if option.dimension is Dimension.CHOICE:
         return list(option.choices)
     if option.dimension is Dimension.FLAG:
         return [True, False]
     if option.dimension is Dimension.POLICY:
-        # A policy that ships is made for one history: others are for whoever decides without one.
+        # A shipped policy is made for one history: controllers without one use these policies.
         return ["neutral", "random"]
     bounds = (option.default, option.minimum, option.maximum)
     return [value for value in bounds if isinstance(value, int | float) and math.isfinite(value)]
 
 
 def settings(key: str, algorithm: Algorithm, values: Mapping[str, str]) -> Iterator[str]:
-    """The words that choose the algorithm and set options of it."""
+    """The arguments that choose the algorithm and set its options."""
     yield from ("--set", f"{FLOW}.{key}={algorithm.name}")
     for option, text in values.items():
         yield from ("--set", f"{FLOW}.{key}.{option}={text}")
 
 
 def by_base(algorithm: Algorithm) -> dict[str, list[Param]]:
-    """The options that one command can set, by the base that has them; "" where all bases do."""
+    """The options that one command can set, by the base that accepts them; "" for options of all bases."""
     groups: dict[str, list[Param]] = {}
     for option in algorithm.options:
         groups.setdefault(option.applies_to[0] if option.applies_to else "", []).append(option)
@@ -85,12 +85,12 @@ def by_base(algorithm: Algorithm) -> dict[str, list[Param]]:
 @every_algorithm
 def test_set_reaches_each_copy_of_a_flow(subflow: Subflow, scenario: Path, key: str, algorithm: Algorithm) -> None:
     for base, options in by_base(algorithm).items():
-        # All options at the same end at a time: some bound each other.
+        # All options take the same bound at a time, because some limit each other.
         for position in range(max(len(values_of(option)) for option in options)):
             values = {option.key: values_of(option)[position % len(values_of(option))] for option in options}
             written = {option.key: option.format(values[option.key]) for option in options}
             bare = {name: json.dumps(value).strip('"') for name, value in values.items()}
-            # As a person writes them, with their units, and as bare SI numbers
+            # As written by a person with units, and as bare SI numbers
             for texts in (written, bare):
                 words = settings(key, algorithm, {**({"base": base} if base else {}), **texts})
                 answer = subflow("run", scenario, "--no-store", "--json", *words).check()

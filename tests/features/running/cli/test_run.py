@@ -1,4 +1,4 @@
-"""``subflow run``: the JSON contract, determinism, exit codes, and a run that is never lost."""
+"""The command ``subflow run``: the JSON contract, determinism, exit codes, and no loss of a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LINK_KEYS = "name direction utilisation drops_queue drops_random mean_queue_pkts
 
 
 def fake_simulations(monkeypatch: pytest.MonkeyPatch, act: Any, at_s: float = 4.0, duration_s: float = 1000.0) -> None:
-    """Lets runs simulate formulas that act once at that simulated time. A fake's chunks grow by 4 from 1 ms."""
+    """Replaces simulations by formulas that act once at that simulated time. A fake's chunks grow by 4 from 1 ms."""
     done: list[bool] = []
 
     def on_chunk(simulation: FakeSimulation) -> None:
@@ -133,7 +133,7 @@ def test_sample_interval_sets_the_distance_of_samples(subflow: Subflow, scenario
 def test_export_writes_data_and_figures_and_says_where(
     subflow: Subflow, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # All of them, in two formats, take seconds; which those are is tested with `export`.
+    # All figures in two formats take seconds; the tests of `export` check their selection.
     few = tuple(PLOTS_BY_ID[name] for name in ("throughput", "cwnd"))
     monkeypatch.setattr(exports, "ExportPlan", functools.partial(exports.ExportPlan, figures=few))
     out = tmp_path / "out"
@@ -188,7 +188,7 @@ def test_a_limit_is_raised_by_an_option(subflow: Subflow, scenario: Path, monkey
     raised = subflow("run", scenario, "--no-store", "--max-events", "1e9")
 
     assert (refused.code, raised.code) == (2, 0)
-    # What would help is in the message.
+    # The message contains the remedy.
     assert "--max-events" in refused.err
     assert "SUBFLOW_MAX_EVENTS" in refused.err
 
@@ -202,12 +202,12 @@ def test_an_estimate_is_told_without_running(subflow: Subflow, scenario: Path, d
     assert "on this machine as it is now" in text.out
     assert "of memory, and" in text.out
     assert "in the database" not in subflow("run", scenario, "--estimate", "--no-store").out
-    # 10 s at 100 ms; three flows, of which one of datagrams has no subflows, and four directions; the multipath flow
-    # has more columns, and each of its subflows a share.
+    # 10 s at 100 ms; three flows, of which the datagram flow has no subflows, and four directions. The multipath flow
+    # has more columns, and each of its subflows has a share.
     assert document["samples"] == 100
     own = 3 * len(FLOW_COLUMNS) + 3 * len(SUBFLOW_COLUMNS) + 4 * len(LINK_COLUMNS)
     assert document["columns"] == own + len(MULTIPATH_COLUMNS) + 2 * len(SHARE_COLUMNS)
-    # The most it could be, against which limits are checked, and what is expected.
+    # The upper bound, compared with the limits, and the expected value.
     assert document["memory_bytes"] == sum(document[f"{part}_bytes"] for part in ("trace", "packet", "object"))
     assert 0 < document["expected_crossings"] < 1.25 * document["link_crossings"]
     assert 0 < document["expected_simulation_cpu_s"] < document["expected_cpu_s"] <= document["expected_wall_s"]
@@ -231,7 +231,7 @@ def test_signal_stops_the_run_which_is_kept(
     monkeypatch.setattr(runs.RunJob, "stop", stop_and_tell)
 
     def send() -> None:
-        # The handler runs in the main thread; the simulation, which is in another, waits here until it has.
+        # The handler runs in the main thread; the simulation waits here in another thread until it has finished.
         signal.raise_signal(number)
         assert stopped.wait(20)
 
@@ -275,7 +275,7 @@ def test_lost_runs_are_rescued(
     assert answer.code == 1
     assert "no space left" in answer.err
     assert "Free some space" in answer.err
-    # The simulation itself went well: its document is complete, but there is no run to ask for later.
+    # The simulation succeeded, so its document is complete, but the database contains no run.
     assert answer.document["run_id"] is None
     assert answer.document["status"] == "finished"
     rescued = Path(answer.err.rstrip().rpartition(" ")[2])

@@ -1,4 +1,4 @@
-"""A change of a run that goes on: recorded in its text, stored with it, and refused with the reason."""
+"""A change of a running run: written into its text, stored with it, or refused with the reason."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ DEADLINE_S = 30.0
 
 
 class Running:
-    """A job in a thread of its own, which stops where the test says."""
+    """A job in its own thread, which stops at a time given by the test."""
 
     def __init__(self, store: Store | None = None, text: str = TWO_PATHS) -> None:
         self.job = RunJob(parse_scenario(text), text, store=store)
         self.job.run_to(1.0)
         self.result: RunResult | None = None
-        # A test that fails leaves it holding: that shall not keep the interpreter from ending.
+        # A failing test leaves the job on hold: a daemon thread does not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self.wait_until_held()
@@ -72,7 +72,7 @@ def test_the_stored_text_of_a_changed_run_gives_the_same_run(tmp_path: Path) -> 
         running.job.run_to(7.654321)
         running.change(link="lte", direction="forward", loss="3%", queue="10pkt")
         running.job.set_speed_limit(5.0)
-        running.job.unpause()  # and from now on while it runs
+        running.job.unpause()  # from now on while it runs
         running.change(link="wifi", up=False)
         running.change(flow="download", subflow=2, backup=True)
         running.change(link="wifi", up=True)
@@ -117,7 +117,7 @@ def test_a_change_that_the_end_of_the_run_overtakes_gets_an_answer(running: Runn
     running.job.stop()
     answer = running.ask(link="wifi", up=False)
     running.finish()
-    # The change, if it came in time, or else the reason.
+    # The change succeeds if it comes in time, otherwise it is refused with the reason.
     assert answer.exception(DEADLINE_S) is None or "over" in str(answer.exception())
 
 
@@ -141,7 +141,7 @@ def test_a_run_holds_exactly_where_it_is_sent_and_stays_the_same_run(running: Ru
     held = []
     for at_s in (1.0, 1.0, 1.000000007, 2.5, 30.123456789):
         running.job.run_to(at_s)
-        running.change(link="wifi", loss="2%")  # answered where it holds, or on the way there
+        running.change(link="wifi", loss="2%")  # answered on hold or before
         running.wait_until_held()
         held.append(running.job.progress.sim_time_s)
     assert held[-1] == pytest.approx(30.123456789, abs=1e-12)

@@ -1,4 +1,4 @@
-"""Events, time, memory and disk space of a run, told before it begins."""
+"""Events, time, memory and disk space of a run, estimated before its start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A speed limit changes when a run is simulated, never what; stop and a new limit act at once."""
+"""A speed limit changes the wall time of a run, never its result; a stop and a new limit act at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subflow_app.foundation.jobs.progress import JobState
 
 
 def job_of(duration_s: float, speed_limit: float | None) -> RunJob:
-    """Of a simulation that costs next to nothing."""
+    """A job with a simulation of almost no cost."""
     scenario = make_scenario(duration_s=duration_s)
     return RunJob(scenario, "", simulation_maker=lambda *_: FakeSimulation(scenario), speed_limit=speed_limit)
 
@@ -24,11 +24,11 @@ def test_limited_run_takes_the_time_that_the_limit_asks() -> None:
 
     result = job.run()
 
-    # 2 s of simulated time at 10 times real time: 0.2 s of wall time; late is possible on a busy machine, early is not.
+    # 2 s of simulated time at 10 times real time take 0.2 s of wall time; a busy machine may be late, but never early.
     assert time.perf_counter() - started >= 0.2
     assert result.status is JobState.FINISHED
     assert job.progress.speed <= 10.0
-    # The summary counts what simulating cost, not what was waited.
+    # The summary contains the time of the simulation without waiting.
     assert result.summary["wall_s"] < 0.1
 
 

@@ -1,4 +1,4 @@
-"""The queue: runs go on side by side, fail by themselves, and are moved, cancelled and tried again."""
+"""The queue: runs continue side by side, fail independently, and can be moved, cancelled and repeated."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_grid_is_each_controller_with_each_seed_and_every_run_has_the_tag(queu
     assert set(stored) == {(name, seed) for name in ("lia", "olia") for seed in (1, 2, 3)}
     assert {run.name for run in stored.values()} == {"Two paths, lia", "Two paths, olia"}
     assert all(run.tags == ("batch",) for run in stored.values())
-    # What is stored is the very run, not one beside it.
+    # The stored run is that of its scenario and seed.
     kept = store.run(stored["olia", 2].id)
     simulation = Simulation(parse_scenario(kept.scenario_text or ""))
     simulation.run_until(2.0)
@@ -87,7 +87,7 @@ def test_a_cancelled_run_is_kept_as_far_as_it_went_and_can_be_tried_again(queue:
     assert store.run(queue.entries()[0].run_id or 0).status == "stopped"
     queue.retry([third])
     wait_until(lambda: states(queue)[2] == "running")
-    queue.remove([first, second])  # the second goes on, and stays
+    queue.remove([first, second])  # the second is running, and stays
     assert [entry.number for entry in queue.entries()] == [second, third]
 
 
@@ -110,7 +110,7 @@ def test_the_time_of_a_queue_is_estimated_before_it_starts_and_corrected(queue: 
     first_s = queue.progress().eta_s
     assert 0 < first_s < math.inf
     queue.cancel([4])
-    # The estimate is of simulated time: what is cancelled takes none.
+    # The estimate counts simulated time: a cancelled run takes no time.
     assert queue.progress().eta_s < first_s / 1000
     queue.unpause()
     wait_until(lambda: not queue.is_busy)

@@ -1,4 +1,4 @@
-"""A run that its database could not keep is stored elsewhere from memory, whole."""
+"""A run that its database could not store is saved completely from memory to another place."""
 
 from __future__ import annotations
 

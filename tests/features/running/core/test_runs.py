@@ -1,4 +1,4 @@
-"""A run: kept whatever happens to it, readable while it goes on, answering at once when asked to stop or pause."""
+"""A run: kept in all circumstances, readable while it runs, and prompt to stop or pause."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEADLINE_S = 20.0
 
 
 class RecordingStore:
-    """Keeps what a run streams; raises `StoreFull` from the step that is named."""
+    """Records the data of a run; raises `StoreFull` from the named step on."""
 
     def __init__(self, failing: str = "") -> None:
         self.failing = failing
@@ -152,7 +152,7 @@ def test_store_gets_every_sample_of_every_column_once_and_in_order() -> None:
 
 
 def seconds(store: RecordingStore, stream: str) -> list[float]:
-    """Times of the rows that the store got of a stream, each once."""
+    """Times of the stored rows of a stream, each once."""
     times = [table["time_ns"] / 1e9 for name, table in store.events if name == stream]
     return sorted(set(np.concatenate(times).tolist())) if times else []
 
@@ -166,7 +166,7 @@ def test_events_reach_store_and_live_traces_and_decisions_if_asked_for(decisions
     whole_seconds = [float(second) for second in range(1, 11)]
     assert [mark.time_s for mark in job.traces.marks()] == whole_seconds
     assert [mark[0] for mark in store.marks] == [10**9 * second for second in range(1, 11)]
-    # The fake finishes an interval of each subflow every second, and decides then and half a second before.
+    # The fake finishes an interval of each subflow every second, and decides then and half a second earlier.
     assert seconds(store, "interval") == whole_seconds
     assert seconds(store, "decision") == ([0.5 * step for step in range(1, 21)] if decisions else [])
     for stream, count in (("interval", 20), ("decision", 30 if decisions else 0)):
@@ -176,7 +176,7 @@ def test_events_reach_store_and_live_traces_and_decisions_if_asked_for(decisions
 
 @pytest.mark.parametrize(
     ("count", "capacity"),
-    # Two subflows and a scheduler each: 2^22 rows for 3 x 200 of them are 6990 each.
+    # Two subflows and a scheduler each: 2^22 rows for 3 x 200 owners are 6990 each.
     [(1, 1 << 18), (5, 1 << 18), (200, 6990), (5000, 1 << 12)],
 )
 def test_room_for_a_window_of_decisions_is_shared_out(count: int, capacity: int) -> None:
@@ -233,7 +233,7 @@ def test_without_a_store_the_run_stays_in_memory() -> None:
 
 
 class SlowStore(RecordingStore):
-    """Begins a run only when it is told to."""
+    """Begins a run only after permission by the test."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -390,7 +390,7 @@ def test_stop_and_pause_reach_into_the_chunk_at_hand() -> None:
 
 
 class Interrupted(FakeSimulation):
-    """Gets half as far as asked in its third chunk, as if `interrupt` had been called then."""
+    """Reaches half of the requested time in its third chunk, as if `interrupt` had been called then."""
 
     def run_until(self, t_s: float) -> bool:
         if self.chunks != 2:
@@ -407,7 +407,7 @@ def test_a_chunk_that_was_cut_short_is_gone_on_with() -> None:
 
 
 def test_a_real_run_that_is_stopped_can_be_read() -> None:
-    # 2 * 10^4 s at 1 Gbit/s are more than anyone waits for. The request comes while one of the chunks is under way.
+    # 2 * 10^4 s at 1 Gbit/s would take too long. The request comes during one of the chunks.
     path = link("path", rate_bps=1e9, delay_s=0.005, queue_pkts=500)
     job = RunJob(scenario([path], [tcp("t", "path")], duration_s=2e4), "", sample_interval_s=100.0)
     results: list[RunResult] = []
@@ -433,7 +433,7 @@ def test_a_job_runs_once() -> None:
 
 
 class Clock:
-    """Stands in for `time` in the run's module; moves only when told to."""
+    """Replaces `time` in the module of runs; the test advances it."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -468,7 +468,7 @@ def test_chunks_settle_at_a_wall_time_that_keeps_stop_and_progress_prompt(monkey
     job, simulation = costly_job(monkeypatch)
     job.run()
 
-    # The first chunks grow by 4 from 0.5 ms: 0.5, 2, 8, then 15 ms; the last one is what is left.
+    # The first chunks grow by 4 from 0.5 ms: 0.5, 2, 8, then 15 ms; the last chunk takes the remaining time.
     assert simulation.chunk_walls_s[3:-1] == pytest.approx([0.015] * (len(simulation.chunk_walls_s) - 4))
     assert max(simulation.chunk_walls_s) < 0.016
 
@@ -483,7 +483,7 @@ def test_progress_tells_speed_and_time_to_go(monkeypatch: pytest.MonkeyPatch) ->
     job.run()
 
     halfway = next(progress for progress in seen if progress.sim_time_s > 5.0)
-    # Half a second of wall time per simulated second: speed 2, and half of what is left to go.
+    # Half a second of wall time per simulated second: speed 2, and half of the remaining time to wait.
     assert halfway.speed == pytest.approx(2.0)
     assert halfway.eta_s == pytest.approx((10.0 - halfway.sim_time_s) * 0.5)
     assert halfway.fraction == pytest.approx(halfway.sim_time_s / 10.0)

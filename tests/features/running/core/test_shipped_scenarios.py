@@ -1,4 +1,4 @@
-"""Every shipped scenario runs, is stored and shows the same in memory and in the database."""
+"""Every shipped scenario runs and is stored; memory and database contain the same data."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_shipped_scenario_runs_and_its_stored_traces_equal_the_live_ones(name: s
         time_s, values = job.traces.read(key)
         counted = time_s > source.scenario.warmup_s + 0.05
         span_s = source.scenario.duration_s - source.scenario.warmup_s
-        # Holds where warm-up and duration are multiples of the 0.1 s between samples, as in all shipped scenarios.
+        # Holds if warm-up and duration are multiples of the 0.1 s between samples, as in all shipped scenarios.
         total_bits = float(values[counted].sum(dtype=np.float64)) * 0.1
         assert total_bits / span_s == pytest.approx(flow["goodput_bps"], rel=1e-6)
 

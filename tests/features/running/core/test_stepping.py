@@ -1,4 +1,4 @@
-"""Where a step ends, and the scale of speeds."""
+"""The end of a step, and the scale of speeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy that is damaged or another controller's is named where it is used, and nothing is lost by it."""
+"""A policy that is damaged or made for another controller is named with its use, and no data is lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 @pytest.fixture
 def broken(tmp_path: Path) -> list[Path]:
-    """Files of policies, each broken in another way."""
+    """Policy files, each damaged in another way."""
     paths = []
     for spoil in (damaged, cut_short, of_another_controller, missing):
         paths.append(tmp_path / spoil.__name__ / "learned.safetensors")

@@ -1,4 +1,4 @@
-"""A click near a curve says whose it is, and finds its run in the history."""
+"""A click near a curve shows its owner, and finds its run in the history."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_click_near_a_curve_chooses_it(qtbot: QtBot) -> None:
     view.curve_clicked.connect(clicked.append)
     click(view, 5.0, 20.0)
     click(view, 5.0, 10.0)
-    click(view, 5.0, 15.0)  # between both, near none
+    click(view, 5.0, 15.0)  # between both, near none of them
 
     assert clicked == [UPPER, LOWER]
     assert view.current_curve == LOWER
@@ -70,7 +70,7 @@ def test_path_through_two_quantities_is_hit_at_its_points(qtbot: QtBot) -> None:
     columns = {(SUBFLOW, "a/1", "cwnd_pkts"): [10.0, 20.0], (SUBFLOW, "a/1", "srtt_s"): [0.1, 0.2]}
     view.show_runs([TableTraces(columns)])
     view.set_plot_shown("phase", True)
-    QApplication.processEvents()  # plots find their places
+    QApplication.processEvents()  # the plots get their places
     view.grab()
     plot = next(each for each in view.stack.plots if each.spec.id == "phase")
 
@@ -84,7 +84,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 def test_run_of_a_curve_is_selected_in_the_history(qtbot: QtBot, desk: Desk) -> None:
-    assert desk.curve_finder is not None  # it follows clicks
+    assert desk.curve_finder is not None  # the finder follows clicks
     ids = [desk.run_once(), desk.run_once()]
     desk.shown.show_stored(desk.store, ids)
     desk.history.select([])

@@ -1,4 +1,4 @@
-"""Changing the run that goes on, stepping through it, and its speed, from actions and the live panel."""
+"""Changing a running run, stepping through it, and setting its speed, by actions and the live panel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """A desk with the live panel, which is there before a run begins."""
+    """A desk with the live panel, which exists before a run begins."""
     made = make_desk(actions=run_rows())
     assert made.live.isHidden()
     return made
@@ -54,7 +54,7 @@ def finish(qtbot: QtBot, desk: Desk) -> None:
     desk.bar.trigger("run.speed_express")
     with qtbot.waitSignal(desk.runs.ended):
         desk.bar.trigger("run.toggle")
-    qtbot.waitUntil(lambda: len(desk.history.runs()) > 0)  # the list may be reading
+    qtbot.waitUntil(lambda: len(desk.history.runs()) > 0)  # the list may still be reading
     run = desk.store.run(desk.history.runs()[0].id)
     simulation = Simulation(parse_scenario(run.scenario_text or ""))
     simulation.run_until(simulation.duration_s)
@@ -75,7 +75,7 @@ def test_a_field_of_the_live_panel_changes_the_run_and_not_the_scenario(qtbot: Q
     assert rate.text() == "8Mbit/s"
     with qtbot.waitSignal(desk.runs.live_changed):
         rate.selectAll()
-        QTest.keyClicks(rate, "2")  # in the unit that stands there
+        QTest.keyClicks(rate, "2")  # in the unit shown before
         QTest.keyClick(rate, Qt.Key.Key_Return)
     assert rate.text() == "2Mbit/s"
     assert desk.documents.doc.text == LONG

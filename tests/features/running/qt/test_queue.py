@@ -1,4 +1,4 @@
-"""The queue: runs beside the one in the foreground, kept and tagged; closing asks about them."""
+"""The queue: runs beside the run in the foreground, kept and tagged; closing the window asks about them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_closing_asks_about_queued_runs_and_keeps_what_ran(qtbot: QtBot, desk: D
 
 
 def test_a_store_that_fails_leaves_the_queue_going(qtbot: QtBot, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert desk.session is not None  # it tells of runs that no database has
+    assert desk.session is not None  # the session reports runs that no database contains
     monkeypatch.setattr(
         desk.database.store, "start_run", raising(StoreFull("the disk is full", path="x.db", way_on="Free some."))
     )

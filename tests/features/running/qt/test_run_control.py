@@ -1,4 +1,4 @@
-"""Runs in the foreground: curves equal the stored traces, and stop, pause and failures keep the run."""
+"""Runs in the foreground: curves equal the stored traces, and a stop, pause or failure keeps the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subflow_app.shell.actions.run import run_rows
 from subflow_app.toolkit.workers import Workers
 from subflow_store import RunRow, StoreFull, open_store
 
-# So long that it is still going on whenever a test acts on it: 20,000 s at real time.
+# Long enough to be running during any action of a test: 20,000 s at real time.
 ENDLESS = TWO_PATHS.replace('duration = "2s"', 'duration = "20000s"')
 
 
@@ -72,7 +72,7 @@ def test_decisions_are_kept_once_switched_on(desk: Desk) -> None:
 
 def test_a_run_after_a_change_has_the_one_before_as_a_ghost(qtbot: QtBot, desk: Desk) -> None:
     before = desk.run_once()
-    desk.bar.trigger("run.speed_real_time")  # two seconds that nobody waits for
+    desk.bar.trigger("run.speed_real_time")  # two seconds without waiting for them
     desk.documents.doc.set_value("links.wifi.loss", "20%")
     with qtbot.waitSignal(desk.runs.ended, timeout=1900):
         desk.session.run_again()
@@ -84,10 +84,10 @@ def test_a_run_after_a_change_has_the_one_before_as_a_ghost(qtbot: QtBot, desk: 
     assert {curve.is_ghost for curve in now} == {False}
     assert {curve.is_ghost for curve in ghost} == {True}
     assert {curve.run_title for curve in ghost} == {"Before: Two paths"}
-    assert {len(curve.values) for curve in shown.values()} == {20}  # whole, as nothing of it is the same
+    assert {len(curve.values) for curve in shown.values()} == {20}  # complete, as the runs have no common part
     assert desk.plots.stack.forks.texts == []
 
-    # Another change: the first run goes, and the second is what was before.
+    # After another change the first run disappears, and the second becomes the previous one.
     desk.documents.doc.set_value("links.wifi.loss", "5%")
     with qtbot.waitSignal(desk.runs.ended):
         desk.session.run_again()
@@ -122,7 +122,7 @@ def test_curves_grow_while_the_run_goes_on(qtbot: QtBot, desk: Desk) -> None:
     seen = desk.plots.stack.latest_time_s
     qtbot.waitUntil(lambda: desk.plots.stack.latest_time_s > seen)
     assert desk.runs._timer.isActive()
-    assert desk.runs._timer.interval() >= 33  # 30 pictures a second at most
+    assert desk.runs._timer.interval() >= 33  # 30 frames a second at most
 
     with qtbot.waitSignal(desk.runs.ended):
         desk.bar.trigger("run.stop")
@@ -140,7 +140,7 @@ def test_pause_holds_the_run_and_resume_goes_on(qtbot: QtBot, desk: Desk) -> Non
     job = present(desk.runs.job)
     qtbot.waitUntil(lambda: job.progress.state == "paused")
     held = job.progress.sim_time_s
-    # Three pictures later it is where it was.
+    # Three frames later the time is unchanged.
     for _ in range(3):
         with qtbot.waitSignal(desk.runs.ticked):
             pass
@@ -179,7 +179,7 @@ def test_links_show_what_they_do_until_the_run_ends(qtbot: QtBot, desk: Desk, mo
     assert cleared
 
 
-# ---- what can go wrong ----
+# ---- failures ----
 
 
 def test_full_disk_loses_nothing(

@@ -1,4 +1,4 @@
-"""The window says what a scenario is warned of when it is run, in the language of the window."""
+"""The window shows the warnings of a scenario at its run, in the language of the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllers and schedulers of one's own, from the first line of a script to its runs."""
+"""Own controllers and schedulers, from the first line of a script to its runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_sim.catalog import controllers
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which one works."""
+    """The working folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -141,7 +141,7 @@ def test_a_script_meets_others_in_the_arena_and_in_evaluations(subflow: Subflow,
 
 def test_what_a_script_stands_decides_on_the_exit_code(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
-    Path("newreno.py").write_text(CONTROLLER)  # called as something built in
+    Path("newreno.py").write_text(CONTROLLER)  # named like a built-in controller
     stands = subflow("controllers", "check", "newreno.py", "--conformance")
     assert (stands.code, stands.err) == (0, "")
     lines = stands.out.splitlines()

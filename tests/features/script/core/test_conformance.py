@@ -1,4 +1,4 @@
-"""What scripts have to stand: the plainest ones do, broken ones fail where they are broken, and each run shows it."""
+"""Conformance checks of scripts: simple scripts pass, faulty ones fail at their fault, and each finding has its run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import kind_of
 from subflow_sim.script_reader import read_script, shipped_scripts
 
-# Never gives way: a window that a loss leaves as it was.
+# Never reduces its window at a loss.
 GREEDY = CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)")
-# Goes to the least window at each loss, and grows by a hundredth of what it should.
+# Reduces its window to the minimum at each loss, and grows by a hundredth of the normal gain.
 TIMID = CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain * left", "0.01 * gain * left")
 FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / (loss.inflight - loss.inflight)")
 
@@ -35,7 +35,7 @@ def test_newreno_as_a_script_stands_everything_as_newreno_does() -> None:
     found = findings("controller", CONTROLLER)
     assert {each.verdict for each in found.values()} == {"pass"}
     for name in ("loss", "timeouts", "buffer", "outage", "newreno"):
-        # The script halves its window by cwnd, NewReno by what is in flight: nearly the same.
+        # The script halves cwnd, NewReno the packets in flight: the results are nearly equal.
         assert found[name].value == pytest.approx(1.0, abs=0.15), name
     assert 0.1 < found["hundred"].value <= 1.0
     assert "of what newreno gets" in found["loss"].text
@@ -64,7 +64,7 @@ def test_one_that_hardly_sends_does_not_survive_loss() -> None:
     found = findings("controller", TIMID)
     assert found["loss"].verdict == "fail"
     assert found["loss"].value < HALF
-    assert found["newreno"].verdict == "pass"  # nobody is kinder
+    assert found["newreno"].verdict == "pass"  # no controller yields more to NewReno
 
 
 def test_a_run_that_fails_says_where() -> None:
@@ -97,7 +97,7 @@ def test_the_arena_ranks_a_script_that_it_does_not_keep(monkeypatch: pytest.Monk
     assert trial.run().state is JobState.FINISHED
     (finding,) = trial.findings
     assert finding.check is ARENA
-    # As NewReno, which it is but for a detail.
+    # About equal to NewReno, from which it differs in one detail.
     assert finding.verdict == "pass"
     assert -3 < finding.value < 0
     assert finding.text.startswith(f"score {finding.number}, place ")

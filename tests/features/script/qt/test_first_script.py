@@ -1,4 +1,4 @@
-"""Somebody who has only the guide's page on writing controllers does what it says, in the panel of scripts."""
+"""A reader follows the guide's page on writing controllers, step by step, in the panel of scripts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def settle(qtbot: QtBot, desk: Desk) -> None:
 
 
 def write(qtbot: QtBot, desk: Desk, text: str) -> None:
-    """In place of what is there, and saved by the key."""
+    """Replaces the text of the editor and saves it by the key."""
     editor = desk.features[ScriptFeature].session.panel.editor
     QApplication.clipboard().setText(text)
     QTest.keyClick(editor, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
@@ -60,7 +60,7 @@ def curve(desk: Desk, run: int, column: str, owner: str) -> tuple[NDArray[np.flo
 
 
 def least_kept(values: NDArray[np.float64]) -> float:
-    """What the largest loss leaves of the window, once slow start is over."""
+    """Smallest ratio of the window after a loss to that before, without slow start."""
     late = values[len(values) // 2 :]
     return float(np.min(late[3:] / late[:-3]))
 
@@ -76,11 +76,11 @@ def test_scalable_tcp(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialo
     assert scalable.id != reno
     assert [desk.shown.id_of(run) for run in range(desk.shown.count)] == [scalable.id, reno]
 
-    # A loss leaves seven eighths, where the script that it began with left the half.
+    # A loss leaves seven eighths of the window; the initial script halved it.
     assert least_kept(curve(desk, reno, "cwnd_pkts", "reno/1")[1]) < 0.6
     times, windows = curve(desk, scalable.id, "cwnd_pkts", "reno/1")
     assert least_kept(windows) == pytest.approx(0.875, abs=0.02)
-    # Between losses it grows by 1 % in a round trip. ACKs that count two packets are told as such.
+    # Between losses it grows by 1 % per round trip. ACKs that cover two packets are counted accordingly.
     _, rtts = curve(desk, scalable.id, "srtt_s", "reno/1")
     half = len(windows) // 2
     growing = [
@@ -90,7 +90,7 @@ def test_scalable_tcp(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialo
     ]
     assert float(np.median(growing)) == pytest.approx(0.01, rel=0.15)
 
-    # What the page goes on with: another value, and two versions beside each other.
+    # The next steps of the page: another value, and two versions side by side.
     write(qtbot, desk, WRITTEN["scalable.py"].replace("0.875", "0.5"))
     assert least_kept(curve(desk, desk.history.runs()[0].id, "cwnd_pkts", "reno/1")[1]) < 0.6
     assert len(feature.session.panel.versions.versions) == 3
@@ -105,7 +105,7 @@ def test_the_least_loaded_path(desk: Desk, feature: ScriptFeature, dialogs: Scri
     fastest = desk.history.runs()[0].id
     write(qtbot, desk, WRITTEN["least-loaded.py"])
     least_loaded = desk.history.runs()[0].id
-    # What it began with asks for the least round-trip time; the slow path is the one that is seldom full.
+    # The initial script chooses the lowest RTT; the slow path is rarely full.
     total, (wifi, lte) = goodput(desk, fastest)
     assert wifi > lte
     total_now, (wifi_now, lte_now) = goodput(desk, least_loaded)
@@ -117,7 +117,7 @@ def test_the_least_loaded_path(desk: Desk, feature: ScriptFeature, dialogs: Scri
 
 
 def goodput(desk: Desk, run: int) -> tuple[float, list[float]]:
-    """Of the download, and the throughput of its subflows."""
+    """Goodput of the download, and the throughput of its subflows."""
     store = desk.store
     summary = present(store.run(run).summary)
     (flow,) = summary["flows"]

@@ -1,4 +1,4 @@
-"""The editor of scripts by itself: keys, completion, colours, and what is wrong with the text."""
+"""The editor of scripts on its own: keys, completion, colours, and marked errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def editor(qtbot: QtBot) -> ScriptEditor:
 
 
 def write(editor: ScriptEditor, text: str) -> None:
-    """Shows a text, with the cursor where it has a ``|``."""
+    """Shows a text, with the cursor at its ``|``."""
     at = text.index("|")
     editor.open_text("controller", text.replace("|", ""))
     cursor = editor.textCursor()
@@ -107,7 +107,7 @@ def test_brackets_find_each_other(text: str, position: int, other: int | None) -
 
 
 def marks(editor: ScriptEditor) -> list[tuple[str, str]]:
-    """What is marked besides lines, with the kind of its mark."""
+    """The marked texts other than lines, with the kind of mark."""
     found = []
     for each in editor.more_marks():
         wave = each.format.underlineStyle() == each.format.UnderlineStyle.WaveUnderline

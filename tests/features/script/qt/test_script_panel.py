@@ -1,4 +1,4 @@
-"""Scripts on a desk: begun, saved and run with a ghost, compared, tried, and never lost."""
+"""Scripts on a desk: begun, saved and run with a ghost, compared, checked, and never lost."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / 
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Scripts and comparisons of their versions."""
+    """A desk with scripts and comparisons of their versions."""
     return make_desk(CompareFeature, ScriptFeature)
 
 
 @pytest.fixture
 def feature(desk: Desk) -> ScriptFeature:
-    """The panel, shown, without a script."""
+    """The visible panel without a script."""
     found = desk.features[ScriptFeature]
     found.show()
     assert not found.session.desk.is_open
@@ -57,7 +57,7 @@ def settle(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
 
 @pytest.fixture
 def begin(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> Begin:
-    """Begins a controller or scheduler with a text, and waits until it has run."""
+    """Begins a controller or scheduler with a text, and waits for its run."""
 
     def begun(text: str) -> ScriptDesk:
         kind = "scheduler" if "def select" in text else "controller"
@@ -72,7 +72,7 @@ def begin(desk: Desk, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: Q
 
 
 def save(qtbot: QtBot, desk: Desk, feature: ScriptFeature) -> None:
-    """By the key, in the text."""
+    """Saves the script by the key in the text."""
     QTest.keyClick(feature.session.panel.editor, Qt.Key.Key_S, CONTROL)
     settle(qtbot, desk, feature)
 
@@ -107,11 +107,11 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
     assert feature.session.desk.is_modified
     assert "●" in feature.session.panel.state.text()
     desk.runs.set_speed_limit(1.0)
-    with qtbot.waitSignal(desk.runs.ended, timeout=1900):  # two seconds that nobody waits for
+    with qtbot.waitSignal(desk.runs.ended, timeout=1900):  # two seconds without waiting for them
         QTest.keyClick(feature.session.panel.editor, Qt.Key.Key_S, CONTROL)
     settle(qtbot, desk, feature)
 
-    # Coming back to the text finds it as it was left.
+    # Returning to the text changes nothing.
     feature.session.panel.editor.entered.emit()
     assert desk.banners.topics() == ()
     strip = child(desk, ResultsStrip)
@@ -222,9 +222,9 @@ def test_each_chip_opens_its_run(desk: Desk, feature: ScriptFeature, begin: Begi
     settle(qtbot, desk, feature)
     assert desk.history.runs()[0].name == "mine: is it fair to NewReno?"
     assert desk.shown.ids == {desk.history.runs()[0].id}
-    # Which is of another scenario: no version of this one.
+    # The run belongs to another scenario, so it is no version of this script.
     assert desk.history.runs()[0].id not in {each.run.id for each in feature.session.panel.versions.versions}
-    # The strip still tells of the script, and a run after that has no ghost of another scenario.
+    # The strip still shows the script, and the next run has no ghost of another scenario.
     assert strip.chip("newreno").isEnabled()
     save(qtbot, desk, feature)
     assert desk.shown.count == 1
@@ -253,7 +253,7 @@ def test_what_was_not_saved_can_be_tried_in_the_arena_too(
         strip.chip("arena").click()
     assert desk.history.runs()[0].name.startswith("mine: ")
 
-    # The same text stands the same; after another one it is asked again by a click alone.
+    # The same text keeps its findings; after a change the findings are computed again only on a click.
     save(qtbot, desk, feature)
     assert strip.text_of("arena").startswith("Arena -")
     feature.session.panel.editor.put_text(CONTROLLER)
@@ -291,7 +291,7 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     assert "content" not in desk.documents.doc.text
     assert len(feature.session.panel.versions.versions) == 2
 
-    # Somebody else writes it: taken over at once where nothing is lost for it.
+    # Another program writes the file: the editor reloads it at once if no changes would be lost.
     file.write_text(CONTROLLER + "# theirs\n")
     feature.session.panel.editor.entered.emit()
     assert feature.session.panel.editor.text == CONTROLLER + "# theirs\n"
@@ -308,13 +308,13 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     desk.bar.trigger(SAVE)
     assert file.read_text() == CONTROLLER + "# mine\n"
 
-    # Another scenario is not opened before somebody has said what becomes of the changes.
+    # Opening another scenario first asks about the unsaved changes.
     feature.session.panel.editor.put_text(CONTROLLER + "# more\n")
     settle(qtbot, desk, feature)
     dialogs.answer("ask_save_changes", "cancel")
     assert not desk.documents.new()
     assert feature.session.panel.editor.text == CONTROLLER + "# more\n"
-    # The scenario names the script since, which is a change of its own.
+    # The scenario now names the script, which counts as a change of the scenario.
     dialogs.answer("ask_save_changes", "save", "save")
     count = len(desk.history.runs())
     assert desk.documents.new()
@@ -369,7 +369,7 @@ def test_unsaved_changes_survive_the_program(desk: Desk, feature: ScriptFeature,
     (topic,) = (topic for topic in desk.banners.topics() if topic.startswith("recovery_"))
     desk.banners.press(topic, "Recover")
     assert feature.session.panel.editor.text == CONTROLLER + "# typed\n"
-    assert script.draft == "mine"  # it had no file: saving asks where it belongs
+    assert script.draft == "mine"  # the script had no file: saving asks for one
     assert not dead.exists()
 
 
@@ -437,7 +437,7 @@ def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
     assert latest.text == editor.text
     goodput_bps = present(latest.figure(MEASURES["goodput_bps"]))
     assert goodput_bps > 1e6
-    if kind == "controller":  # a scheduler has little to choose while every window is full
+    if kind == "controller":  # a scheduler has little choice while every window is full
         assert latest.run.signature != first.run.signature
     shown = [desk.shown.id_of(run) for run in range(desk.shown.count)]
     assert shown == [latest.run.id, first.run.id]

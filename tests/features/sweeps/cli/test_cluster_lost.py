@@ -1,4 +1,4 @@
-"""`--cluster` in the terminal: an address that is wrong, signals while Ray hangs, and a head that is lost."""
+"""The option `--cluster` in the terminal: a wrong address, signals while Ray hangs, and a lost head."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_address_is_refused_before_anything_is_begun(
     client = subflow(*words, "--cluster", f"ray://{address}")
     assert client.code == 1  # refused, or Ray's client is not installed
     assert subflow("sweeps", "--db", database, "--json").document == []
-    # Who only estimates needs no cluster.
+    # An estimate needs no cluster.
     assert subflow(*words, "--cluster", address, "--estimate").code == 0
 
 
@@ -77,7 +77,7 @@ def test_signals_end_what_hangs(short: Path, tmp_path: Path, modules: Path, numb
             process.kill()
     assert process.returncode == code, told
     assert told == "stopped; `subflow sweeps resume 1` makes the runs that are missing\n"
-    # No process of its session remains: the client has ended with it, and Python's own helper does so at once.
+    # No process of its session remains: the client has ended with it, and the helper process of Python ends at once.
     wait_until(lambda: not is_there(process.pid), "no process remains", 10)
 
 

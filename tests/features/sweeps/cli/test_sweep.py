@@ -1,4 +1,5 @@
-"""``subflow sweep`` and ``subflow sweeps``: asked for in words or files, listed, shown, resumed, deleted."""
+"""The commands ``subflow sweep`` and ``subflow sweeps``: defined by options or files, listed, shown, resumed, deleted.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +147,7 @@ def test_a_cluster_needs_ray(subflow: Subflow, short: Path, database: Path, monk
     )
 
 
-# Ended from outside
+# Ended by signals
 
 KILLED_AT_THE_FIFTH = """
     import multiprocessing, os, signal, sys
@@ -190,7 +191,7 @@ def test_a_killed_sweep_ends_as_if_it_had_not_been(
     command = [sys.executable, script, tmp_path / "children", *words, "--jobs", 2]
     killed = subprocess.run([str(word) for word in command], capture_output=True, timeout=TIMEOUT_S, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    # Its processes see that nobody is there for them any more.
+    # Its processes notice that their parent has ended.
     children = [int(pid) for pid in (tmp_path / "children").read_text().split()]
     assert len(children) == 2
     wait_until(lambda: not any(map(is_there, children)), "its processes have ended", TIMEOUT_S)
@@ -213,7 +214,7 @@ def test_a_killed_sweep_ends_as_if_it_had_not_been(
 
 
 def test_ctrl_c_keeps_what_has_ended(short: Path, database: Path, subflow: Subflow) -> None:
-    # 10^6 s of the last point would take minutes: the sweep is in it when the signal comes.
+    # 10^6 s of the last point would take minutes: the signal arrives during that point.
     points = short.with_name("points.csv")
     points.write_text("duration,links.wifi.loss\n1s,1%\n1000000s,2%\n", encoding="utf-8")
     command = [sys.executable, "-m", "subflow_app", "sweep", short, "--points", points, "--db", database]
@@ -255,12 +256,12 @@ def test_the_shipped_plans_are_listed_found_by_name_and_can_be_run(subflow: Subf
     told = subflow("sweeps", "plans").out.splitlines()
     assert told == [f"{each['name']}: {each['title']} ({each['runs']} runs)" for each in listed]
     for each in listed:
-        # Paths that come and go do so over all of the run, and nothing in it is drawn.
+        # The events of late paths cover the whole run, and the scenario draws no random numbers.
         is_whole = each["name"].startswith("late-path")
         document = subflow("sweep", each["name"], *(once if is_whole else shortened)).document
         assert (document["name"], document["finished"]) == (each["title"], len(document["points"]))
         assert each["runs"] == document["finished"] * (1 if is_whole else 3)
-        # The values reach the runs.
+        # The values of the sweep take effect in the runs.
         (flow,) = {"flows.mptcp.goodput_bps", "flows.phone.goodput_bps"} & document["points"][0]["figures"].keys()
         goodputs = {point["figures"][flow]["mean"] for point in document["points"]}
         assert len(goodputs) >= 3

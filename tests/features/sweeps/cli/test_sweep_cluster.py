@@ -1,4 +1,4 @@
-"""The same sweep in one process, on all cores and on a cluster of which a worker is killed: byte by byte the same."""
+"""The same sweep in one process, on all cores, and on a cluster that loses a worker: byte for byte the same."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ pytest.importorskip("ray")
 pytestmark = [pytest.mark.full("starts Ray"), pytest.mark.timeout(300)]
 
 RUNS = 200
-# Of a sweep that is longer than the time after which a cluster is lost.
+# Seeds of a sweep longer than the timeout after which a cluster counts as lost.
 SEEDS = 200
 TIMEOUT_S = 280
 
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """Names of sockets must be short, which those of the test's own folder are not."""
+    """A folder with a short path: names of sockets must be shorter than in the test's own folder."""
     folder = Path(tempfile.mkdtemp(prefix="sf-ray-"))
     yield folder
     for pid in processes_of(folder):
-        with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+        with contextlib.suppress(ProcessLookupError):  # the process may have ended
             os.kill(pid, signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def on_cluster(folder: Path, killed: object, *words: object) -> subprocess.CompletedProcess[str]:
-    """A command on a cluster of its own, a part of which is killed after so many runs; all its processes end."""
+    """Runs a command on its own cluster and kills a part of the cluster after so many runs; all its processes end."""
     command = [sys.executable, "-m", "tests.helpers.ray_sweep", folder, killed, *words]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert processes_of(folder) == {}
@@ -49,7 +49,7 @@ def on_cluster(folder: Path, killed: object, *words: object) -> subprocess.Compl
 
 
 def processes_of(folder: Path) -> dict[int, str]:
-    """Command lines of the processes that name a folder in theirs; workers that do not, end with those that do."""
+    """Command lines of the processes that name a folder; other workers end together with these."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -98,7 +98,7 @@ def test_a_killed_head_ends_the_sweep(subflow: Subflow, tmp_path: Path, short_fo
     assert lost.returncode == 1, lost.stderr
     assert re.search(r"^subflow: the Ray cluster at .* was lost: .*; what has ended is kept", lost.stderr, re.MULTILINE)
     assert "`subflow sweeps resume 1` makes the runs that are missing, with --cluster or without" in lost.stderr
-    assert "terminate" not in lost.stderr  # Ray's own last words
+    assert "terminate" not in lost.stderr  # Ray's own last message
     ended = present(re.search(r"^ended after (.*) s$", lost.stderr, re.MULTILINE))
     assert float(ended[1]) < 30
     document = json.loads(lost.stdout)

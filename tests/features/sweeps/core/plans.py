@@ -1,4 +1,4 @@
-"""A scenario that runs in a few milliseconds, and plans over it."""
+"""A scenario that runs in a few milliseconds, and sweep plans over it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CONTROLLER = "flows.download.controller"
 
 
 def plan(**changes: Any) -> SweepPlan:
-    """Three losses, two controllers and two seeds, unless told otherwise; None leaves a key out."""
+    """Three losses, two controllers and two seeds, unless changed; None removes a key."""
     tree = {
         "format": 1,
         "name": "Loss",

@@ -1,4 +1,4 @@
-"""The values of an axis: lists, ranges and draws."""
+"""The values of an axis: lists, ranges and random draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans: from files and from words, what they mean, and all that can be wrong with them."""
+"""Plans from files and from words: their meaning and all possible errors."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_grid_has_every_combination_and_the_last_axis_moves_fastest(folder: Pa
 
 
 def test_the_example_of_the_documentation_is_a_plan() -> None:
-    # All of it but the kinds that exclude each other, on a shipped scenario.
+    # The whole example except mutually exclusive parts, on a shipped scenario.
     text = present(plan_file.__doc__).partition("format = 1")[2].partition("[[points]]")[0]
     found = parse_plan(
         ("format = 1" + text)
@@ -102,7 +102,7 @@ def test_a_list_may_be_a_csv_file(folder: Path) -> None:
     assert [point.values for point in by_file.points()] == expected
     by_option = open_plan(str(folder / "short.toml"), SweepOptions(points_file=folder / "points.csv"))
     assert [point.values for point in by_option.points()] == expected
-    # What was read belongs to the plan: the file may change or go.
+    # The plan holds the values read: the file may change or disappear.
     (folder / "points.csv").unlink()
     assert parse_plan(plan_text(by_file)) == by_file
 

@@ -76,7 +76,7 @@ def test_parameters_are_all_values_of_the_file_and_keys_it_could_have():
     assert found["links.lte.loss"].present == "0% (default)"
     assert found[CONTROLLER].present == "lia"
     assert "duration" in found
-    # Seeds have a field of their own; names and drawings are not parameters.
+    # Seeds have a separate field; names and drawings are not parameters.
     assert {"seed", "name", "links.wifi.ends"}.isdisjoint(found)
     assert [p.key for p in found.values() if p.matches("WIFI loss")] == [LOSS, "links.wifi.retransmission.loss"]
 
@@ -86,7 +86,7 @@ def test_what_a_link_could_have_can_vary_where_one_key_says_it():
     found = {p.key: p.present for p in sweep_parameters(ScenarioDoc(text, algorithms=app_catalog()))}
     assert found["links.lte.jitter.spread"] == found["links.lte.grants.period"] == "–"
     assert found["links.wifi.access.aggregation"] == "1 (default)"
-    # A medium is not a value to vary, and outages are of two keys.
+    # A medium is not a value to vary, and an outage has two keys.
     assert {"links.lte.access.aggregation", "links.wifi.access.medium", "links.lte.outages.up"}.isdisjoint(found)
 
 

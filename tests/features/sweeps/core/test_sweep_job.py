@@ -1,4 +1,4 @@
-"""A sweep as a whole: made once, taken over, stopped, paused, resumed, and what happens to runs that cannot be made."""
+"""A whole sweep: run once, reused, stopped, paused, resumed, and its handling of impossible runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from subflow_store.liveness import this_process
 
 
 class Watched(Threads):
-    """Counts what it is asked for, and tells before each run."""
+    """Counts the submitted runs, and calls `before` ahead of each."""
 
     def __init__(self, before: Callable[[int], None] = lambda made: None) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Losing(Threads):
 
 
 def swept(store: Store, wanted: SweepPlan) -> SweepJob:
-    """A sweep that is over."""
+    """A finished sweep."""
     job = SweepJob(wanted, store)
     job.run()
     return job
@@ -108,7 +108,7 @@ def test_without_traces_figures_are_kept_alone(store: Store) -> None:
     with_contents = swept(store, plan(axes={LOSS: ["1%"]}))
     job = swept(store, plan(traces=False))
     table, full = present(job.table()), present(with_contents.table())
-    # What another sweep has kept with traces is taken over.
+    # Runs that another sweep has stored with traces are reused.
     assert job.progress.reused == 2
     run_id = present(table.rows[0].run_ids[0])
     run = store.run(run_id)
@@ -116,7 +116,7 @@ def test_without_traces_figures_are_kept_alone(store: Store) -> None:
     assert run.simulated_s == pytest.approx(1.0)
     assert run.status == "finished"
     assert table.rows[2].cells["goodput_bps"] == full.rows[0].cells["goodput_bps"]
-    # Traces that are wanted now have to be made.
+    # Runs with the traces required now have to be made.
     again = swept(store, plan())
     assert again.progress.reused == 2
 
@@ -124,7 +124,7 @@ def test_without_traces_figures_are_kept_alone(store: Store) -> None:
 def test_no_finished_run_is_made_twice_also_not_by_another_sweep(store: Store) -> None:
     SweepJob(plan(), store).run()
     watched = Watched()
-    # Written differently, and in another order: the same runs, and one loss more.
+    # The same runs in other notation and order, and one loss more.
     other = plan(name="Other", axes={CONTROLLER: ["olia", "lia"], LOSS: [0.02, 0.0, "10e-3", "3%"]}, seeds="2,1")
     job = SweepJob(other, store, executor=lambda: watched)
     assert job.run().state is JobState.FINISHED
@@ -198,7 +198,7 @@ def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) 
     assert result.problems == (told,)
     record = store.sweeps.get(present(job.sweep_id))
     assert (record.state, record.failed, record.message) == ("failed", 1, told)
-    # Once it works, only that one is made.
+    # After the fault is fixed, only the lost run is made.
     watched = Watched()
     again = SweepJob.resumed(store, present(job.sweep_id), executor=lambda: watched)
     assert (again.run().state, watched.made) == (JobState.FINISHED, 1)
@@ -247,7 +247,7 @@ def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatc
     assert store.sweeps.get(present(job.sweep_id)).version == "0.2.0+other"
 
 
-# Before anything is run
+# Before any run
 
 
 def test_every_point_is_read_and_each_problem_told_once_with_its_axis(store: Store) -> None:
@@ -319,12 +319,12 @@ def test_the_time_of_a_sweep_is_that_of_its_processes_on_this_machine(monkeypatc
     told = SweepEstimate(100, 1e9, rate=1e7, disk_bytes=0, memory_bytes=1e6, storing_s=20.0, points=10, seeds=10)
     assert told.cpu_s == 120
     assert told.wall_s(1) == 120
-    # Processes are started, and more than there are cores make nothing faster.
+    # Starting processes takes time, and more processes than cores bring no gain.
     assert told.wall_s(2) == pytest.approx((120 + 2 * executors.WORKER_STARTED_S) / 2)
     assert told.wall_s(8) == pytest.approx((120 + 8 * executors.WORKER_STARTED_S) / 4)
-    # One process stores, however many make runs.
+    # One process stores the runs, regardless of the number of workers.
     assert replace(told, storing_s=100.0, rate=1e9).wall_s(4) == 100
-    # Seven others want the four cores, too.
+    # Seven other processes use the four cores too.
     busy = replace(told, slowness=2.0)
     assert busy.wall_s(1) == 240
     assert busy.wall_s(2) == pytest.approx((120 + 2 * executors.WORKER_STARTED_S) / (4 * 2 / 9))
@@ -339,7 +339,7 @@ def test_events_of_a_sweep_are_those_that_its_runs_will_have() -> None:
     for point in swept.points():
         simulation = Simulation(reader.scenario(point))
         simulation.run_until(10)
-        taken += 2 * simulation.link_crossings  # it has two seeds
+        taken += 2 * simulation.link_crossings  # the point has two seeds
     assert taken / 2 < told.expected_crossings < 2 * taken
     assert told.link_crossings > 50 * taken
 
@@ -348,7 +348,7 @@ FAST_AND_SMALL = {"rate": "1Gbit/s", "queue": "1pkt"}
 
 
 def test_texts_of_points_mean_their_runs() -> None:
-    # A line of a note that looks like a seed must not be taken for it.
+    # A line of a note that looks like a seed must not be taken for one.
     made = plan(scenario_text=SCENARIO + '\n[[notes]]\nat = [0, 0]\ntext = """\nseed = 7\n"""\n')
     reader = PointReader(made)
     for number in (0, 5):

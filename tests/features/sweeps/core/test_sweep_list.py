@@ -1,4 +1,4 @@
-"""The list of sweeps by itself: what the store knows, what goes on here, and what can be done with each."""
+"""The list of sweeps on its own: stored sweeps, running sweeps, and the possible actions on each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MORNING = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
 @dataclass
 class MadeJob:
-    """A job that stands somewhere."""
+    """A job with a given progress."""
 
     sweep_id: int | None
     progress: JobProgress
@@ -63,7 +63,7 @@ def test_what_goes_on_here_is_newer_than_what_the_store_says() -> None:
     going = here(1, 2, JobState.RUNNING, finished=3, eta_s=5.0)
     checking = here(2, None, JobState.CHECKING, checked=7)
     entries = sweep_entries([record(3, "finished", 4), record(2, "running", 1)], [going, checking])
-    # The newest has no id yet, and stands on top.
+    # The newest sweep has no id yet, and comes first.
     assert [(entry.id, entry.number, entry.name) for entry in entries] == [
         (None, 2, "Here"),
         (3, 0, "Stored 3"),
@@ -73,7 +73,7 @@ def test_what_goes_on_here_is_newer_than_what_the_store_says() -> None:
     assert (entries[2].finished, entries[2].eta_s, entries[2].fraction) == (3, 5.0, 0.75)
     assert entries[0].checked == 7
     assert entries[2].goes_on
-    assert not entries[1].can_resume  # nothing is missing
+    assert not entries[1].can_resume  # no run is missing
 
 
 def test_sweep_that_is_over_has_no_time_left() -> None:

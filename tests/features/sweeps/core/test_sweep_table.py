@@ -62,7 +62,7 @@ def test_figures_of_whole_runs_follow_from_those_of_the_flows() -> None:
     assert figures["mean_completion_s"] == 6.5
     assert figures["goodput_per_flow_bps"] == 2e6
     assert figures["fairness.jain"] == 0.8
-    assert "mean_rtt_s" not in figures  # no flow has any
+    assert "mean_rtt_s" not in figures  # no flow has an RTT
     assert not {"links.wifi.loss", "flows.download.1/1.goodput_bps"} & figures.keys()
 
 
@@ -85,7 +85,7 @@ def test_measures_of_whole_runs_weigh_and_count_as_the_table_of_measures_says() 
     assert figures["makespan_s"] == 30.0  # from 1 s to 31 s
     assert (figures["mean_completion_s"], figures["active_goodput_per_flow_bps"]) == (17.0, 2e6)
     assert not [key for key in figures if key.endswith(("packets_lost", "packets_acked", "size_bytes", "start_s"))]
-    # Those of transfers come first; a flow without a size has its goodput beside them.
+    # Measures of transfers come first; a flow without a size adds its goodput.
     transfers = ["mean_completion_s", "active_goodput_per_flow_bps"]
     assert shown_figures(figures) == [*transfers, "weighted_rtt_s", "total_loss_ratio"]
     mixed = run_figures(recorded | {"flows.short.goodput_bps": 1e6, "flows.back.goodput_bps": 3e6})
@@ -206,5 +206,5 @@ def test_seeds_that_gave_one_run_have_no_interval_for_people() -> None:
     assert wide_csv(same) == wide_csv(table())
     everywhere = table(6, {(point, seed): f"{point}" for point in (0, 1) for seed in (1, 2, 3)})
     assert everywhere.note.startswith("All 3 seeds gave the same run: nothing in this scenario is random.")
-    # One run of a point is no repetition, and of unknown signatures nothing is known.
+    # A single run is no repetition, and unknown signatures allow no conclusion.
     assert table(1, {(0, 1): "a"}).note == table().note == ""

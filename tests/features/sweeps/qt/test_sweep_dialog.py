@@ -1,4 +1,4 @@
-"""The dialog for a new sweep: what is typed, what is told about it, and what comes out."""
+"""The dialog for a new sweep: its fields, its feedback, and the resulting plan."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def dialog(qtbot: QtBot) -> Iterator[NewSweepDialog]:
 
 
 def estimated(qtbot: QtBot, dialog: NewSweepDialog) -> None:
-    """Waits until the dialog has an answer to what its fields say now."""
+    """Waits until the dialog shows the estimate for its current fields."""
     dialog.estimate_now()
     qtbot.waitUntil(lambda: dialog._estimated == dialog.draft)
 
@@ -58,7 +58,7 @@ def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot:
     assert dialog.start.isEnabled()
     assert dialog.answer is not None
     assert (dialog.answer.plan.keys, dialog.answer.plan.n_runs) == ((CONTROLLER,), 10)
-    # The name says what varies.
+    # The name contains the parameter that varies.
     assert dialog.answer.plan.name == dialog.name.placeholderText() == "Two paths by controller"
     assert dialog.estimate_text.text().startswith("10 runs, about ")
 
@@ -83,7 +83,7 @@ def test_the_choice_of_the_scenario_and_its_controller_by_itself_are_two(dialog:
     estimated(qtbot, made)
     points = [point.values for point in present(made.answer).plan.points()]
     assert points == [({"name": "mpcc-loss", "beta": 20},), ({"name": "mpcc-loss"},)]
-    made.controllers.choose(["mpcc-loss"])  # none has that value
+    made.controllers.choose(["mpcc-loss"])  # no entry has that value
     assert made.controllers.chosen == []
 
 
@@ -93,7 +93,7 @@ def test_a_controller_that_varies_twice_is_refused(dialog: NewSweepDialog) -> No
     assert not dialog.start.isEnabled()
     dialog.remove_parameter(CONTROLLER)
     dialog.add_parameter(f"{CONTROLLER}.beta", "10, 20")
-    # The controllers come first: the option is not lost.
+    # The controllers come first, which keeps the option.
     assert [key for key, _values in dialog.draft.axes] == [CONTROLLER, f"{CONTROLLER}.beta"]
 
 
@@ -113,7 +113,7 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     assert row.key == LOSS
     assert not dialog.hint.isVisible()
     assert dialog.name.placeholderText() == "Two paths by loss, controller"
-    # Enter took the parameter; it did not start the sweep.
+    # Enter confirmed the parameter and did not start the sweep.
     assert dialog.isVisible()
     assert not dialog.start.isEnabled()
     row.values.setText("1%..3%/3")
@@ -123,7 +123,7 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     row.removed.click()
     estimated(qtbot, dialog)
     assert present(dialog.answer).plan.keys == (CONTROLLER,)
-    # Without a row there is a word about how to get one.
+    # Without a row, a hint explains how to add one.
     assert dialog.hint.isVisible()
     assert LOSS in dialog.hint.text()
     assert "vary already" in dialog.hint.text()
@@ -132,7 +132,7 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
 
 
 def test_tab_goes_through_the_dialog_as_one_reads(dialog: NewSweepDialog, qtbot: QtBot):
-    estimated(qtbot, dialog)  # else it cannot be started
+    estimated(qtbot, dialog)  # otherwise it cannot be started
     dialog.parameters.search.setFocus()
     seen = []
     for _ in range(12):
@@ -176,7 +176,7 @@ def test_random_points_are_drawn_as_often_as_asked(dialog: NewSweepDialog, qtbot
 
 
 def test_a_row_completes_bare_numbers(dialog: NewSweepDialog, qtbot: QtBot) -> None:
-    rate = dialog.add_parameter("links.wifi.rate")  # 8Mbit/s
+    rate = dialog.add_parameter("links.wifi.rate")  # the value is 8Mbit/s
     qtbot.keyClicks(rate.values, "10, 30")
     assert dict(dialog.draft.axes)["links.wifi.rate"] == "10Mbit/s, 30Mbit/s"
     QTest.keyClick(rate.values, Qt.Key.Key_Return)

@@ -1,4 +1,4 @@
-"""Pictures of sweeps with figures set by hand: what they show, and how they are read and filtered."""
+"""Views of sweeps with figures set by hand: their content, reading and filtering."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subflow_app.toolkit.workers import Workers
 
 @pytest.fixture
 def page(qtbot: QtBot) -> Iterator[StudyPage]:
-    """The views of the small study, on the screen."""
+    """The views of the small study on the screen."""
     owner = QObject()
     workers = Workers(owner)
     made = StudyPage(workers, ())
@@ -44,7 +44,7 @@ def texts(page: StudyPage, view: str) -> list[str]:
 
 def test_cells_tell_mean_interval_and_runs(page: StudyPage):
     page.set_view("heat")
-    # Controllers up, losses along. The last cell has no run.
+    # Controllers vertically, losses horizontally. The last cell has no run.
     assert texts(page, "heat") == [
         f"{LOSS}: 1% | {CONTROLLER}: lia | Goodput: 5 ± 13 Mbit/s (95 % interval) | 2 runs",
         f"{LOSS}: 10% | {CONTROLLER}: lia | Goodput: 1.000 ± 0 Mbit/s (95 % interval) | 2 runs",
@@ -54,14 +54,14 @@ def test_cells_tell_mean_interval_and_runs(page: StudyPage):
     chart = page.chart("heat")
     assert chart.titles() == (LOSS, CONTROLLER)
     assert chart.bar_title() == "Goodput (Mbit/s)"
-    # Means that lie closer together than their intervals are wide have nearly the same colour, and that is said.
+    # Means closer than the width of their intervals get nearly the same colour, and a note explains it.
     assert chart.levels() == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), abs=0.001)
     assert "The colours span 8.471 Mbit/s" in page.note.text()
     assert [number.toPlainText() for number in chart.numbers()] == ["5 ± 13", "1.000 ± 0", "8.000 ± 0"]
 
 
 def test_no_interval_of_a_goodput_is_drawn_below_zero(page: StudyPage):
-    """That of 5 +- 13 Mbit/s, as a band around a line and as a cross of the scatter plot."""
+    """The interval of 5 +- 13 Mbit/s, as a band around a line and as a cross of the scatter plot."""
     page.set_view("lines")
     edges = [
         curve.getData()[1]
@@ -86,7 +86,7 @@ def test_names_along_an_axis_do_not_overlap(page: StudyPage, qtbot: QtBot):
     chart = page.chart("heat")
     axis = chart.item.getAxis("bottom")
     assert axis.shown_names() == ["lia", "olia", "balia", "mpcc-loss"]
-    # Words are cut; of numbers one in two or three is told.
+    # Names are shortened; of numbers only every second or third is shown.
     page.resize(380, 420)
     qtbot.waitUntil(lambda: "…" in axis.shown_names()[-1])
     assert len(axis.shown_names()) == 4
@@ -106,7 +106,7 @@ def test_clicked_cell_gives_its_runs(page: StudyPage, qtbot: QtBot):
         QTest.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=chart.position_of(cell).toPoint())
     assert page.run_ids() == [21, 22]
     assert "olia" in page.words.text()
-    # The keys go on from there, and Enter opens.
+    # The keys move from there, and Enter opens the run.
     QTest.keyClick(chart, Qt.Key.Key_Left)
     assert page.run_ids() == [11, 12]
     with qtbot.waitSignal(page.opened):
@@ -123,9 +123,9 @@ def test_better_corner_is_at_the_top_right(page: StudyPage):
     # 50 ms at 5 Mbit/s is better than 80 ms at 1 Mbit/s: further right and higher up.
     assert chart.position_of(fast).x() > chart.position_of(slow).x()
     assert chart.position_of(fast).y() < chart.position_of(slow).y()
-    # Each controller has its shape.
+    # Each controller has its own symbol.
     assert [(entry.text, entry.symbol) for entry in chart.strip.entries] == [("lia", "o"), ("olia", "s")]
-    # Of packets nobody says which way is better.
+    # Packets have no better direction.
     page.choose(other="goodput_bps")
     assert chart.titles()[0] == "Goodput (Mbit/s)"
 
@@ -151,7 +151,7 @@ def test_table_shows_a_figure_in_a_narrow_panel(page: StudyPage):
     assert titles == ["controller", "loss", "Goodput (Mbit/s)"]
     assert table.model().headerData(0, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) == CONTROLLER
     assert table.columnViewportPosition(2) + table.columnWidth(2) <= table.viewport().width()
-    # What is copied has whole keys.
+    # The copied text contains complete keys.
     assert table.text().splitlines()[0].startswith(f"{CONTROLLER}\t{LOSS}\t")
 
 
@@ -219,7 +219,7 @@ def test_axis_has_room_for_its_numbers_and_counts_from_a_round_one(page: StudyPa
     chart.view.setYRange(9.65210, 9.65213, padding=0)
     assert axis.labelText == "Goodput (Mbit/s) − 9.6521"
     assert axis.tickStrings([9.65211], 1.0, 0.00001) == ["0.000010"]
-    # What the plot is of is the same still.
+    # The titles of the axes stay the same.
     assert chart.titles()[1] == "Goodput (Mbit/s)"
     chart.fit()
     assert axis.labelText == "Goodput (Mbit/s)"

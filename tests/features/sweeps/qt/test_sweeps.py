@@ -1,4 +1,4 @@
-"""Sweeps by their actions: the dialog, a real sweep from start to end, its views, and what is kept of it."""
+"""Sweeps by their actions: the dialog, a complete sweep, its views, and its stored data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def wish(*axes: tuple[str, str], seeds: str = "1..2") -> SweepWish:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
-    """Sweeps and comparisons of them."""
+    """A desk with sweeps and their comparisons."""
     return make_desk(CompareFeature, SweepFeature)
 
 
@@ -59,15 +59,15 @@ def test_sweep_runs_and_shows_means_with_intervals(swept: Desk, qtbot: QtBot):
     page = swept.features[SweepFeature].session.panel.page
     rows = page.table.study_model.rows
     assert [row.levels for row in rows] == [("lia", "1%"), ("lia", "10%"), ("olia", "1%"), ("olia", "10%")]
-    # Two seeds each, whose luck differs: an interval.
+    # Two seeds each, with different random losses: an interval.
     assert all(row.runs == 2 and row.figures[0].ci95 > 0 for row in rows)
-    # A tenth of the packets lost costs goodput, whoever controls.
+    # A loss of a tenth of the packets costs goodput under any controller.
     assert rows[1].figures[0].mean < rows[0].figures[0].mean
     assert len(swept.history.runs()) == 8
-    # What a click selects can be looked at.
+    # The runs selected by a click can be opened.
 
     def select_first() -> None:
-        page.table.selectRow(0)  # once more where the rows have been read anew meanwhile
+        page.table.selectRow(0)  # again if the rows were read anew
         assert len(page.run_ids()) == 2
 
     qtbot.waitUntil(select_first)
@@ -103,7 +103,7 @@ def test_views_of_a_sweep_are_drawn_and_exported(swept: Desk, qtbot: QtBot, dial
     page.set_view("heat")
     chart = page.chart("heat")
     assert page.pages.currentIndex() == page.pages.indexOf(chart)
-    # Both parameters have a place: nothing is averaged, and every cell has its interval.
+    # Both parameters have an axis: no values are averaged, and every cell has its interval.
     assert all("95 % interval" in hit.text for hit in chart.hits())
     assert len(chart.hits()) == 4
     path = tmp_path / "map.svg"
@@ -139,7 +139,7 @@ def test_deleted_sweep_leaves_its_runs(swept: Desk, qtbot: QtBot, dialogs: Scrip
 
 
 def test_stopped_sweep_goes_on_and_makes_what_is_missing(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs):
-    # So many that it cannot be through before it is stopped.
+    # Enough runs to be unfinished at the stop.
     dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..400"))
     session = desk.features[SweepFeature].session
     desk.bar.trigger("sweep.new")
@@ -152,7 +152,7 @@ def test_stopped_sweep_goes_on_and_makes_what_is_missing(desk: Desk, qtbot: QtBo
         assert finished[-1] < entry.finished < 3600
         assert entry.can_resume
         finished.append(entry.finished)
-        # What was there was not made again.
+        # Existing runs were not made again.
         qtbot.waitUntil(lambda: len(desk.history.runs()) == finished[-1])
         desk.bar.trigger("sweep.toggle")
         qtbot.waitUntil(lambda: session.is_busy)
@@ -181,7 +181,7 @@ def test_another_database_ends_the_sweep_for_now(desk: Desk, qtbot: QtBot, dialo
     qtbot.waitUntil(lambda: desk.database.path == other and not desk.workers.is_busy)
     assert session.entries() == []
     assert not session.is_busy
-    # Nothing was said to have gone wrong.
+    # No failure was reported.
     assert [desk.banners.text(topic) for topic in desk.banners.topics()] == []
     desk.database.open(first)
     qtbot.waitUntil(lambda: desk.database.path == first and bool(session.entries()))
@@ -194,7 +194,7 @@ def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(desk: Desk, qtbot
     with open_store(tmp_path / "other.db") as store:
         job = SweepJob(wish((LOSS, "1%, 10%")).plan, store, jobs=1)
         job.run()
-        # As a crash leaves it: a run is missing, and whoever was at it is gone.
+        # As after a crash: a run is missing, and its process no longer exists.
         gone = replace(this_process(), started="another start")
         store.sweeps.set_state(present(job.sweep_id), "running", process=gone)
         store.delete([store.runs()[0].id])

@@ -48,7 +48,7 @@ def test_decisions_explain_the_same_after_their_way_through_a_table() -> None:
     for row in range(len(before)):
         told, expected = after.explain(row), before.explain(row)
         assert told.text == expected.text
-        # NaN, of windows that schedulers do not have, differs from itself.
+        # NaN, the window in rows of schedulers, differs from itself.
         assert repr(told) == repr(expected)
 
 
@@ -84,10 +84,10 @@ def test_agents_are_told_the_same_after_their_way_through_a_table() -> None:
 
     assert table.columns.keys() == AGENT.fields.keys()
     assert after.agents == before.agents
-    assert len(after) == len(before) == 12  # 4 s of an agent that sees two subflows, and of one that sees one
+    assert len(after) == len(before) == 12  # 4 s of an agent with two subflows, and of one with a single subflow
     for agent in before.agents:
         for position in range(4):
-            # NaN, of the reward before the first decision, differs from itself.
+            # NaN, the reward before the first decision, differs from itself.
             assert repr(after.explain(agent.name, position)) == repr(before.explain(agent.name, position))
 
 
@@ -130,7 +130,7 @@ def test_intervals_keep_every_column() -> None:
 
 
 def rows(n: int, first: int = 0) -> EventTable:
-    """Decisions in which `data_seq` counts."""
+    """Decisions whose `data_seq` counts up."""
     whole = decision_table(decided())
     few = whole.select(np.zeros(n, np.int64))
     return replace(few, columns={**few.columns, "data_seq": np.arange(first, first + n)})

@@ -1,4 +1,4 @@
-"""The summary as text: aligned, with units, and a dash where there is nothing to show."""
+"""The summary as text: aligned, with units, and a dash for missing values."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_several_subflows_cost_has_a_table_of_its_own() -> None:
         ("  · a→b", NOTHING, "", "", "", ""),
     )
     assert [each.title for each in summary_tables(summary)][:2] == ["Flows", "Connections"]
-    # A run of a version that did not count them has none of it.
+    # A run of a version without these counters lacks the values.
     assert [each.title for each in summary_tables(SUMMARY)] == ["Flows", "Links"]
 
 
@@ -169,7 +169,7 @@ def test_a_transfer_shows_its_time_its_rate_while_active_and_when_it_was_done() 
     assert ("Goodput", "Mbit/s") not in heads
     whole, first, second = table.rows
     assert (*whole[2:4], whole[-1]) == ("7.904", "0.911", "27.904")
-    # A quarter and three quarters of it; neither has a time of its own.
+    # One quarter and three quarters of the transfer; neither subflow has its own completion time.
     assert (first[2:5], second[2:5]) == (("", "0.228", "41.6"), ("", "0.683", "68.2"))
 
     open_one = SHORT | {"completion_s": None}

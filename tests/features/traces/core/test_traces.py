@@ -1,4 +1,4 @@
-"""What traces call their owners."""
+"""Labels of the owners of traces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subflow_sim.scenario import Arrivals
         ("twice/2", "twice · lte #2"),
         ("noise", "noise"),
         ("visit.17/2", "visit.17 · lte"),
-        # not of this scenario: they label themselves
+        # not in this scenario: they label themselves
         ("download.4/1", "download.4/1"),
         ("download/1", "download/1"),
         ("twice/3", "twice/3"),

@@ -1,4 +1,4 @@
-"""``subflow explain --agent`` and ``subflow show --agent-steps``: what learning agents of a run saw, did and earned."""
+"""The options ``subflow explain --agent`` and ``subflow show --agent-steps``: observations, actions and rewards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def policy(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory: pytest.TempPathFactory, policy: str) -> Path:
-    """A database whose run 1 has an agent of the server, and decisions; all tests read it."""
+    """A database whose run 1 has an agent of the server and decisions; all tests share it."""
     text = SCENARIO.replace('controller = "lia"', f'controller = {{ name = "drl-cc", policy = "{policy}" }}')
     folder = tmp_path_factory.mktemp(policy)
     scenario, database = folder / "learned.toml", folder / "runs.db"
@@ -34,7 +34,7 @@ def test_what_an_agent_saw_did_and_earned_is_told(subflow: Subflow, learned: Pat
     assert (document["owner"], len(document["previous"]), len(document["next"])) == ("server", 1, 1)
     before, decision, after = document["previous"][0], document["decision"], document["next"][0]
     assert (decision["controller"], decision["policy"]) == ("drl-cc", policy)
-    # One MPTCP flow is served, every 100 ms.
+    # The agent controls one MPTCP flow, every 100 ms.
     assert after["time_s"] - decision["time_s"] == pytest.approx(0.1)
     assert (before["outcome"], decision["outcome"]) == (decision["reward"], after["reward"])
     seen = {subflow["name"]: subflow for subflow in decision["subflows"]}

@@ -1,4 +1,4 @@
-"""``subflow evaluate``: the same seeds for everybody, means with confidence intervals, and what is not a contender."""
+"""The command ``subflow evaluate``: the same seeds for all contenders, means with intervals, and refused contenders."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_controller_may_come_with_options_and_a_scenario_with_changes(subflow:
     words = ("--seeds", "1", "--baselines", "", "--set", "links.wifi.loss=0%", "--json")
     answer = subflow("evaluate", contender, "--scenario", scenario, *words).check()
     assert answer.document["best_baseline"] is None
-    assert answer.document["controllers"][0]["loss_ratio"]["ci95"] is None  # one seed allows none
+    assert answer.document["controllers"][0]["loss_ratio"]["ci95"] is None  # one seed allows no interval
 
 
 def test_a_policy_is_found_by_name(

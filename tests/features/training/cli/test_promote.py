@@ -1,4 +1,4 @@
-"""``subflow agents promote``: from a training into the library, under a name."""
+"""The command ``subflow agents promote``: a policy moves from a training into the library, under a name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def library() -> Path:
 
 @pytest.fixture
 def make_policy() -> Callable[..., Path]:
-    """Writes a policy that always does the same; the number says what."""
+    """Writes a policy with a constant action, given by the number."""
 
     def make(path: Path, bias: float, **card: object) -> Path:
         document = plan_document(make_plan("drl-cc", slots=1)) | {"name": "trained", "card": {"seed": 7, **card}}
@@ -73,7 +73,8 @@ def test_best_policy_gets_a_name(subflow: Subflow, database: Path, training: Pat
 def test_a_policy_is_called_like_its_training(subflow: Subflow, database: Path, training: Path, library: Path) -> None:
     (training / "best.safetensors").unlink()
     assert subflow("agents", "promote", 1, "--db", database).code == 0
-    assert bias_of(library / "my-drl.safetensors") == pytest.approx(0.1, abs=1e-5)  # the latest: none was evaluated
+    # the latest policy, because no evaluation exists
+    assert bias_of(library / "my-drl.safetensors") == pytest.approx(0.1, abs=1e-5)
 
 
 def test_other_file_is_kept(subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]) -> None:

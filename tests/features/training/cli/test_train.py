@@ -1,4 +1,4 @@
-"""``subflow train``: what it prints, how it ends, and everything that is wrong before anything is trained."""
+"""The command ``subflow train``: its output, its exit codes, and all errors found before a training."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_command_line_comes_before_the_recipe(subflow: Subflow, scenario: Pa
     words = ("--recipe", recipe, "--steps", 10, "--set", "options.gamma=0.3", "--out", out, "--no-store")
     assert subflow("train", *words).code == 0
     config = json.loads((out / "config.json").read_text())
-    # A budget of steps on the command line stands in place of the recipe's minutes.
+    # A budget of steps on the command line replaces the recipe's minutes.
     assert (config["steps"], config["minutes"], config["seed"]) == (10, None, 3)
     assert config["options"] == {"gamma": 0.3, "checkpoint_every": 7}
     assert 'delay = "20ms"' in config["scenario"]
@@ -109,7 +109,7 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
             assert [(row.id, row.steps, row.state) for row in store.trainings.rows()] == [(1, begun + 10, "finished")]
 
 
-# What is wrong is said before anything is trained, and without a trace
+# Errors are reported before any training, and leave no trace
 
 
 @for_each(

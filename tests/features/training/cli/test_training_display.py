@@ -1,4 +1,4 @@
-"""The table that lives while a training goes on."""
+"""The table shown during a training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_app.foundation.jobs.progress import JobState
 
 
 class ShownJob:
-    """As much of a training as is shown."""
+    """The parts of a training that the table shows."""
 
     config = TrainingConfig(agent="drl-cc", scenario="s", steps=100, folder="/nowhere")
     state = JobState.RUNNING

@@ -1,4 +1,4 @@
-"""``subflow trainings``: the list, one of them, and a word to those that run, whoever has started them."""
+"""The command ``subflow trainings``: the list, one training, and orders to running trainings of any program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE_S = 30.0
 
 @pytest.fixture
 def job(tmp_path: Path, database: Path) -> Iterator[TrainingJob]:
-    """Training 1, which runs; nobody watches it."""
+    """Training 1, which runs without a watching program."""
     made = TrainingJob(fake_config(tmp_path / "run", steps=10**6), trainer=TRAINER)
     with open_store(database) as store:
         list_training(store, made.config, name="Runs")
@@ -33,7 +33,7 @@ def job(tmp_path: Path, database: Path) -> Iterator[TrainingJob]:
 
 @pytest.fixture
 def over(tmp_path: Path, database: Path) -> TrainingJob:
-    """Training 1, which is over, and of which the store knows nothing yet."""
+    """Training 1, which has ended, while the store does not contain its end yet."""
     made = TrainingJob(fake_config(tmp_path / "over", steps=60), trainer=TRAINER)
     with open_store(database) as store:
         list_training(store, made.config, name="Over")

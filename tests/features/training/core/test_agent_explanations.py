@@ -1,4 +1,4 @@
-"""Explaining decisions of learning agents of stored runs: what was asked for, or why that cannot be."""
+"""Explaining decisions of learning agents of stored runs: the explanation, or the reason why it is impossible."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_agents_are_listed(store: Store) -> None:
         ("download", "drl-cc", "random", "10", "1.000", "10.000", "3"),
         ("probe/1", "rl-explore", "explorer", "10", "1.000", "10.000", "3"),
     )
-    # Rewards are half the time, of all decisions but the first: the mean of 1, 1.5 ... 5 is 3.
+    # Rewards are half the time, for all decisions but the first: the mean of 1, 1.5 ... 5 is 3.
     document = agents_document(steps)[0]
     assert (document["decisions"], document["mean_reward"], document["last_s"]) == (10, 3.0, 10.0)
     assert [feature["name"] for feature in document["features"]] == ["goodput", "rtt"]

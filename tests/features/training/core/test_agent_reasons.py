@@ -1,4 +1,4 @@
-"""Why an agent did what it did: what it would have done with a number at its median."""
+"""The reasons of an agent: its action if one number of the observation had its median value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subflow_store import Store
 
 
 class Always:
-    """Does the same, whatever it sees."""
+    """Always chooses the same action."""
 
     def __init__(self, choice: float) -> None:
         self._choice = choice
@@ -37,7 +37,7 @@ class Always:
 
 
 class ByTheFirst:
-    """Increases where the first number of the latest record is above 5, else keeps; never heeds the second."""
+    """Increases if the first number of the latest record is above 5, otherwise keeps; always ignores the second."""
 
     def act_many(
         self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
@@ -77,7 +77,7 @@ def test_a_decision_without_a_reason_says_so(store: Store) -> None:
 
     with pytest.raises(ValueError, match="explorer is not the one that decided"):
         reasons(stored_agent_steps(store, run_id, "probe/1"), told, Always(2))
-    missing = stored_reasons(store, run_id, told)  # nobody has a policy "explorer"
+    missing = stored_reasons(store, run_id, told)  # no policy "explorer" exists
     assert isinstance(missing, str)
     assert "no policy of that name" in reason_lines(told, missing)[0]
     assert reasons_document(missing).keys() == {"not_known"}

@@ -1,4 +1,4 @@
-"""Stepping through decisions: which one is looked at while a person steps, clicks, and a run goes on."""
+"""Stepping through decisions: the current decision during steps, clicks, and a growing run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A curve of any length is drawn from few points, and nothing that a screen would show gets lost."""
+"""A curve of any length is drawn from few points, without losing visible details."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNT = 20_000
 
 @pytest.fixture(params=[1, 7, COUNT], ids=lambda size: f"by {size}")
 def curve(request: pytest.FixtureRequest) -> GrowingCurve:
-    """`COUNT` points of noise, added so many at a time."""
+    """`COUNT` points of noise, added in blocks of the given size."""
     made = GrowingCurve()
     y = noise()
     for begin in range(0, COUNT, request.param):
@@ -36,11 +36,11 @@ def test_few_points_are_given_back_as_they_came(curve: GrowingCurve) -> None:
 def test_the_outline_of_many_has_the_extremes_of_every_stretch(curve: GrowingCurve) -> None:
     x, y = curve.between(-math.inf, math.inf, 1000)
 
-    # Halved until it is no more than 1000: 20,000 points become 625, and at most three of each level come on top.
+    # Halved down to at most 1000: 20,000 points become 625, plus at most three of each level.
     assert 600 < len(x) <= 1000
     assert (np.diff(x) >= 0).all()
     np.testing.assert_array_equal(noise()[x.astype(int)], y)
-    # Each point stands for 32: a stretch of 64 has at least one whole group, and the newest are all there.
+    # Each point combines 32: a stretch of 64 has at least one whole group, and all of the newest points remain.
     for begin in range(0, COUNT - 128, 64):
         stretch = noise()[begin : begin + 128]
         drawn = y[(x >= begin - 64) & (x < begin + 192)]

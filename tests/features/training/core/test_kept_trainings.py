@@ -29,7 +29,7 @@ def kept(tmp_path: Path, *what: WantedTraining, store: Store | None = None) -> l
 
 
 def steps_of(training: KeptTraining) -> list[int]:
-    """Steps of all reports of metrics; those since a checkpoint count once."""
+    """Steps of all reports of metrics; steps repeated after a checkpoint count once."""
     reports = read_reports(training.folder).reports
     return sorted({each["values"]["step"] for each in reports if each.get("kind") == ReportKind.METRICS})
 

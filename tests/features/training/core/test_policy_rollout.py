@@ -1,4 +1,4 @@
-"""A policy acts for a moment: what it saw is what the picture is drawn from, whoever decides together."""
+"""A policy acts for a moment: the picture is drawn from its observations, for any grouping of subflows into agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "60s"')
     ("controller", "options", "slots"),
     [
         ("drl-cc", {"encoder": "lstm"}, 4),  # one agent of the host, both flows
-        ("dql-mptcp", {"input": "target"}, 2),  # one of each connection
+        ("dql-mptcp", {"input": "target"}, 2),  # one agent for each connection
         ("clean-slate", {"input": "all", "encoder": "pool"}, 2),
     ],
 )

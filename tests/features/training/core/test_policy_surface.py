@@ -1,4 +1,4 @@
-"""The picture of a policy: the right feature moves, the others stand at their median, padding is left out."""
+"""The picture of a policy: the right feature varies, the others keep their median, and padding is ignored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEATURES = (Feature("a", minimum=0.0, maximum=10.0), Feature("b", minimum=0.0, m
 
 
 class Recorder:
-    """Acts with 100 a + 10 b + c of each acting row, all records of the history added up; keeps what it was asked."""
+    """Returns 100 a + 10 b + c for each acting row, summed over the history, and records its arguments."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[NDArray, NDArray, NDArray]] = []
@@ -37,7 +37,7 @@ def test_the_picture_moves_two_features_and_leaves_the_others_at_their_median() 
 
     expected = 100 * surface.x[None, :] + 10 * surface.y[:, None] + 2
     np.testing.assert_allclose(surface.action, expected, rtol=1e-5)
-    # What was seen, 1 to 3 and 4 to 6, with 15 % of its range on both sides.
+    # The observed values, 1 to 3 and 4 to 6, with a margin of 15 % of the range on both sides.
     np.testing.assert_allclose((surface.x[0], surface.x[-1]), (0.7, 3.3), rtol=1e-5)
     np.testing.assert_allclose((surface.y[0], surface.y[-1]), (3.7, 6.3), rtol=1e-5)
     np.testing.assert_allclose(surface.points, [[1, 4], [2, 5], [3, 6]])
@@ -67,7 +67,7 @@ def test_all_records_of_a_history_move_together() -> None:
 
 
 def test_the_subflow_that_acted_last_moves_and_padding_counts_for_nothing() -> None:
-    # Two subflows and a padded slot; an early decision about one subflow must not pull the medians down.
+    # Two subflows and a padded slot; an early decision about one subflow must not lower the medians.
     rows = [[[9, 9, 9], [0, 0, 0], [0, 0, 0]], [[1, 2, 0], [3, 4, 0], [0, 0, 0]], [[1, 2, 0], [5, 6, 0], [0, 0, 0]]]
     mask = [[True, False, False], [True, True, False], [True, True, False]]
     acting = [[True, False, False], [True, False, False], [False, True, False]]

@@ -1,4 +1,4 @@
-"""Promoting a policy: its name and card change, what it does stays, and nothing half-written is left."""
+"""Promoting a policy changes its name and card, keeps its behaviour, and leaves no partial file."""
 
 from __future__ import annotations
 

@@ -78,11 +78,11 @@ def test_rivals_are_all_controllers_of_the_same_kind() -> None:
     found = rivals("drl-cc", TWO_PATHS, None)
     assert found[0].is_own
     values = [each.value for each in found]
-    # The classics first, then every controller and policy that a connection can have.
+    # The classic controllers first, then every controller and policy that a connection accepts.
     assert values[1:5] == ["lia", "olia", "balia", "wvegas"]
     assert {"bbr3", "confluence"} <= {each for each in values if isinstance(each, str)}
     assert {"name": "mplibra", "policy": "mplibra-even"} in values
-    alone = [each.value for each in rivals("cubic", TWO_PATHS, None)]  # as of any controller of single paths
+    alone = [each.value for each in rivals("cubic", TWO_PATHS, None)]  # the same for any single-path controller
     assert "newreno" in alone
     assert "lia" not in alone
 

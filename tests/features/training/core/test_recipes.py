@@ -1,4 +1,4 @@
-"""Recipes: what they say, and what is wrong with them, with file and line."""
+"""Recipes: their content, and their errors with file and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training as a child process: what it reports, what it can be told, and all the ways in which it can end."""
+"""A training as a child process: its reports, its commands, and all the ways in which it can end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(folder: Path) -> Iterator[Start]:
-    """Starts a training in `folder`; whatever is left of it is ended afterwards."""
+    """Starts a training in `folder` and ends its remaining processes after the test."""
     jobs: list[TrainingJob] = []
 
     def start_one(*, detached: bool = False, wait: bool = True, **options: Any) -> TrainingJob:
@@ -63,7 +63,7 @@ def steps(job: TrainingJob) -> int:
 
 
 def test_a_training_runs_to_the_end_of_its_budget_and_tells_all_the_way(start: Start, folder: Path) -> None:
-    job = start(steps=100, noise=True)  # what is printed gets between no reports
+    job = start(steps=100, noise=True)  # printed text does not mix with reports
     assert job.wait(PATIENCE_S)
     assert (job.state, job.message, job.pid) == (JobState.FINISHED, "", 0)
     assert job.exit_code == 0
@@ -74,9 +74,9 @@ def test_a_training_runs_to_the_end_of_its_budget_and_tells_all_the_way(start: S
     assert states == ["starting", "running", "finished"]
     metrics = [report["values"] for report in reports if report["kind"] == "metrics"]
     assert [values["step"] for values in metrics] == list(range(1, 101))
-    assert {values["q_mean"] for values in metrics} == {None}  # NaN, as JSON can say it
+    assert {values["q_mean"] for values in metrics} == {None}  # JSON has no NaN
     assert "q_mean" not in job.metrics
-    # The folder has the same, where NaN may stand.
+    # The folder has the same reports, in which NaN is allowed.
     kept = [report["values"] for report in read_reports(folder).reports if report["kind"] == "metrics"]
     assert [values["return_mean"] for values in kept] == [values["return_mean"] for values in metrics]
     assert read_config(folder) == job.config
@@ -148,7 +148,7 @@ _full = pytest.mark.full("a kill at any other moment")
 def test_killed_at_any_moment_it_goes_on_from_its_last_checkpoint(start: Start, folder: Path, after_s: float) -> None:
     job = start(wait=False, checkpoint_every=20)
     time.sleep(after_s)
-    assert job.pid > 0  # 0 would be everybody here
+    assert job.pid > 0  # 0 would mean all processes of the group
     os.kill(job.pid, signal.SIGKILL)
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.INTERRUPTED
@@ -161,7 +161,7 @@ def test_killed_at_any_moment_it_goes_on_from_its_last_checkpoint(start: Start, 
     assert again.state is JobState.FINISHED
     told = [report["values"]["step"] for report in again.take_reports() if report["kind"] == "metrics"]
     assert told == list(range(kept + 1, kept + 31))
-    # What was told before the kill is in the folder still, and no half line between has cost a report.
+    # The folder still has the reports sent before the kill, and an incomplete line has cost no report.
     in_file = [r["values"]["step"] for r in read_reports(folder).reports if r["kind"] == "metrics"]
     assert in_file[-30:] == told
 
@@ -171,7 +171,7 @@ def test_a_half_line_of_a_killed_process_costs_that_line_alone(start: Start, fol
     before = read_reports(folder).end
     with (folder / REPORTS).open("a") as file:
         file.write('{"kind": "metr')
-    assert read_reports(folder).end == before  # it is not whole yet
+    assert read_reports(folder).end == before  # the line is incomplete
     start(resume=True, steps=10).wait(PATIENCE_S)
     after = read_reports(folder, before).reports
     assert [r["values"]["step"] for r in after if r["kind"] == "metrics"] == [6, 7, 8, 9, 10]
@@ -190,10 +190,10 @@ def test_a_training_that_fails_says_why(start: Start, folder: Path, error: str, 
     job = start(fail_at=7, error=error)
     assert job.wait(PATIENCE_S)
     assert (job.state, job.message) == (JobState.FAILED, message)
-    assert TrainingJob.attach(folder).message == message  # also for whoever comes later
+    assert TrainingJob.attach(folder).message == message  # also for a later observer
     assert job.exit_code == 1
     traceback = (folder / "log.txt").read_text()
-    assert ("Traceback" in traceback) == (error in ("bug", "memory"))  # the others are not mistakes of the program
+    assert ("Traceback" in traceback) == (error in ("bug", "memory"))  # the others are not bugs of the program
 
 
 def test_a_process_that_ends_without_a_word_is_told_with_its_exit_code(start: Start) -> None:
@@ -243,7 +243,7 @@ def test_a_folder_that_cannot_be_made_is_told_and_nothing_is_started(tmp_path: P
     assert (job.state, job.pid) == (JobState.FAILED, 0)
 
 
-# Without its parent
+# Without the parent process
 
 PARENT = """
 import sys, time
@@ -263,7 +263,7 @@ time.sleep(60)
 
 @pytest.fixture
 def orphan(folder: Path) -> Iterator[Callable[[str], int]]:
-    """Has another program start a training, kills that program, gives the training's process id."""
+    """Lets another program start a training, kills that program, and returns the process id of the training."""
     made: list[int] = []
 
     def leave(how: str) -> int:
@@ -298,7 +298,7 @@ def test_a_detached_training_outlives_its_program(orphan: Callable[[str], int], 
     job.tell(Command.RESUME)
     assert job.wait(PATIENCE_S, until=lambda: job.state is JobState.RUNNING)
     job.tell(Command.CHECKPOINT)
-    os.kill(pid, signal.SIGTERM)  # as the machine does when it goes down
+    os.kill(pid, signal.SIGTERM)  # like a shutdown of the machine
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.STOPPED
     with pytest.raises(TrainingError, match="no process is training"):

@@ -1,4 +1,4 @@
-"""The start form's content: defaults of agent and recipe, what is typed goes first, and the order it comes to."""
+"""The content of the start form: defaults of agent and recipe, precedence of typed values, and the resulting order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> Non
 
 
 def test_the_form_says_which_networks_the_episodes_are_on() -> None:
-    """The shipped recipe of confluence has families_share = 0.4: not every episode is the scenario."""
+    """The shipped recipe of confluence has families_share = 0.4, so some episodes use other networks."""
     confluence = RecipeChoice("confluence", "confluence", families=("all",), families_share=0.4)
     assert episodes_text(confluence, draws=False) == (
         "40 % of the episodes are on networks of the arena (all families). The others are this scenario with new "
@@ -119,14 +119,14 @@ def test_an_agent_that_does_not_exist_is_not_taken(draft: TrainingDraft) -> None
     [
         ("training.time", 0, "time"),
         ("training.steps", "many", "steps"),
-        ("training.seed", 1_000_000, "seed"),  # from there on seeds are those of evaluations
+        ("training.seed", 1_000_000, "seed"),  # larger seeds belong to evaluations
         ("training.num_envs", 0, "num_envs"),
         ("options.gamma", 1.5, "gamma"),
         ("options.batch", 0.5, "batch"),
     ],
 )
 def test_an_impossible_value_is_shown_at_its_field(draft: TrainingDraft, key: str, value: object, says: str) -> None:
-    draft.set_value(key, value)  # type: ignore[arg-type] # what a person may type
+    draft.set_value(key, value)  # values that a person may type
 
     assert field(draft, key).problems
     assert [problem.key for problem in draft.problems()] == [key]

@@ -1,4 +1,4 @@
-"""Metrics of a training as columns: they grow, leave gaps, and come back as curves."""
+"""Metrics of a training as columns: they grow, have gaps, and are read as curves."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_columns_of_different_length_are_refused_and_nothing_is_added(log: Metri
 
 
 def test_a_long_training_costs_no_more_per_report_than_a_short_one(log: MetricLog) -> None:
-    # 100,000 reports grow their columns 9 times from 256: the array behind is then at most twice as long.
+    # 100,000 reports enlarge their columns 9 times from 256: the array is then at most twice as long.
     for step in range(100_000):
         log.add({"step": step})
     base = present(log.values("step").base)

@@ -1,4 +1,4 @@
-"""How a training compares, and what can be done with it in each state."""
+"""The comparison of a training, and the possible actions in each state."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_without_classics_there_is_no_gain() -> None:
 )
 def test_what_can_be_done_follows_from_the_state(state: JobState, can: set[str], with_policy: Path) -> None:
     assert possible([make_training(state)]) == can
-    # With a policy, it can race and be promoted whether it still learns or not.
+    # A training with a policy can race and be promoted, running or not.
     assert possible([make_training(state, with_policy)]) == can | {"race", "promote"}
     assert can <= set(TRAINING_ACTIONS)
 

@@ -1,4 +1,4 @@
-"""Several trainings: the queue, the store, what other programs have started, and what is left when a program closes."""
+"""Several trainings: the queue, the store, trainings of other programs, and the state after a program closes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ PATIENCE_S = 30.0
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person does not notice the second until the store is up to date; tests wait for it again and again."""
+    """Shortens the intervals of the service: a person does not notice a second of delay, but tests wait for it
+    repeatedly.
+    """
     monkeypatch.setattr(training_service, "TICK_S", 0.02)
     monkeypatch.setattr(training_service, "SYNC_S", 0.05)
 
@@ -91,7 +93,7 @@ def test_a_killed_training_is_resumed_under_its_number(service: TrainingService,
     number = service.submit(fake_config(tmp_path / "a", checkpoint_every=20))
     job = service.job(number)
     wait_until(lambda: job.metrics.get("step", 0) > 100)
-    assert job.pid > 0  # 0 would be everybody here
+    assert job.pid > 0  # 0 would mean all processes of the group
     os.kill(job.pid, signal.SIGKILL)
     assert job.wait(PATIENCE_S)
     wait_until(lambda: "SIGKILL" in store.trainings.get(number).message)
@@ -146,7 +148,7 @@ def test_trainings_kept_in_the_background_are_found_and_attached_to_later(store:
         assert later.go_on_in(tmp_path / "a") == number
         assert later.job(number).pid == process.pid
         wait_until(lambda: store.trainings.get(number).steps > reached + 10)
-    assert living_process(tmp_path / "a") is not None  # it is not this service's to stop
+    assert living_process(tmp_path / "a") is not None  # it belongs to another service, which alone may stop it
     TrainingJob.attach(tmp_path / "a").stop()
     wait_until(lambda: living_process(tmp_path / "a") is None)
     sync_all(store)

@@ -1,4 +1,4 @@
-"""The panel of learning agents: which decision it shows, and how it goes with the plots."""
+"""The panel of learning agents: the decision that it shows, and its link with the plots."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_decision_is_shown_with_all_its_numbers(panel: AgentPanel) -> None:
 
 def test_what_moved_a_decision_is_told(panel: AgentPanel, monkeypatch: pytest.MonkeyPatch) -> None:
     panel.show_runs([finished_traces(LEARNING)])
-    assert panel.why.text().startswith("Why: not known: ")  # nobody has that policy
+    assert panel.why.text().startswith("Why: not known: ")  # no such policy exists
     monkeypatch.setattr(agent_explanations, "_policy_of", lambda _agent: ByTheFirst())
     panel.agents.setCurrentIndex(1)
     panel.agents.activated.emit(1)
@@ -140,13 +140,13 @@ def test_a_run_under_way_is_followed(panel: AgentPanel) -> None:
     panel.hide()
     run_on(simulation, traces, 5.0)
     panel.refresh()
-    assert panel.decisions.model().rowCount() == 2  # nobody looks
+    assert panel.decisions.model().rowCount() == 2  # the panel is hidden
     panel.show()
     assert about(panel).startswith("Decision 5 of 5")
     assert panel.decisions.model().rowCount() == 5
 
 
-# With the plots
+# Together with the plots
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_the_plots_follow_the_decision_and_the_decision_a_click(desk: Desk, qtbo
     assert about(desk.features[AgentFeature].content).startswith("Decision 7 of 10 at 7.000 s")
     assert desk.plots.stack.pin_s == 7.0
 
-    # Zoomed in elsewhere, the plots come to the decision.
+    # Plots zoomed in elsewhere move to the decision.
     desk.plots.stack.set_time_range(0.0, 1.0)
     desk.bar.trigger("agent.last")
     low, high = desk.plots.stack.time_range

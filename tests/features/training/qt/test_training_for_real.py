@@ -1,4 +1,4 @@
-"""A real training: its process, its curves, its policy as a picture and in the library."""
+"""A real training: its process, its curves, and its policy as a picture and in the library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.policy import Policy
 
-# Most of it is PyTorch coming up in the process that trains.
+# Most of the time is the start of PyTorch in the training process.
 PATIENCE_MS = 200_000
 
 
@@ -61,5 +61,5 @@ def test_an_agent_learns_a_policy(qtbot: QtBot, make_desk: MakeDesk, tmp_path: P
     desk.bar.trigger("train.promote")
     promoted = Policy.load(next((tmp_path / "user").rglob("mine.safetensors")))
     assert (promoted.controller, promoted.card["note"]) == ("drl-cc", "A first try")
-    # What learns is another process: this one stays light.
+    # Another process trains: this process does not load PyTorch.
     assert ("torch" in sys.modules) == was_there

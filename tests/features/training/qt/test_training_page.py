@@ -1,4 +1,4 @@
-"""The Train page with trainings that are made up: start, follow, pause, race, promote, close."""
+"""The Train page with fake trainings: start, follow, pause, race, promote, close."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def desk(make_desk: MakeDesk, qtbot: QtBot, trainings: FakeDesk) -> Desk:
 
 @dataclass
 class LonePage:
-    """The page without a desk around it, which takes most of the time of a test that needs the page alone."""
+    """The page without a desk, which takes most of the time of a test that needs only the page."""
 
     train: TrainPage
     workers: Workers
@@ -77,7 +77,7 @@ def page_of(desk: Desk | LonePage) -> TrainPage:
 
 
 def settle(desk: Desk | LonePage) -> None:
-    """What the next tick of the timer does."""
+    """Performs the work of the next timer tick."""
     page_of(desk)._on_tick()
     QApplication.processEvents()
 
@@ -95,7 +95,7 @@ def added(
 
 @pytest.fixture
 def training(desk: Desk, trainings: FakeDesk) -> Training:
-    """A training that runs, selected on the page of the desk."""
+    """A running training, selected on the page of the desk."""
     return added(desk, trainings)
 
 
@@ -260,7 +260,7 @@ def test_curves_show_the_selected_trainings(page: LonePage, trainings: FakeDesk)
 
 
 def drawn(qtbot: QtBot, page: LonePage, before: Panel | None = None) -> Panel:
-    """The picture of the policy that comes after this one."""
+    """The next picture of the policy after `before`."""
 
     def panel() -> Panel | None:
         return page.train.policy.picture and page.train.policy.picture.panel
@@ -284,7 +284,7 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: 
 
     view.across.setCurrentIndex(2)
     drawn(qtbot, page, again)
-    assert trainings.observed == 2  # another feature is drawn of what the policy saw
+    assert trainings.observed == 2  # another feature is drawn from the same observations
 
 
 def test_several_selected_trainings_have_no_picture(page: LonePage, trainings: FakeDesk) -> None:
@@ -345,7 +345,7 @@ def test_closing_waits_for_checkpoints(
         trainings.calls.append(("stop_all", ""))
         trainings.set_state(training, JobState.STOPPING)
 
-    trainings.stop_all = stop_later  # type: ignore[method-assign] # a stop takes its time
+    trainings.stop_all = stop_later  # a stop takes time
     assert not desk.features.may_close()
     assert desk.isVisible()
 
@@ -375,7 +375,7 @@ def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, desk: Desk, trainin
     assert (learned.controllers, classic.controllers) == ("drl-cc", "olia")
     assert learned.seed == classic.seed
     qtbot.waitUntil(lambda: desk.shown.ids == {learned.id, classic.id})
-    # The document is as it was: a race is about it, not in it.
+    # The document is unchanged: the race is not written into it.
     assert desk.documents.doc.text == TWO_PATHS
 
 
@@ -391,7 +391,7 @@ def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, desk: Desk, trai
 
 
 def test_a_policy_that_does_not_fit_is_told(desk: Desk, trainings: FakeDesk) -> None:
-    added(desk, trainings)  # its file is none
+    added(desk, trainings)  # its policy file does not exist
     desk.bar.trigger("train.race")
     assert "raced-1" in desk.banners.text("action")
     assert not desk.runs.is_running

@@ -1,4 +1,4 @@
-"""Curves of trainings and the picture of a policy: what is drawn is what was reported."""
+"""Curves of trainings and the picture of a policy: the drawn values equal the reported values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def plot_of(plots: TrainingPlots, metric: str) -> MetricPlot:
 
 def learned(desk: FakeDesk, **options: float) -> Training:
     training = desk.add()
-    desk.learn(training, 50, **options)  # type: ignore[arg-type] # numbers of the helper
+    desk.learn(training, 50, **options)  # numbers of the helper
     return training
 
 
@@ -94,7 +94,7 @@ def test_a_long_training_is_drawn_from_few_points_until_someone_zooms_in(plots: 
 
     assert 2000 < len(drawn()) < 4200
     plot.view.setXRange(1000.0, 1010.0, padding=0.0)
-    plot.view.sigRangeChangedManually.emit([True, False])  # as a turn of the wheel does
+    plot.view.sigRangeChangedManually.emit([True, False])  # same as a turn of the wheel
     np.testing.assert_array_equal(drawn(), np.arange(999.0, 1012.0))
 
     plots.fit()
@@ -218,7 +218,7 @@ def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) 
     # Low rate and low RTT: more window; the other corner: less.
     assert panel.cells[0][0] == pytest.approx(surface.action[0, 0])
     assert panel.cells[0][0] > 0.5 > -0.5 > panel.cells[-1][-1]
-    # A cell around each value, so half of one beyond both ends.
+    # A cell around each value extends by half a cell beyond both ends.
     left, right, low, high = panel.extent
     assert (left + right) / 2 == pytest.approx((surface.x[0] + surface.x[-1]) / 2)
     assert right - left == pytest.approx((surface.x[-1] - surface.x[0]) * 11 / 10)

@@ -14,7 +14,7 @@ from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 def test_what_is_not_chosen_is_chosen_sensibly():
     choice = settled(ViewChoice(), large_study(1))
     assert (choice.figure, choice.other) == ("goodput_bps", "mean_rtt_s")
-    # Lines run along numbers, and controllers tell them apart; a map has the controllers up.
+    # Lines run along numbers, and controllers distinguish them; a map has controllers on its vertical axis.
     assert (choice.x, choice.series, choice.y) == (LOSS, CONTROLLER, CONTROLLER)
     assert choice.figures == ("goodput_bps", "mean_rtt_s", "loss_ratio", "fairness.jain")
 
@@ -33,7 +33,7 @@ def test_sweep_of_one_flow_among_others_shows_what_that_flow_gets():
     choice = settled(ViewChoice(), study(*figures))
     assert (choice.figure, choice.other) == ("flows.mptcp.goodput_bps", "flows.mptcp.mean_rtt_s")
     assert choice.figures == ("flows.mptcp.goodput_bps", "goodput_bps", "mean_rtt_s")
-    # Alone it has the total.
+    # A single flow: the total is chosen.
     assert settled(ViewChoice(), study("goodput_bps", "mean_rtt_s", "flows.mptcp.goodput_bps")).figure == "goodput_bps"
 
 
@@ -100,7 +100,7 @@ def test_seeds_that_repeat_a_run_are_told():
     first, second = told.content.rows
     assert (first.runs, first.figures[0].n, math.isnan(first.figures[0].ci95)) == (1, 1, True)
     assert (second.runs, second.figures[0].n, math.isnan(second.figures[0].ci95)) == (2, 2, False)
-    # Runs of equal figures may be different runs.
+    # Runs with equal figures may be different runs.
     equal = tuple(run._replace(figures={"goodput_bps": 1e6}) for run in other.runs)
     assert shown(replace(other, runs=equal)).note == ""
     assert show(ViewChoice(view="table"), small_study()).note == ""
@@ -130,7 +130,7 @@ def test_study_of_a_table_has_its_runs():
         {(0, 1): (7, recorded), (0, 2): (8, recorded), (1, 2): (9, recorded)},
     )
     study = study_of(table)
-    # The scenario's own value is told so, behind the numbers.
+    # The scenario's own value is labelled as such, after the numbers.
     assert [level.text for level in study.parameters[0].levels] == ["1%", "2%", "as in the scenario"]
     assert [point.places for point in study.points] == [(1,), (0,), (2,)]
     assert [[run.run_id for run in point.runs] for point in study.points] == [[7, 8], [9], []]
@@ -140,7 +140,7 @@ def test_study_of_a_table_has_its_runs():
 
 
 def transfers(*times_s: float | None) -> SweepStudy:
-    """Downloads of 50 MB with two controllers in runs of 30 s: 13.333 Mbit/s over the run whatever these are."""
+    """Downloads of 50 MB with two controllers in runs of 30 s: 13.333 Mbit/s over the run for any duration."""
     points = []
     for place, took_s in enumerate(times_s):
         figures = {"goodput_bps": 13.333e6, "active_goodput_per_flow_bps": 400e6 / (took_s or 30.0)}
@@ -160,5 +160,5 @@ def test_sweep_of_a_transfer_shows_its_time_first_and_then_its_goodput_while_act
     assert choice.figure == "mean_completion_s"
     assert choice.figures[:2] == ("mean_completion_s", "active_goodput_per_flow_bps")
     assert "goodput_bps" not in choice.figures
-    # One that is not complete has no time.
+    # An incomplete transfer has no completion time.
     assert settled(ViewChoice(), transfers(25.0, None)).figure == "active_goodput_per_flow_bps"

@@ -21,7 +21,7 @@ from subflow_app.vocabulary.tables import TextTable
 
 
 def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> SweepStudy:
-    """One point per text, with these values as the goodputs of its seeds; equal ones are of one run."""
+    """One point per text, with these values as the goodputs of its seeds; equal values belong to one run."""
     runs = tuple(StudyRun(seed, seed, {"goodput_bps": value}, f"{value}") for seed, value in enumerate(values))
     points = tuple(StudyPoint((place,), runs) for place in range(len(texts)))
     return SweepStudy("One", (make_parameter("links.lte.delay", texts),), (make_figure("goodput_bps"),), points)
@@ -36,7 +36,7 @@ def test_map_has_a_cell_for_each_pair_of_levels():
     content = heat_map(small_study(), "goodput_bps", CONTROLLER, LOSS)
     # Rows: 1 %, 10 %; columns: lia, olia. The last point has no run.
     np.testing.assert_allclose(content.panel.cells, [[5.0, 8.0], [1.0, np.nan]])
-    # Intervals of 2 * 12.706, 0 and 0 are 8.47 wide on average, the means lie 7 apart: colours reach over the wider.
+    # Intervals of 2 * 12.706, 0 and 0 are 8.47 wide on average, and the means lie 7 apart: colours span the larger.
     assert span(content) == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), rel=1e-3)
     assert content.note.startswith("The colours span 8.471 Mbit/s")
     assert [hit.points for hit in content.hits] == [(0,), (2,), (1,), (3,)]
@@ -45,7 +45,7 @@ def test_map_has_a_cell_for_each_pair_of_levels():
 
 
 def test_colours_reach_from_the_least_to_the_greatest_mean_where_intervals_are_narrower():
-    # Without intervals, and with means that lie further apart than intervals are wide.
+    # Without intervals, and with means further apart than the width of the intervals.
     assert span(heat_map(small_study(), "goodput_bps", CONTROLLER)) == (3.0, 8.0)
     assert span(heat_map(small_study(), "mean_rtt_s", LOSS, fixed={CONTROLLER: 0})) == (50.0, 80.0)
     assert "The colours reach" not in heat_map(small_study(), "goodput_bps", CONTROLLER).note
@@ -63,8 +63,8 @@ def test_map_averages_over_what_is_not_held_and_says_so():
 
 
 def test_box_has_quartiles_and_whiskers_within_one_and_a_half_of_its_height():
-    # Quartiles of 1..8 and 30 by linear interpolation at ranks 2, 4, 6 of 0..8: 3, 5, 7. Whiskers may reach to
-    # 3 - 6 and 7 + 6: the values 1 and 8 are within, 30 is not.
+    # Quartiles of 1..8 and 30 by linear interpolation at ranks 2, 4, 6 of 0..8: 3, 5, 7. Whiskers may reach to 3 - 6
+    # and 7 + 6: the values 1 and 8 lie within, 30 does not.
     values = [1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 30e6]
     content = box_plot(one_parameter(values), "goodput_bps", "links.lte.delay")
     box = present(content.panel.box(0, 0))
@@ -72,7 +72,7 @@ def test_box_has_quartiles_and_whiskers_within_one_and_a_half_of_its_height():
     assert [number for number, _x in box.dots] == list(range(9))
     assert content.hits[-1].run_ids == (8,)
     assert content.panel.legend == ""
-    # Of very many only those beyond the whiskers are drawn.
+    # With very many values, only those beyond the whiskers are drawn.
     many = present(box_plot(one_parameter([*values, *[5e6] * 60]), "goodput_bps", "links.lte.delay").panel.box(0, 0))
     assert {number for number, _x in many.dots} == {0, 1, 2, 3, 5, 6, 7, 8}
 
@@ -112,7 +112,7 @@ def test_names_have_points_beside_each_other_and_no_line_between_them():
     assert content.panel.x_ticks == ((0.0, "lia"), (1.0, "olia"))
     assert low.x == pytest.approx([-0.06, 0.94])
     assert high.x == pytest.approx([0.06])
-    # Marks with intervals of their own, whose mean width of 2 * 12.706 / 3 the axis reaches over.
+    # The axis spans at least the mean width of the intervals, 2 * 12.706 / 3.
     assert (content.panel.form, len(low.x_halves)) == ("scatter", 2)
     assert content.panel.least == pytest.approx(2 * 12.706 / 3, rel=1e-3)
 

@@ -54,7 +54,7 @@ def test_runs_of_several_points_have_no_interval():
 def test_points_are_chosen_by_levels_and_described_by_the_rest():
     study = small_study()
     assert study.chosen({CONTROLLER: 0}) == [0, 1]
-    # Losses are in order of size: 1 % is the first level.
+    # Losses are sorted by size: 1 % is the first level.
     assert study.chosen({LOSS: 0}) == [0, 2]
     assert study.words(1) == "controller lia, loss 10%"
     assert study.words(1, [CONTROLLER]) == "loss 10%"
