@@ -1,7 +1,7 @@
-"""A Debian of its own in a folder, as debootstrap makes it, and programs inside it.
+"""A separate Debian system in a folder, made by debootstrap, and programs inside it.
 
-Everything that runs inside gets name spaces of its own: what is mounted there is not mounted here, and goes with the
-last process of the command, however the test ends. Nothing has to be unmounted.
+Commands inside run in their own namespaces: their mounts are invisible outside, and disappear with the last process of
+the command, even if the test is aborted. No unmounting is needed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SCREENS = "/tmp/.X11-unix"
 
 _LONGEST_AGE_DAYS = 7
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# What debootstrap and apt need to get through a proxy, and nothing else of the outside, comes inside.
+# Only the proxy settings of debootstrap and apt come inside from the environment.
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
-# $1 is the root, $2 says whether screens are wanted, the rest is the command.
+# Arguments: $1 is the root, $2 states if X screens are wanted, and the rest is the command.
 _ENTER = f"""
 set -eu
 root=$1 screens=$2
@@ -50,8 +50,8 @@ exec chroot "$@"
 """
 
 
-class NoBareSystem(Exception):  # noqa: N818 - it is no error of ours: the reason for which a test is skipped
-    """A bare system cannot be had here; the text says why."""
+class NoBareSystem(Exception):  # noqa: N818 - not an error of the program: the reason to skip a test
+    """A bare system cannot be made here; the text gives the reason."""
 
 
 class BareSystem:
@@ -68,7 +68,7 @@ class BareSystem:
 
     @property
     def home(self) -> Path:
-        """The user's home, as seen from outside."""
+        """The user's home as a path outside."""
         return self.root / "home" / USER
 
     def words(
@@ -84,8 +84,8 @@ class BareSystem:
 
         Args:
             command: the program and its arguments.
-            user: as the ordinary user, in the home folder, instead of as root.
-            network: with the machine's network instead of none at all.
+            user: run as the ordinary user, in the home folder, instead of as root.
+            network: use the machine's network instead of no network.
             display: an X server of this machine that the command may use.
             environment: variables beside those of a fresh login.
         """
@@ -109,10 +109,10 @@ class BareSystem:
     def run(
         self, command: Sequence[str], *, check: bool = True, patience_s: float = 900.0, **options: Any
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a command inside and returns what it said; ``options`` are those of ``words``.
+        """Runs a command inside and returns its output; ``options`` are those of ``words``.
 
         Raises:
-            AssertionError: if it fails, with what it said, unless ``check`` is off.
+            AssertionError: if it fails, with its output, unless ``check`` is False.
             subprocess.TimeoutExpired: if it takes too long.
         """
         done = subprocess.run(
@@ -130,12 +130,12 @@ class BareSystem:
         return done
 
     def start(self, command: Sequence[str], log: Path, **options: Any) -> subprocess.Popen[bytes]:
-        """Starts a command inside that goes on, with what it says in ``log``; ``options`` are those of ``words``."""
+        """Starts a command inside without waiting, with its output in ``log``; ``options`` are those of ``words``."""
         with log.open("wb") as out:
             return subprocess.Popen(self.words(command, **options), stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
     def end(self, started: subprocess.Popen[bytes], program: str, patience_s: float = 60.0) -> int:
-        """Asks ``program``, which a command that was started runs, to end, and returns the exit code of the command."""
+        """Sends SIGTERM to ``program``, a process of the started command, and returns the exit code of the command."""
         asked = [process for process in _descendants(started.pid) if _program(process) == program]
         for process in asked:
             os.kill(process, signal.SIGTERM)
@@ -149,16 +149,16 @@ class BareSystem:
             raise
 
     def open_files(self, started: subprocess.Popen[bytes], program: str) -> set[str]:
-        """The files that ``program``, which a command that was started runs, has open: absolute paths inside."""
+        """Absolute paths inside of the files that ``program``, a process of the started command, has open."""
         found = set()
         for process in [process for process in _descendants(started.pid) if _program(process) == program]:
             for descriptor in Path(f"/proc/{process}/fd").iterdir():
-                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                with contextlib.suppress(FileNotFoundError):  # the file has been closed
                     found.add(str(descriptor.readlink()).removeprefix(str(self.root)))
         return found
 
     def kill(self, started: subprocess.Popen[bytes]) -> None:
-        """Ends a command that was started, and all that it started itself, at once."""
+        """Kills a started command with all its processes."""
         started.kill()
         started.wait()
 
@@ -167,16 +167,16 @@ class BareSystem:
         return self.run(["apt-get", "-q", "-y", *words], network=True)
 
     def packages(self) -> set[str]:
-        """The names of the packages that are installed."""
+        """The names of the installed packages."""
         told = self.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package}\n"]).stdout
         return {line.split()[1] for line in told.splitlines() if line.startswith("ii ")}
 
     def files(self) -> dict[str, str]:
-        """Everything there is inside: absolute paths, and what each is, such that a change shows."""
+        """Fingerprints of all files inside by absolute path, which show any change."""
         return {f"/{path.relative_to(self.root)}": _content(path) for path in _walk(self.root)}
 
     def remove(self) -> None:
-        """Removes the folder. No other file system is mounted in it, not even while a command runs inside."""
+        """Removes the folder. It contains no mount of another file system, even while a command runs inside."""
         shutil.rmtree(self.root)
 
 
@@ -201,7 +201,7 @@ def _content(path: Path) -> str:
 def _descendants(process: int) -> Iterator[int]:
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
-    except FileNotFoundError:  # it has ended meanwhile
+    except FileNotFoundError:  # the process has ended
         return
     for child in map(int, children):
         yield child
@@ -216,10 +216,10 @@ def _program(process: int) -> str:
 
 
 def base_archive(suite: str, folder: Path) -> Path:
-    """A bare system of a Debian release as an archive in ``folder``: one of this week, or else a new one.
+    """An archive of a bare Debian release in ``folder``: an existing one of this week, otherwise a new one.
 
     Raises:
-        NoBareSystem: if none can be made here.
+        NoBareSystem: if no archive can be made here.
     """
     if os.geteuid() != 0:
         raise NoBareSystem("a bare system can be made by root alone")
@@ -238,7 +238,7 @@ def base_archive(suite: str, folder: Path) -> Path:
         archive = _make_archive(suite, folder / f"{suite}-{today}.tar")
     except NoBareSystem:
         if archives:
-            return archives[-1]  # older than a week, but there
+            return archives[-1]  # older than a week, but usable
         raise
     for old in archives:
         old.unlink()
@@ -247,9 +247,9 @@ def base_archive(suite: str, folder: Path) -> Path:
 
 def _make_archive(suite: str, archive: Path) -> Path:
     root, part = archive.with_suffix(".root"), archive.with_suffix(".part")
-    shutil.rmtree(root, ignore_errors=True)  # of a session that was cut off
+    shutil.rmtree(root, ignore_errors=True)  # left by an interrupted session
     root.mkdir(parents=True)
-    # Inside name spaces too: debootstrap mounts /proc in its root, and would leave it mounted if it were killed.
+    # Also in namespaces: debootstrap mounts /proc in its root, and would leave it mounted after a kill.
     spaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     words = [*spaces, "debootstrap", "--variant=minbase", suite, str(root), MIRROR]
     try:

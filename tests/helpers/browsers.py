@@ -1,4 +1,4 @@
-"""Two real browsers, without a library between: Chromium by its pipe for tools, Firefox by Marionette."""
+"""Two real browsers, driven without a library: Chromium by its DevTools pipe, Firefox by Marionette."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _WAIT_S = 120.0
 
 
 class Browser(Protocol):
-    """What tests ask of a browser."""
+    """The functions of a browser that tests use."""
 
     def open(self, url: str) -> None:
         """Load a page."""
 
     def enter_frame(self) -> None:
-        """Until the next page is opened, `run` is in the first frame of this one, whatever its origin."""
+        """Until the next page is opened, `run` works in the first frame of this page, of any origin."""
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page, as JSON has it."""
+        """The value of an expression in the page, converted by JSON."""
 
     def close(self) -> None:
-        """End it."""
+        """Ends the browser."""
 
 
 def wait_until(browser: Browser, condition: str) -> None:
@@ -43,17 +43,17 @@ def wait_until(browser: Browser, condition: str) -> None:
 
 
 def chromium_path() -> str | None:
-    """Chromium, as Debian has it."""
+    """Path of the executable of Debian's Chromium."""
     return shutil.which("chromium")
 
 
 def firefox_path() -> str | None:
-    """Firefox, as Debian has it."""
+    """Path of the executable of Debian's Firefox."""
     return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
 class Chromium:
-    """Messages are JSON texts that end with a zero byte, in by descriptor 3, out by 4."""
+    """Messages are JSON texts that end with a zero byte, sent by descriptor 3 and received by 4."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ class Chromium:
         words += ["--remote-debugging-pipe", "about:blank"]
 
         def hand_over() -> None:
-            # The two ends may lie on 3 and 4 already, in either order.
+            # The two ends may be 3 and 4 already, in either order.
             spare_in, spare_out = os.dup(in_read), os.dup(out_write)
             os.dup2(spare_in, 3)
             os.dup2(spare_out, 4)
@@ -117,7 +117,7 @@ class Chromium:
         return message
 
     def ask(self, method: str, **params: Any) -> Any:
-        """A command of the protocol, to the page."""
+        """Sends a command of the protocol to the page and returns the result."""
         return self._ask(method, params, self._session)
 
     def open(self, url: str) -> None:
@@ -127,14 +127,14 @@ class Chromium:
         wait_until(self, "document.readyState === 'complete'")
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page; of a promise, what it comes to."""
+        """The value of an expression in the page; for a promise, its result."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
     def enter_frame(self) -> None:
-        """A frame with an origin of its own is a target of its own, once it has one."""
+        """Waits for the frame's target, because a frame of another origin is a separate target."""
         end = time.monotonic() + _WAIT_S
         while not (found := [t for t in self._ask("Target.getTargets")["targetInfos"] if t["type"] == "iframe"]):
             assert time.monotonic() < end, "no frame"
@@ -143,7 +143,7 @@ class Chromium:
         self._session = attached["sessionId"]
 
     def look(self, width: int, height: int, *, dark: bool = False, ratio: float = 1.0) -> None:
-        """The size of the screen, and whether its user likes it dark."""
+        """Sets the size of the screen, and the user's preference for dark colours."""
         self.ask(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False
         )
@@ -156,9 +156,9 @@ class Chromium:
         path.write_bytes(base64.b64decode(made["data"]))
 
     def longest_task_s(self, act: Callable[[], object]) -> float:
-        """The processor time of the longest task of the page's own thread while something is done.
+        """The processor time of the longest task of the page's main thread during an action, in seconds.
 
-        For that long it neither draws nor answers. How long that is by the clock depends on what else the machine does.
+        The page neither draws nor answers during a task. Its wall time depends on other work of the machine.
         """
         self.ask("Tracing.start", traceConfig={"includedCategories": ["toplevel", "__metadata"]})
         act()
@@ -169,14 +169,14 @@ class Chromium:
                 events += message["params"]["value"]
         names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
         tasks: list[float] = [
-            event.get("tdur", 0)  # of what began before, there is none
+            event.get("tdur", 0)  # a task that began earlier has no duration
             for event in events
             if event["name"].endswith("RunTask") and names.get((event["pid"], event["tid"])) == "CrRendererMain"
         ]
         return max(tasks) * 1e-6
 
     def close(self) -> None:
-        """End it, and what it has started."""
+        """Ends the browser and all processes that it started."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         os.close(self._in)
@@ -184,7 +184,7 @@ class Chromium:
 
 
 class Firefox:
-    """Messages are JSON texts with their length before them, by a local socket."""
+    """Messages are JSON texts after their length, over a local socket."""
 
     def __init__(self, folder: Path) -> None:
         profile = folder / "profile"
@@ -236,7 +236,7 @@ class Firefox:
         self._got += part
 
     def ask(self, command: str, params: dict[str, Any] | None = None) -> Any:
-        """A command of the protocol."""
+        """Sends a command of the protocol and returns the result."""
         number, self._next = self._next, self._next + 1
         text = json.dumps([0, number, command, params or {}]).encode()
         self._socket.sendall(str(len(text)).encode() + b":" + text)
@@ -252,19 +252,19 @@ class Firefox:
         """Load a page."""
         self.ask("WebDriver:SwitchToFrame", {"id": None})
         self.ask("WebDriver:Navigate", {"url": url})
-        # Between a server and a disk, the page from before may answer a little longer.
+        # After a change between server and disk, the previous page may still answer for a moment.
         wait_until(self, f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
 
     def enter_frame(self) -> None:
-        """By its number."""
+        """Enters the first frame by its number."""
         self.ask("WebDriver:SwitchToFrame", {"id": 0})
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page; of a promise, what it comes to."""
+        """The value of an expression in the page; for a promise, its result."""
         return self.ask("WebDriver:ExecuteScript", {"script": f"return ({script})", "args": []})["value"]
 
     def close(self) -> None:
-        """End it, and what it has started."""
+        """Ends the browser and all processes that it started."""
         self._socket.close()
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -1,4 +1,4 @@
-"""Rows of finished runs as somebody changes them who takes our triggers away, and puts them back."""
+"""Changes rows of finished runs after removing the triggers of the store, and restores the triggers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def changing_rows(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a database whose triggers are away until this is over."""
+    """A connection to a database without its triggers, which return at the end."""
     with closing(sqlite3.connect(path)) as connection, connection:
         triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:

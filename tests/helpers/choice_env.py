@@ -1,4 +1,4 @@
-"""A small environment of choices with the face of the simulator's, for tests of learners."""
+"""A small environment of choices with the interface of the simulator's, for tests of learners."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN_CHOICE = AgentSpec(
 
 
 class ChoiceEnv:
-    """Shows which of three choices is right; rewards the one that was shown, plus `offset`. Episodes are cut off."""
+    """Shows which of three choices is right, and rewards that choice, plus `offset`. Episodes are truncated."""
 
     def __init__(self, num_envs: int, *, slots: int = 1, seed: int = 1, episode_steps: int = 20, offset: float = 0.0):
         self.info = SHOWN_CHOICE

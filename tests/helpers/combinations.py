@@ -1,6 +1,6 @@
-"""Every congestion controller with every packet scheduler, and the small networks that such a pair is tried in.
+"""All pairs of congestion controller and packet scheduler, and the small networks in which they are tried.
 
-All of it is made from the two lists of the core: what is added to them is tested by being there.
+Both lists come from the core, so that additions to the core are tested automatically.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from subflow_sim.whole_scenario import Scenario
 
 
 def _choice(algorithm: Algorithm, **options: OptionValue) -> Choice:
-    # Policies are made anew while what runs them stays: controllers are tried without.
+    # Policies change while the code that runs them stays: controllers are tried without policies.
     if any(option.key == "policy" for option in algorithm.options):
         options["policy"] = "neutral"
     return Choice(algorithm.name, options)
 
 
 def single_path_choices() -> dict[str, Choice]:
-    """The controllers for a flow over one path, by what they are called."""
+    """The controllers for a flow over one path, by label."""
     return {each.name: _choice(each) for each in controllers() if not each.is_coupled}
 
 
 def multipath_choices() -> dict[str, Choice]:
-    """What an MPTCP connection may run: each coupled controller, and `uncoupled` with each of its bases."""
+    """Choices for an MPTCP connection: each coupled controller, and `uncoupled` with each of its bases."""
     choices: dict[str, Choice] = {}
     for each in controllers():
         bases = next((option.choices for option in each.options if option.key == "base"), ())
@@ -46,7 +46,7 @@ def scheduler_choices() -> dict[str, Choice]:
 
 
 def _flow(controller: Choice, scheduler: Choice, paths: tuple[tuple[str, ...], ...], size_bytes: int | None) -> Flow:
-    # A controller of one path that stands alone runs in TCP, over the first of the paths.
+    # A single-path controller runs in TCP, over the first of the paths.
     is_tcp = controller.name in single_path_choices()
     kind: FlowKind = "tcp" if is_tcp else "mptcp"
     used = paths[:1] if is_tcp else paths
@@ -64,7 +64,7 @@ _STORM = (
 
 
 def storm(controller: Choice, scheduler: Choice, *, size_bytes: int | None = None) -> Scenario:
-    """Loss, an outage, a rate and a delay change, a subflow closed and opened again."""
+    """Loss, an outage, a rate and a delay change, and a subflow that closes and opens again."""
     links = [link("one", loss=0.01), link("two", rate_bps=4e6, delay_s=0.015, queue_pkts=20)]
     flow = _flow(controller, scheduler, (("one",), ("two",)), size_bytes)
     events = [event for event in _STORM if len(flow.paths) > 1 or event.link == "one"]
@@ -72,7 +72,8 @@ def storm(controller: Choice, scheduler: Choice, *, size_bytes: int | None = Non
 
 
 def unlike_paths(controller: Choice, scheduler: Choice) -> Scenario:
-    """Round trips of 20 and 200 ms with some loss, and a receive buffer of half of what the slow path holds."""
+    """RTTs of 20 and 200 ms with some loss, and a receive buffer of half the bandwidth-delay product of the slow path.
+    """
     links = [
         link("near", rate_bps=8e6, delay_s=0.01, queue_pkts=20, loss=0.002),
         link("far", rate_bps=8e6, delay_s=0.1, queue_pkts=130, loss=0.002),
@@ -82,7 +83,7 @@ def unlike_paths(controller: Choice, scheduler: Choice) -> Scenario:
 
 
 def shared_link(controller: Choice, scheduler: Choice) -> Scenario:
-    """Two subflows and a TCP flow on one link, a third subflow on a link of its own. An ACK per packet, no HyStart."""
+    """Two subflows and a TCP flow on one link, a third subflow on a separate link. An ACK per packet, no HyStart."""
     links = [link("shared", rate_bps=10e6, delay_s=0.02, queue_pkts=40), link("own", rate_bps=5e6, delay_s=0.03)]
     flow = _flow(controller, scheduler, (("shared",), ("own",), ("shared",)), None)
     return scenario(links, [flow, tcp("other", "shared", start_s=1.0)], duration_s=20, warmup_s=2, start_jitter_s=0.1)

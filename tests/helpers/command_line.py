@@ -1,4 +1,4 @@
-"""The command line called in this process; fixtures of its tests: a scenario file, a database, a stored run."""
+"""The command line, called in this process; fixtures of its tests: a scenario file, a database, a stored run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ paths = [["wifi"]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command gave back."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -74,12 +74,12 @@ class Answer:
         return json.loads(self.out)
 
     def check(self) -> Answer:
-        """The answer of a command that did what it was asked for."""
+        """Checks that the command succeeded, and returns its answer."""
         assert self.code == 0, self.err
         return self
 
     def check_refusal(self, *problems: str, code: int = 2) -> None:
-        """Checks that the command did nothing but tell these problems."""
+        """Checks that the command only reported these problems."""
         assert (self.code, self.out) == (code, ""), self.err
         for problem in problems:
             assert problem in self.err
@@ -115,13 +115,13 @@ def _runner() -> Callable[..., Result]:
 
     from subflow_app.shell.commands import app
 
-    # typer makes the tree of commands for each call anew: two thirds of the time of a test that calls a short one.
+    # typer builds the tree of commands for each call: two thirds of the time of a test that calls a short command.
     typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined] # not public
     return functools.partial(typer.testing.CliRunner().invoke, app)
 
 
 def call_subflow(*words: object) -> Answer:
-    """Calls ``subflow`` with these words in this process; an exception that is a bug passes through."""
+    """Calls ``subflow`` with these arguments in this process; an exception caused by a bug propagates."""
     result = _runner()([str(word) for word in words], prog_name="subflow")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -135,7 +135,7 @@ def subflow() -> Subflow:
 
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An export that asks for no figures has none: all of them, in two formats, take seconds."""
+    """Exports draw no figures unless requested: all figures in two formats take seconds."""
     from subflow_app.features.exporting.core import exports
 
     monkeypatch.setattr(exports, "ExportPlan", functools.partial(exports.ExportPlan, figures=()))
@@ -143,7 +143,7 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stored_run(subflow: Subflow, scenario: Path, database: Path) -> dict[str, Any]:
-    """The summary of a run that is in the database as run 1."""
+    """The summary of run 1 in the database."""
     answer = subflow("run", scenario, "--db", database, "--json")
     assert answer.code == 0, answer.err
     document: dict[str, Any] = answer.document

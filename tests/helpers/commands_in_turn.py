@@ -1,9 +1,9 @@
-"""Carries out commands of Subflow in turn, in one process: `python -m tests.helpers.commands_in_turn FILE`.
+"""Runs commands of Subflow in sequence in one process: `python -m tests.helpers.commands_in_turn FILE`.
 
-The file is a list in JSON of what is typed after `subflow`, each with the exit code that is expected, or null for any.
-Training 1, which learns nothing, runs until a line stops it. Before each command a local address is
-called that is named after it, where nobody listens, so that whoever traces this process sees which command it is at.
-A window that is opened runs its scenario, and closes when the run is over.
+The file is a JSON list of the arguments after `subflow`, each with the expected exit code, or null for any. Training 1,
+which learns nothing, runs until a line stops it. Before each command, the process connects to a local address named
+after the command, at which no server listens: a trace of the process then shows the current command. An opened window
+runs its scenario, and closes after the run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATIENCE_S = 60.0
 
 
 def knock(line: str) -> None:
-    """Calls a local address at which nobody is."""
+    """Connects to a local address without a server."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as caller, contextlib.suppress(ConnectionRefusedError):
         caller.connect(f"\0{KNOCK}{line}"[:100])
 
@@ -46,7 +46,7 @@ def start_training() -> None:
 
 
 def close_after_a_run() -> None:
-    """Has each window run its scenario and close."""
+    """Lets each window run its scenario and close."""
     from subflow_app.shell.main_window import MainWindow
 
     load = MainWindow.load
@@ -60,7 +60,7 @@ def close_after_a_run() -> None:
 
 
 def main(file: str) -> int:
-    """Carries out what the file says; 1 if something ended otherwise than expected, which is told."""
+    """Runs the commands in the file; prints unexpected exit codes and returns 1 if any occurred."""
     start_training()
     wrong = 0
     for line, expected in json.loads(Path(file).read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""A program on a copy of the core to which a test has added something, compiled as quickly as it can be."""
+"""A program on a copy of the core with additions of a test, compiled as quickly as possible."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++
 
 
 def copied_core(folder: Path) -> Path:
-    """A copy of the core's sources; skips the test where there is no compiler for them."""
+    """A copy of the core's sources; skips the test without a C++ compiler."""
     if COMPILER is None:
         pytest.skip("there is no C++ compiler")
     return shutil.copytree(ROOT / "sim" / "core", folder / "core")
 
 
 def said_by(folder: Path, core: Path, program: str, helpers: Sequence[Path] = ()) -> str:
-    """What a program prints that is compiled with the core, without optimisation: it runs for a moment.
+    """Output of a program compiled with the core, without optimisation because it runs only for a moment.
 
     Args:
-        folder: for what is made.
-        core: the copy.
-        program: text of its file with `main`.
-        helpers: further sources, whose headers lie beside them.
+        folder: for the object files and the program.
+        core: the copy of the core.
+        program: text of the file with `main`.
+        helpers: further sources, with their headers beside them.
     """
     (folder / "program.cpp").write_text(program, encoding="utf-8")
     units: list[Path] = []
-    # A folder at once: each source alone would read the same headers and make the same templates again; all together
-    # would have names twice that each has for itself.
+    # One unit per folder: separate sources would parse the same headers and templates again, and a single unit would
+    # contain duplicate names of different sources.
     for inside in sorted({source.parent for source in core.rglob("*.cpp")}):
         unit = folder / f"unit{len(units)}.cpp"
         lines = [f'#include "{source}"\n' for source in sorted(inside.glob("*.cpp"))]

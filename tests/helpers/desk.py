@@ -1,4 +1,4 @@
-"""A desk: the parts of a window that some features use, without the window, for tests of these features."""
+"""A desk: those parts of a window that some features use, without the window, for tests of these features."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ from subflow_store import Store
 Rows = Callable[[], Iterable[ActionSpec[Any]]]
 
 ROWS: Mapping[object, Rows] = {
-    # The menus of the canvas have actions on runs and forks as well.
+    # The menus of the canvas contain actions on runs and forks as well.
     Drawing: lambda: chain(editing.rows(), run_rows(), forking.rows()),
     arena.ArenaFeature: arena.rows,
     breaking.BreakFeature: breaking.rows,
@@ -93,25 +93,25 @@ ROWS: Mapping[object, Rows] = {
 """The actions of features by their class."""
 
 PARTS = ("topology", "inspector", "history", "help")
-"""Panels that are parts of the desk itself, made when they are asked for."""
+"""Panels that are parts of the desk itself, made on first use."""
 
 SCOPES = {Scope.TRAINING: "train", Scope.QUEUE: "queue", Scope.SWEEPS: "sweeps", Scope.SCRIPT: "script"}
-"""Panels of features where shortcuts work."""
+"""Panels of features in which shortcuts work."""
 
 
 T = TypeVar("T")
 
 
 def made_when_asked_for(make: Callable[[Any], T]) -> T:
-    """A part of a desk, typed as a variable: ports name variables, and a property does not count as one."""
+    """A lazily made part of a desk, typed as a variable: ports name variables, and a property does not count as one."""
     return cast(T, cached_property(make))
 
 
 class DeskDocks(Docks):
-    """Shows the panels that a desk has; of all others it notes which are open, and which is in front."""
+    """Shows the panels of a desk; for other panels it only records which are open, and which is in front."""
 
     def __init__(self, desk: QObject) -> None:
-        """Without the docking library, which takes a whole window: panels of features are closed."""
+        """Works without the docking library, which requires a complete window: panels of features begin closed."""
         QObject.__init__(self, desk)
         self._desk = desk
         self._contents: dict[str, QWidget] = {}
@@ -150,7 +150,7 @@ class DeskDocks(Docks):
             self._front = name
 
     def front_of(self, name: str) -> str:
-        """The panel that was shown last, as all share one place."""
+        """The panel shown last, because all share one place."""
         return self._front
 
     def content(self, name: str) -> QWidget:
@@ -159,7 +159,7 @@ class DeskDocks(Docks):
         return self._contents[name]
 
     def tab(self, name: str) -> QWidget:
-        """The panel itself: nothing covers it, and it has no tab."""
+        """The panel itself: no widget covers it, and it has no tab."""
         return self.content(name)
 
     def contains(self, name: str, widget: QWidget) -> bool:
@@ -167,10 +167,10 @@ class DeskDocks(Docks):
 
 
 class DeskWorkspaces(Workspaces):
-    """Notes the workspace that is shown; all of them have room for every panel."""
+    """Records the current workspace; all workspaces have room for every panel."""
 
     def __init__(self, docks: Docks, desk: QObject) -> None:
-        """The default workspace."""
+        """Begins with the default workspace."""
         QObject.__init__(self, desk)
         self._docks = docks
         self.current = DEFAULT_WORKSPACE
@@ -184,9 +184,9 @@ class DeskWorkspaces(Workspaces):
 
 
 class Desk(QMainWindow):
-    """Some features, and of a window the parts that these ask for: each is made when it is asked for first.
+    """Some features, and the parts of a window that they use: each part is made on first use.
 
-    Parts are joined as in the main window, as far as features depend on that.
+    Parts are connected as in the main window, as far as features depend on the connections.
     """
 
     loaded = Signal()
@@ -199,14 +199,14 @@ class Desk(QMainWindow):
         actions: Iterable[ActionSpec[Any]],
         qtbot: QtBot,
     ) -> None:
-        """The scenario `TWO_PATHS`, runs at full speed, and no database yet.
+        """Makes a desk with the scenario `TWO_PATHS`, runs at full speed, and no database yet.
 
         Args:
-            folder: has settings, database and unsaved changes.
-            dialogs: answer.
-            kinds: of features, in the order of the main window.
-            actions: besides those of the features, e.g. of the main window.
-            qtbot: waits.
+            folder: for settings, database and unsaved changes.
+            dialogs: scripted answers.
+            kinds: the features, in the order of the main window.
+            actions: further actions, e.g. of the main window.
+            qtbot: used to wait.
         """
         super().__init__()
         self._qtbot = qtbot
@@ -230,7 +230,7 @@ class Desk(QMainWindow):
         self._panels = DeskDocks(self)
         self.docks: Docks = self._panels
         self.workspaces: Workspaces = DeskWorkspaces(self.docks, self)
-        # Plots above and all panels below them, so that the width of the plots depends on no panel.
+        # Plots above and all panels below, so that the width of the plots depends on no panel.
         self._rows = QSplitter(Qt.Orientation.Vertical)
         self._parts = QSplitter(Qt.Orientation.Horizontal)
         self._rows.addWidget(self._parts)
@@ -268,7 +268,7 @@ class Desk(QMainWindow):
             case _:
                 return self._panels.content(SCOPES[scope])
 
-    # ---- parts that are made when they are asked for ----
+    # ---- parts made on first use ----
 
     def _make_topology(self) -> TopologyView:
         made = TopologyView(self.documents.doc, self.document_stack)
@@ -405,18 +405,18 @@ class Desk(QMainWindow):
 
     database_watch = made_when_asked_for(_make_database_watch)
 
-    # ---- what features and actions ask of the window itself ----
+    # ---- methods of the window used by features and actions ----
 
     def toggle_run(self) -> None:
         """Runs the scenario, or pauses or resumes the run."""
         self.session.toggle()
 
     def set_speed_limit(self, limit: float | None) -> None:
-        """Lets runs go at most this fast, in simulated seconds per second."""
+        """Limits the speed of runs, in simulated seconds per second."""
         self.runs.set_speed_limit(limit)
 
     def set_decisions_recorded(self, is_on: bool) -> None:
-        """Lets new runs keep their decisions, or not."""
+        """Switches the recording of decisions in new runs on or off."""
         self.preferences.change(self.preferences.settings.with_decisions(is_on))
 
     def tell(self, text: str) -> None:
@@ -432,7 +432,7 @@ class Desk(QMainWindow):
         self.plots.set_plot_shown(plot_id, is_shown)
 
     def update_actions(self) -> None:
-        """Enables what can be done now; parts that nobody has asked for hold nothing."""
+        """Enables the actions that are possible now; parts not made yet count as empty."""
         made = vars(self)
         sketch = self.documents.doc.sketch
         self.bar.update_state(
@@ -453,7 +453,7 @@ class Desk(QMainWindow):
             )
         )
 
-    # ---- what tests do ----
+    # ---- actions of tests ----
 
     @property
     def store(self) -> Store:
@@ -467,17 +467,17 @@ class Desk(QMainWindow):
         self._qtbot.waitUntil(lambda: not self.database.is_opening)
 
     def run_once(self) -> int:
-        """Runs the scenario to its end; returns the number of the run."""
+        """Runs the scenario to its end; returns the id of the run."""
         with self._qtbot.waitSignal(self.runs.ended):
             self.session.toggle()
         return self.history.runs()[0].id
 
     def wait_for_workers(self, timeout_ms: int = PATIENCE_MS) -> None:
-        """Waits until nothing is at work in a thread."""
+        """Waits until no thread is at work."""
         self._qtbot.waitUntil(lambda: not self.workers.is_busy, timeout=timeout_ms)
 
     def close_at_once(self) -> None:
-        """Ends all work without asking, and closes."""
+        """Ends all work without questions, and closes."""
         self.closes_unasked = True
         if self.runs.is_running:
             self.runs.stop()
@@ -502,4 +502,4 @@ class MakeDesk(Protocol):
     """The fixture `make_desk`."""
 
     def __call__(self, *kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Any]] = ()) -> Desk:
-        """Makes a shown desk of these features, in the order of the main window, and of further actions."""
+        """Makes a visible desk of these features, in the order of the main window, and of further actions."""

@@ -1,4 +1,4 @@
-"""Each command of the command line as somebody types it, in an order in which each finds what it needs."""
+"""Each command of the command line with typical arguments, in an order that provides the input of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRAPH = Path(__file__).resolve().parent / "graphs" / "alpine.graphml"
 
 Line = tuple[str, int | None]
 
-# What is typed for each command, in this order; with a number where the exit code is another than 0.
+# Arguments of each command in order, with the exit code if it differs from 0.
 COMMANDS: dict[str, list[str | Line]] = {
     "trainings": ["trainings"],
     "trainings show": ["trainings show 1"],
@@ -48,7 +48,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "export-topology": ["export-topology two.toml -o two.graphml"],
     "import": ["import alpine.graphml -o alpine.toml", "import run-2.html"],
     "evaluate": ["evaluate drl-cc --scenario two.toml --seeds 1-1 --baselines lia"],
-    "compare-kernel": [("compare-kernel one.toml --repetitions 1 --seeds 1", None)],  # some machines cannot
+    "compare-kernel": [("compare-kernel one.toml --repetitions 1 --seeds 1", None)],  # impossible on some machines
     "sweep": ["sweep two.toml --axis links.wifi.loss=0%,1% --seeds 1 --jobs 2"],
     "sweeps": ["sweeps"],
     "sweeps show": ["sweeps show last"],

@@ -1,4 +1,4 @@
-"""A small experiment that runs in a second: two controllers, two losses, two seeds, and numbers of a paper."""
+"""A small experiment that runs in a second: two controllers, two losses, two seeds, and numbers from a paper."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ holds = "goodput('LIA', '1%') > goodput('LIA', '5%')"
 
 
 def tiny_recipe(folder: Path, text: str = TINY, name: str = "tiny") -> Recipe:
-    """The recipe, read from a file beside its scenario."""
-    # Not beside the recipes: a folder of recipes holds nothing else.
+    """The recipe read from a file with its scenario."""
+    # In a separate folder: a folder of recipes contains only recipes.
     (folder / "base").mkdir(exist_ok=True)
     (folder / "base" / "small.toml").write_text(SCENARIO)
     path = folder / f"{name}.toml"
@@ -105,7 +105,7 @@ def tiny_recipe(folder: Path, text: str = TINY, name: str = "tiny") -> Recipe:
 
 
 class FixedValues:
-    """Values in place of those of runs."""
+    """Given values in place of measured values."""
 
     note = ""
 
@@ -142,6 +142,6 @@ GOODPUT = {
 
 
 def tiny_results(folder: Path, text: str = TINY, values: FixedValues | None = None) -> Results:
-    """What the small experiment came to, without running it."""
+    """Results of the small experiment, without running it."""
     recipe = tiny_recipe(folder, text)
     return Results(recipe, values or FixedValues(GOODPUT), is_quick=False, seeds=recipe.seeds)

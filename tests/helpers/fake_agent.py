@@ -1,4 +1,4 @@
-"""An agent in the registry that `fake_training` trains: it has options, and asks for two paths."""
+"""An agent in the registry that `fake_training` trains: it has options, and requires two paths."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FAKE = AgentInfo(
 
 
 def fake_config(folder: Path, *, steps: int = 100_000, resume: bool = False, **options: Any) -> TrainingConfig:
-    """A training by `fake_training` in this folder."""
+    """The configuration of a training by `fake_training` in this folder."""
     return TrainingConfig(
         agent="fake",
         scenario="format = 1",
@@ -54,7 +54,7 @@ def fake_config(folder: Path, *, steps: int = 100_000, resume: bool = False, **o
 
 
 def register_fake_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has `subflow train fake` train by `fake_training`."""
+    """Lets `subflow train fake` train by `fake_training`."""
     module = ModuleType("subflow_agents.fake")
     module.AGENT = FAKE  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -1,6 +1,7 @@
-"""A head that answers as Ray's does, and a module `ray` whose cluster is its own process, with faults of real ones.
+"""A fake head with Ray's answers, and a fake module `ray` whose cluster is its own process, with faults of real
+clusters.
 
-Where the real one is, `tests/features/sweeps/cli/test_sweep_cluster.py` says with `--full` that both are alike.
+If the real Ray is installed, `tests/features/sweeps/cli/test_sweep_cluster.py` compares both with `--full`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ WEB_SERVER = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 
 @contextmanager
 def head(answer: bytes | None = GRPC) -> Iterator[str]:
-    """The address of a head that says this to whoever calls; None: it listens and never answers."""
+    """The address of a head that sends this answer to every client; None: it listens and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         if answer is not None:
             threading.Thread(target=_answer, args=(server, answer), daemon=True).start()

@@ -1,4 +1,4 @@
-"""A kernel for comparisons that is not there: a machine that can do everything, and a worker that makes its runs up."""
+"""A fake kernel for comparisons: a machine with all kernel features, and a worker that invents its runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ paths = [["wire"]]
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
-    """Has comparisons ask this worker, on a machine that can do everything."""
+    """Lets comparisons use this worker, on a machine with all kernel features."""
     worker = FakeWorker()
     monkeypatch.setattr(compare, "ask_worker", worker)
     monkeypatch.setattr(probe, "probe_machine", lambda: MACHINE)

@@ -20,7 +20,7 @@ from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
 from subflow_sim.whole_scenario import Scenario
 
 RICH = make_scenario(replace(make_flow("download", controller="mpcc-loss"), ecn="accecn"))
-"""A scenario whose runs have every column that there is, and monitor intervals."""
+"""A scenario whose runs have every possible column, and monitor intervals."""
 
 LEARNING = make_scenario(
     make_flow("download", controller="drl-cc"),

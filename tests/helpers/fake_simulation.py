@@ -1,4 +1,4 @@
-"""A simulation made of formulas, for tests that need one to fail, to be slow, or to have known numbers."""
+"""A simulation made of formulas, for tests that need failures, slowness or known numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SUBFLOW_COLUMNS = (
     ("losses_pkts", "pkt"),
 )
 FLOW_COLUMNS = (("goodput_bps", "bit/s"), ("recv_buffer_bytes", "B"))
-# Of flows with several paths, of their subflows, and of subflows that send by monitor intervals.
+# Additional columns: of flows with several paths, of their subflows, and of subflows with monitor intervals.
 MULTIPATH_COLUMNS = (("reorder_queue_bytes", "B"), ("hol_blocking_s", "s"), ("reinjections_pkts", "pkt"))
 SHARE_COLUMNS = (("schedule_share", ""),)
 INTERVAL_COLUMNS = (
@@ -58,7 +58,8 @@ _INTERVAL_FIGURES = (
 )
 INTERVAL_CONTROLLERS = ("vivace", "mpcc-loss", "mpcc-latency")
 AGENT_CONTROLLERS = ("drl-cc", "rl-explore")
-"""One decides for each connection by a number; one for each subflow by a choice, from two records of history."""
+"""The first decides for each connection by a number; the second for each subflow by a choice, from two history records.
+"""
 REWARD_COLUMNS = (("reward", ""),)
 FEATURES = (
     AgentNumber("goodput", "1", "acknowledged payload, in the largest rate seen", 0.0, 2.0),
@@ -130,7 +131,7 @@ class FakeSimulation:
     """Follows the interface of `subflow_sim.Simulation`.
 
     Args:
-        on_chunk: called at the start of each `run_until` with the simulation: may raise, wait, or stop the job.
+        on_chunk: called with the simulation at the start of each `run_until`; may raise, wait, or stop the job.
     """
 
     def __init__(
@@ -181,7 +182,7 @@ class FakeSimulation:
         self.columns = tuple(columns)
         count = int(np.floor(self.duration_s / sample_interval_s + 1e-9))
         self._times = sample_interval_s * (1 + np.arange(count))
-        # The phase of a column does not depend on how many special ones come before it.
+        # The phase of a column does not depend on the number of special columns before it.
         common = {name for name, _ in (*FLOW_COLUMNS, *SUBFLOW_COLUMNS, *LINK_COLUMNS)}
         phases = np.cumsum([column.name in common for column in columns]) - 1
         self._table = np.array([self._formula(c, int(k)) for c, k in zip(columns, phases, strict=True)], np.float32)
@@ -223,7 +224,7 @@ class FakeSimulation:
         return [FakeMark(float(second), owner, "loss", 1.0) for second in seconds]
 
     def take_intervals(self) -> Intervals:
-        """One interval per second of simulated time on each subflow with such a controller."""
+        """One interval per second of simulated time on each subflow with a controller that uses them."""
         seconds, self._intervals_until_s = self._new_seconds(self._intervals_until_s)
         owners = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "subflow"))
         senders = [owners.index(c.owner) for c in self.columns if c.name == "utility"]
@@ -275,7 +276,7 @@ class FakeSimulation:
         )
 
     def _agents(self, subflows: tuple[str, ...]) -> tuple[tuple[RunAgent, ...], list[list[int]]]:
-        """The agents of the scenario, and the subflows that each acts for."""
+        """The agents of the scenario, and the indices of the subflows that each controls."""
         agents: list[RunAgent] = []
         seen: list[list[int]] = []
         for flow in self.scenario.flows.values():
@@ -291,7 +292,7 @@ class FakeSimulation:
         self._decisions_until_s = self.now_s
 
     def take_decisions(self) -> Decisions:
-        """Per second, one decision of each subflow, and one of each multipath flow half a second before."""
+        """Per second, one decision of each subflow, and one of each multipath flow half a second earlier."""
         seconds, self._decisions_until_s = self._new_seconds(self._decisions_until_s)
         owners = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "subflow"))
         flows = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "flow"))
@@ -329,7 +330,7 @@ class FakeSimulation:
         return 0
 
     def _new_seconds(self, until_s: float) -> tuple[range, float]:
-        """The whole seconds of simulated time since then, and until when that is."""
+        """The whole seconds of simulated time since the previous call, and their end."""
         return range(int(until_s) + 1, int(self.now_s) + 1), self.now_s
 
     def signature(self) -> str:

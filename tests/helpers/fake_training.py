@@ -1,8 +1,8 @@
-"""A trainer that learns nothing, keeps to the protocol of `subflow_agents.training`, and fails in the ways asked for.
+"""A trainer that learns nothing, follows the protocol of `subflow_agents.training`, and fails on request.
 
-Its options: `step_s` is what a step takes; `fail_at` the step at which it raises `error`; `exit_at` the step at which
-its process ends without a word; `full_at` the step from which on checkpoints meet a full disk; `noise` prints to
-stdout; `checkpoint_every` steps.
+Options: `step_s` is the duration of a step; `fail_at` is the step at which it raises `error`; `exit_at` is the step at
+which its process exits without a message; `full_at` is the first step at which checkpoints meet a full disk; `noise`
+prints to stdout; `checkpoint_every` is in steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ERRORS: dict[str, Exception] = {
 
 
 def run_training(config: TrainingConfig, control: Control, report: Any) -> None:
-    """Count steps until the budget is spent."""
+    """Counts steps until the budget is spent."""
     FakeTraining(config, control, report).run()
 
 
@@ -41,7 +41,7 @@ class FakeTraining:
         self._state("starting")
         self._state("running")
         if self.options.get("noise"):
-            print('{"kind": "state", "values": {"state": "failed"}}')  # noqa: T201 - what a library might do
+            print('{"kind": "state", "values": {"state": "failed"}}')  # noqa: T201 - as a library might print
         while self.step < (self.config.steps or 10**9):
             if self._obey(self.control.poll()):
                 return
@@ -55,7 +55,7 @@ class FakeTraining:
         self._state("finished")
 
     def report(self, report: Report) -> None:
-        """Into the folder and to the caller, as the real one."""
+        """Reports into the folder and to the caller, like the real trainer."""
         try:
             with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps(report.to_json()) + "\n")
@@ -64,7 +64,7 @@ class FakeTraining:
         self._report(report)
 
     def _obey(self, command: Command) -> bool:
-        """Whether to end."""
+        """True if the training must end."""
         if command is Command.PAUSE:
             self._state("paused")
             while (command := self.control.poll()) in (Command.NONE, Command.CHECKPOINT):
@@ -117,7 +117,7 @@ class FakeTraining:
 
 
 def evaluation(step: int) -> dict[str, Any]:
-    """What an evaluation reports: the agent gets `step` Mbit/s, OLIA 1 Mbit/s."""
+    """The report of an evaluation: the agent gets `step` Mbit/s, OLIA 1 Mbit/s."""
 
     def controller(label: str, mbps: float, *, is_baseline: bool) -> dict[str, Any]:
         goodput = {"mean": mbps * 1e6, "ci95": 1e5, "values": [mbps * 1e6] * 3}

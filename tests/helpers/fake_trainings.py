@@ -1,4 +1,4 @@
-"""Trainings that learn nothing: a desk whose trainings do what a test says, with curves and a policy to look at."""
+"""Trainings that learn nothing: a desk with trainings under control of the test, with curves and a policy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ OUTPUT = PolicyOutput("window_change", "", -1.0, 1.0)
 
 
 class FakePolicy:
-    """Acts on two features: more window where the rate is low, less where the RTT is high."""
+    """Acts on two features: increases the window at a low rate, decreases it at a high RTT."""
 
     def __init__(self, slope: float = 1.0) -> None:
         self.slope = slope
@@ -82,7 +82,7 @@ class FakePolicy:
 
 
 def observations(count: int = 200) -> Observations:
-    """What such a policy might have seen: two subflows, the second one acts now and then."""
+    """Typical observations of the policy: two subflows, of which the second acts occasionally."""
     rng = np.random.default_rng(1)
     rate = rng.beta(4, 3, (count, 2)).astype(np.float32)
     rtt = (0.3 + 1.5 * rate**3 + 0.2 * rng.random((count, 2))).astype(np.float32)
@@ -96,7 +96,7 @@ _STATES = {Command.PAUSE: JobState.PAUSED, Command.RESUME: JobState.RUNNING, Com
 
 
 class FakeDesk(Trainings):
-    """Trainings without processes; what a test changes shows with the next poll."""
+    """Trainings without processes; changes by a test appear at the next poll."""
 
     def __init__(self, folder: Path, *, agents: tuple[AgentChoice, ...] = AGENTS) -> None:  # no thread of a service
         self.folder = folder
@@ -111,7 +111,7 @@ class FakeDesk(Trainings):
         self._trainings: list[Training] = []
         self._is_changed = False
 
-    # --- what a test does ---
+    # --- actions of a test ---
 
     def add(self, state: JobState = JobState.RUNNING, *, name: str = "", agent: str = "drl-cc") -> Training:
         number = len(self._trainings) + 1
@@ -133,13 +133,13 @@ class FakeDesk(Trainings):
         return training
 
     def report(self, training: Training, **metrics: float) -> None:
-        """A report of metrics."""
+        """Adds a report of metrics."""
         training.log.add(metrics)
         training.fraction = metrics.get("step", 0.0) / 50_000
         self._is_changed = True
 
     def learn(self, training: Training, reports: int = 200, *, level: float = 3.2e6, rng: int = 1) -> None:
-        """Plausible curves of so many reports, with evaluations on the way."""
+        """Adds plausible curves of the given number of reports, with evaluations."""
         random = np.random.default_rng(rng)
         for number in range(1, reports + 1):
             done = number / reports
@@ -188,7 +188,7 @@ class FakeDesk(Trainings):
         training.state, training.message = state, message
         self._is_changed = True
 
-    # --- what the page asks ---
+    # --- interface of the page ---
 
     def choices(self) -> TrainingChoices:
         return TrainingChoices(self.agents, RECIPES, ("drlcc-sc1", "t-2link"))

@@ -1,9 +1,9 @@
-"""The first hour of a person, with mouse and keys on an X screen of memory: lab 1, the guide's tour, every workspace.
+"""The first hour of a person, with mouse and keys on an X screen in memory: lab 1, the guide's tour, every workspace.
 
     python -m tests.helpers.first_hour [lab | tour | workspaces ...] [--pictures FOLDER] [--size 1366x768]
 
-Everything goes through widgets, by clicks and keys. Pictures are of the whole screen; look at them. `workspaces` takes
-each of them in every size and theme. A step that does not come, a warning or an error ends it with 1.
+All actions use widgets, by clicks and keys. Pictures show the whole screen and are for viewing. `workspaces` shows each
+workspace in every size and theme. A step without its result, a warning or an error ends the program with 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FirstHour:
     """The journeys; each is a story for `play`."""
 
     def __init__(self, pictures: Path | None) -> None:
-        """Pictures go to the folder, if there is one."""
+        """Pictures are written to the folder, if given."""
         self._pictures = pictures
         self._taken = 0
         self.hands = Hands()
@@ -51,7 +51,7 @@ class FirstHour:
     # ---- lab 1 ----
 
     def lab(self, window: MainWindow) -> Iterator[Until]:
-        """The first lab, from its first to its last step, as its file says that it is done."""
+        """The first lab, from its first to its last step, following the solution in its file."""
         self.window = window
         yield from self._choose("run.speed_express")
         yield from self._choose("study.labs")
@@ -108,7 +108,7 @@ class FirstHour:
         yield from self._settled()
 
     def _say(self, form: AskForm, said: str) -> Iterator[Until]:
-        """Draws, writes or chooses what is asked for, and presses the button."""
+        """Draws, types or chooses the answer, and presses the button."""
         self.window.docks.raise_panel("lab")
         canvas = getattr(form, "canvas", None)
         if canvas is not None:
@@ -125,7 +125,7 @@ class FirstHour:
         yield from self.hands.click(form.button)
 
     def _see(self, part: QWidget) -> Iterator[Until]:
-        """Scrolls until a part of the step is seen."""
+        """Scrolls until a part of the step is visible."""
         page = self.window.features[LabFeature].session.panel.step
         page.scrolled.ensureWidgetVisible(part)
         yield from self.hands.settle()
@@ -176,7 +176,7 @@ class FirstHour:
     # ---- the tour of the guide ----
 
     def tour(self, window: MainWindow) -> Iterator[Until]:
-        """Draw, run, go back, explain, what if, read, study, reproduce, learn, everyday."""
+        """The tour: draw, run, go back, explain, what if, read, study, reproduce, learn, everyday."""
         self.window = window
         hands = self.hands
         yield from self._choose("run.speed_express")
@@ -304,7 +304,7 @@ class FirstHour:
     # ---- workspaces ----
 
     def workspaces(self, window: MainWindow) -> Iterator[Until]:
-        """Each of them in every theme, with a run of the demo."""
+        """Shows each workspace in every theme, with a run of the demo."""
         self.window = window
         yield from self._choose("run.speed_express")
         yield from self.hands.press("F5")
@@ -335,7 +335,7 @@ class FirstHour:
 
 
 def main(words: Sequence[str]) -> int:
-    """Starts the journeys, each in a process of its own, or is one."""
+    """Starts each journey in a separate process, or performs one."""
     parser = argparse.ArgumentParser()
     parser.add_argument("journeys", nargs="*", choices=(*JOURNEYS, "workspaces", []), default=[])
     parser.add_argument("--pictures", type=lambda text: Path(text).resolve())

@@ -1,7 +1,7 @@
-"""Carries out commands of Subflow, each in a copy of this process: `python -m tests.helpers.forked_commands FILE`.
+"""Runs commands of Subflow, each in a copy of this process: `python -m tests.helpers.forked_commands FILE`.
 
-A copy has all modules already, so that a command costs little. The file is a list in JSON of what is typed after
-`subflow`, each with how it is redirected; the answers take its place: exit code, output and errors.
+A copy has loaded all modules already, so that a command costs little. The file is a JSON list of the arguments after
+`subflow`, each with its redirections; the answers replace it: exit code, output and errors.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PRELOADED = (
 
 
 def redirected(number: int, target: str) -> None:
-    """Let a descriptor go where the shell would have it: to a file, or with "-" nowhere at all."""
+    """Redirects a descriptor like the shell: to a file, or closes it with "-"."""
     if target == "-":
         os.close(number)
         return
@@ -48,7 +48,7 @@ def redirected(number: int, target: str) -> None:
 
 
 def be_command(line: str, out: str, err: str) -> int:
-    """The command as a process of its own, from where the interpreter has its streams."""
+    """Runs the command like a separate process, beginning with the streams of the interpreter."""
     redirected(1, out)
     redirected(2, err)
     sys.stdout = None if out == "-" else open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -65,15 +65,15 @@ def be_command(line: str, out: str, err: str) -> int:
         traceback.print_exc()
         code = 1
     for stream in (sys.stdout, sys.stderr):
-        assert stream is not None  # the program has provided it
+        assert stream is not None  # provided by the program
         stream.flush()
     return code
 
 
 def main(file: str) -> None:
-    """Carries out what the file says."""
+    """Runs the commands in the file."""
     answers = []
-    # The tree of commands is made once, and what is there is shared with the copies.
+    # The tree of commands is built once, and the copies share it.
     typer.main.get_command = functools.cache(typer.main.get_command)
     typer.main.get_command(app)
     gc.collect()

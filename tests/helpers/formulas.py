@@ -1,11 +1,11 @@
-"""Formulas of explorables and their numbers, for both of those who work them out: the program and a browser."""
+"""Formulas of explorables and their numbers, for both evaluators: the program and a browser."""
 
 from __future__ import annotations
 
 import math
 
 NAMES = {"a": 3.0, "b": 2.0, "cwnd_1": 0.5}
-"""Numbers that they may name."""
+"""Numbers that formulas may name."""
 
 NUMBERS: list[tuple[str, float]] = [
     ("2 + 3 * 4", 14),

@@ -2,8 +2,8 @@
 
     python -m tests.helpers.guide_pictures [--to FOLDER] [NAME ...]
 
-Writes `docs/images/NAME.png`: all of them, or those that are named, for which the ones before are prepared as well.
-Needs no screen, and works on settings, a database and a data folder of its own.
+Writes `docs/images/NAME.png`: all pictures, or the named ones, for which earlier ones are prepared as well. Needs no
+screen, and uses separate settings, a separate database and a separate data folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Before Qt reads it: the picture shall not depend on this machine's screen.
+# Before Qt reads it: the picture must not depend on this machine's screen.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 from PySide6.QtCore import QElapsedTimer, QSize
@@ -47,19 +47,19 @@ from subflow_app.toolkit.docks import Side
 SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
 _TIMEOUT_MS = 60_000
-_NETWORKS = 480  # that a search tries
+_NETWORKS = 480  # networks tried by a search
 _TRAINING_STEPS = 60_000
 _TRAINING_TIMEOUT_MS = 10 * 60_000
 
 
 class Studio:
-    """The window, and what pictures need of it."""
+    """The window, and helpers for its pictures."""
 
     def __init__(self, window: MainWindow, journey: TimeJourney, dialogs: SweepDialogs) -> None:
         self.window, self.journey, self.dialogs = window, journey, dialogs
 
     def run(self, example: str, controller: str = "", flow: str = "") -> None:
-        """A shipped scenario to its end, with another controller if one is given."""
+        """Runs a shipped scenario to its end, with another controller if given."""
         window = self.window
         window.document_stack.setClean()
         window.documents.open_example(example)
@@ -72,7 +72,7 @@ class Studio:
         wait_for(lambda: not window.workers.is_busy)
 
     def panel(self, name: str) -> QWidget:
-        """A panel alone, as large as the plots: in their place."""
+        """A single panel, as large as the plots and in their place."""
         docks = self.window.docks
         if name == "plots":
             docks.raise_panel("plots")
@@ -88,12 +88,12 @@ class Studio:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One of them.
+    """One picture.
 
     Attributes:
-        name: of the file.
-        prepare: brings the window to where the picture is; those before it in the list were there already.
-        panel: what is taken; empty: the whole window.
+        name: name of the file without suffix.
+        prepare: brings the window into its state, after all earlier pictures in the list.
+        panel: the pictured panel; empty: the whole window.
     """
 
     name: str
@@ -118,7 +118,7 @@ def _dark(studio: Studio) -> None:
 
 
 def _design(studio: Studio) -> None:
-    """A topology drawn by hand."""
+    """A hand-drawn topology."""
     studio.window.document_stack.setClean()
     studio.journey.draw()
     studio.window.topology.fit()
@@ -176,7 +176,7 @@ def _agent(studio: Studio) -> None:
 
 
 def _lab(studio: Studio) -> None:
-    """Begins the first lab, draws the window that one might expect, and runs it."""
+    """Begins the first lab, draws the window as a person might expect it, and runs it."""
     window = studio.window
     window.document_stack.setClean()
     window.bar.trigger("study.labs")
@@ -290,7 +290,7 @@ PICTURES: tuple[Picture, ...] = (
     *(Picture(name, _access_network(name), "plots") for name in ACCESS_NETWORKS),
     Picture("train", _train, "train"),
 )
-"""In this order, in one window."""
+"""Pictures in order, taken in one window."""
 
 
 def main(folder: Path, names: Sequence[str] = ()) -> None:
@@ -304,7 +304,7 @@ def main(folder: Path, names: Sequence[str] = ()) -> None:
     logging.getLogger("subflow_app").setLevel(logging.INFO)
     application = make_application([])
     with tempfile.TemporaryDirectory() as scratch:
-        # Trainings and policies of the person at this computer stay out of the picture.
+        # Trainings and policies of this computer's user must not appear in the picture.
         os.environ["XDG_DATA_HOME"] = scratch
         dialogs = SweepDialogs()
         window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db", dialogs=dialogs)
@@ -337,7 +337,7 @@ def run_to_end(window: MainWindow) -> None:
 
 
 def save(subject: QWidget, path: Path) -> None:
-    """Writes a picture of a window, or of a part of one."""
+    """Writes a picture of a window or of a part."""
     for _ in range(5):
         QApplication.processEvents()
     if isinstance(subject, MainWindow):
@@ -349,7 +349,7 @@ def save(subject: QWidget, path: Path) -> None:
 
 
 def wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> None:
-    """Lets the window work until something is so."""
+    """Lets the window work until the condition holds."""
     clock = QElapsedTimer()
     clock.start()
     while not condition():

@@ -1,4 +1,4 @@
-"""A person's mouse and keyboard in the browsers of `browsers`: what a page gets is what a device would send."""
+"""A person's mouse and keyboard in the browsers of `browsers`: a page receives the events of real devices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Hands:
         self.browser = browser
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
-        """Left, top, width and height of what a selector finds, once it is in sight."""
+        """Left, top, width and height of the element found by a selector, after scrolling to it."""
         found = self.browser.run(
             f"(() => {{ const place = document.querySelector({json.dumps(selector)});"
             " if (!place) return null; place.scrollIntoView({block: 'center'});"
@@ -31,12 +31,12 @@ class Hands:
         return tuple(found)
 
     def click(self, selector: str) -> None:
-        """The middle of it."""
+        """Clicks the middle of an element."""
         left, top, width, height = self.box(selector)
         self.draw([(left + width / 2, top + height / 2)])
 
     def draw(self, points: Sequence[Point]) -> None:
-        """Down at the first point, along the others, up at the last."""
+        """Presses at the first point, moves along the others, and releases at the last."""
         if isinstance(self.browser, Chromium):
             self._mouse("mousePressed", points[0])
             for point in points[1:]:
@@ -48,14 +48,14 @@ class Hands:
         self._perform({"type": "pointer", "id": "mouse", "actions": actions})
 
     def type(self, text: str) -> None:
-        """Into what has the focus."""
+        """Types into the focused element."""
         if isinstance(self.browser, Chromium):
             self.browser.ask("Input.insertText", text=text)
             return
         self._keys(text)
 
     def press(self, name: str) -> None:
-        """A key by its name."""
+        """Presses a key by its name."""
         code, number = _KEYS[name]
         if isinstance(self.browser, Chromium):
             told = {"key": name, "code": name, "windowsVirtualKeyCode": number}
@@ -66,9 +66,9 @@ class Hands:
         self._keys(code)
 
     def fill(self, selector: str, text: str) -> None:
-        """In place of what stands in a field."""
+        """Replaces the text of a field."""
         is_there = f"document.activeElement === document.querySelector({json.dumps(selector)})"
-        for _ in range(20):  # what is drawn meanwhile may move it away below the mouse
+        for _ in range(20):  # drawing may move the field away from the mouse
             self.click(selector)
             if self.browser.run(is_there):
                 break

@@ -1,4 +1,4 @@
-"""Names as nobody means them, which people's files have all the same: every way of showing them must hold."""
+"""Unusual names that occur in real files nevertheless: every display of names must handle them."""
 
 from __future__ import annotations
 

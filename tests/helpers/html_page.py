@@ -1,4 +1,4 @@
-"""The structure of a page as its reader finds it, without a browser."""
+"""The structure of a page, without a browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _VOID = ("meta", "link", "br", "img")
 
 
 class HtmlPage(HTMLParser):
-    """Tags, anchors, links, classes and words of a page; fails where elements are not closed in their order."""
+    """Tags, anchors, links, classes and words of a page; fails if elements are not closed in their order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""The imports between modules of the packages, also those inside functions and those for types alone.
+"""The imports between modules of the packages, including those inside functions and those only for types.
 
-``python -m tests.helpers.import_graph`` prints the circles, and how many imports wait inside functions.
+``python -m tests.helpers.import_graph`` prints the cycles and the number of imports inside functions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SOURCES = {
     "subflow_app": ROOT / "app/subflow_app",
 }
 
-# Packages with rooms of their own, and how many words name such a room: elsewhere two, the part of the package.
+# Packages divided into rooms, with the number of words in the name of a room; other packages have two.
 HOUSES = {
     "subflow_app.foundation": 3,
     "subflow_app.toolkit": 3,
@@ -35,19 +35,19 @@ class When(Enum):
     """Time at which an import happens."""
 
     AT_ONCE = auto()
-    LATE = auto()  # it stands inside a function
-    NEVER = auto()  # it is for types alone
+    LATE = auto()  # inside a function
+    NEVER = auto()  # only for types
 
 
 @dataclass(frozen=True)
 class Import:
-    """One import of one module of ours by another.
+    """An import of one of our modules by another.
 
-    Attributes:
-        importer: The module that has the statement.
+    importer: the module with the statement.
+        imported: the module that the statement names, or that defines the imported name.
         imported: The module that it names, or that has the name.
-        line: Where the statement stands.
-        when: The time at which it happens.
+        line: line of the statement.
+        when: the time of the import.
     """
 
     importer: str
@@ -57,7 +57,7 @@ class Import:
 
 
 def modules() -> dict[str, Path]:
-    """Every module of ours and its file, packages included; that of the compiled core is its stub."""
+    """Every module of ours with its file, packages included; the compiled core has its stub."""
     found = {}
     for package, folder in SOURCES.items():
         for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.pyi")]):
@@ -76,8 +76,8 @@ def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[
         if isinstance(statement, ast.Import):
             named = {alias.name for alias in statement.names}
         else:
-            assert statement.module is not None  # ruff allows no imports by dots
-            # A name is a module of the package, or something that the package itself has.
+            assert statement.module is not None  # ruff allows no relative imports
+            # A name is a module of the package, or an attribute of the package itself.
             inside = [f"{statement.module}.{alias.name}" for alias in statement.names]
             named = {name if name in known else statement.module for name in inside}
         yield from (Import(module, name, statement.lineno, when) for name in sorted(named & known.keys()))
@@ -85,14 +85,14 @@ def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[
 
 @functools.cache
 def statements(path: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, When], ...]:
-    """The imports of a source, each with its time."""
+    """The import statements of a source, each with its time."""
     return tuple(_statements(ast.parse(path.read_text(encoding="utf-8")), When.AT_ONCE))
 
 
 def _statements(node: ast.AST, when: When) -> Iterator[tuple[ast.Import | ast.ImportFrom, When]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
-            continue  # nothing is imported there
+            continue  # this branch imports nothing
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, when
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
@@ -105,18 +105,18 @@ def _statements(node: ast.AST, when: When) -> Iterator[tuple[ast.Import | ast.Im
 
 
 def room_of(module: str) -> str:
-    """The room that a module is in: the core, Qt part or commands of a feature; elsewhere see `HOUSES`."""
+    """The room of a module: the core, Qt part or commands of a feature; for other packages see `HOUSES`."""
     parts = module.split(".")
     return ".".join(parts[: HOUSES.get(".".join(parts[:2]), 2)])
 
 
 def between_modules(found: Iterable[Import]) -> Graph:
-    """What each module imports, also for types alone."""
+    """The imports of each module, including those only for types."""
     return _graph((one.importer, one.imported) for one in found)
 
 
 def between_rooms(found: Iterable[Import]) -> Graph:
-    """The rooms that each room imports from, also for types alone."""
+    """The rooms that each room imports from, including imports only for types."""
     return _graph((room_of(one.importer), room_of(one.imported)) for one in found)
 
 
@@ -162,9 +162,9 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
-    """Imports inside functions that save nothing: what they name is loaded with the module that they are in.
+    """Imports inside functions that save nothing, because the module's other imports load the same modules.
 
-    A package that loads its names when they are asked for is not loaded with itself.
+    A package that loads its names on demand is not loaded with itself.
     """
     found = list(found)
     at_once = _graph((one.importer, one.imported) for one in found if one.when is When.AT_ONCE)
@@ -186,7 +186,7 @@ def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
 
 
 def late_imports(known: Mapping[str, Path]) -> int:
-    """How many import statements wait inside a function, those of other people's packages counted."""
+    """The number of import statements inside functions, including imports of third-party packages."""
     return sum(when is When.LATE for path in known.values() for _, when in statements(path))
 
 

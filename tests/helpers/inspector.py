@@ -1,4 +1,4 @@
-"""The inspector on a small scenario, and how a person types and chooses in it."""
+"""The inspector on a small scenario, with helpers that type and choose."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ up = false
 
 
 def show_inspector(qtbot: QtBot, stack: QUndoStack, text: str = DEMO) -> Inspector:
-    """An active inspector, whose changes go onto this stack."""
+    """An active inspector whose changes are pushed onto this stack."""
     inspector = Inspector(ScenarioDoc(text), stack, catalog())
     qtbot.addWidget(inspector)
     inspector.resize(360, 800)
@@ -89,7 +89,7 @@ def type_text(inspector: Inspector, key: str, text: str, *, enter: bool = True) 
 
 
 def choose(editor: ChoiceEditor, value: str | None) -> None:
-    """Pick a value as a click into the list would."""
+    """Chooses a value like a click into the list."""
     index = editor.findData(value)
     assert index >= 0, value
     editor.setCurrentIndex(index)

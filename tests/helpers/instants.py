@@ -1,4 +1,4 @@
-"""Instants made by hand: packets where a test puts them."""
+"""Instants made by hand, with packets at places chosen by a test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subflow_sim.instant import FlowsNow, Instant, LinksNow, PacketsUnderWay, Su
 
 
 class P(NamedTuple):
-    """A packet: link direction, subflow, kind, how far it is, and its place in the queue."""
+    """A packet: link direction, subflow, kind, progress, and its place in the queue."""
 
     link: str
     subflow: str

@@ -1,9 +1,9 @@
-"""A person who has only the window: draws T-10b from nothing, runs LIA and OLIA, reads fairness, exports.
+"""The journey of a person with only the window: draws T-10b, runs LIA and OLIA, reads fairness, exports.
 
     QT_SCALE_FACTOR=2 python -m tests.helpers.journey FOLDER
 
-Everything goes through what a person has: mouse and keys on the canvas, fields of the inspector, actions. It leaves
-pictures of the window on its way in FOLDER, with the figure (PDF) and the data (CSV); look at them.
+All actions use the means of a person: mouse and keys on the canvas, fields of the inspector, actions. The journey
+writes pictures of the window into FOLDER for viewing, with the figure (PDF) and the data (CSV).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from subflow_app.shell.main_window import MainWindow
 SIZE = QSize(1400, 900)
 THEMES = ("light", "dark", "contrast")
 
-# Places on the canvas; routers are drawn after the hosts, and all are called as the window calls them.
+# Places on the canvas; routers are drawn after the hosts, and keep the names given by the window.
 HOSTS = {
-    "h1": (-400, -200),  # a TCP over the upper bottleneck
+    "h1": (-400, -200),  # a TCP flow over the upper bottleneck
     "h2": (-400, 0),  # the multipath sender
-    "h3": (-400, 200),  # a TCP over the lower one
+    "h3": (-400, 200),  # a TCP flow over the lower bottleneck
     "h4": (400, -200),
     "h5": (400, 0),
     "h6": (400, 200),
@@ -52,7 +52,7 @@ _TIMEOUT_MS = 60_000
 
 
 class Journey:
-    """The stations of the way, in their order; each leaves the window where the next begins."""
+    """The stages of the journey in order; each leaves the window in the initial state of the next."""
 
     def __init__(self, window: MainWindow, dialogs: ScriptedDialogs, folder: Path) -> None:
         self.window = window
@@ -69,7 +69,7 @@ class Journey:
         canvas = window.topology.canvas
         window.activateWindow()
         canvas.setFocus()
-        # The canvas is as large as the drawing will be: a person zooms out for that, or not.
+        # The canvas must show the whole drawing, for which a person may zoom out.
         while canvas.zoom > 0.75:
             window.bar.trigger("view.zoom_out")
         for key, places in ((Qt.Key.Key_H, HOSTS), (Qt.Key.Key_R, ROUTERS)):
@@ -95,7 +95,7 @@ class Journey:
                 self.picture("1-paths")
                 self.picture("1-flow", dialog)
             dialog.accept_button.click()
-            # Without a screen there is no window manager that gives the window the keys back.
+            # Without a screen, no window manager returns the keyboard focus to the window.
             window.activateWindow()
             canvas.setFocus()
             self.wait_for(canvas.hasFocus)
@@ -104,7 +104,7 @@ class Journey:
         self.picture("2-drawn")
 
     def run(self, controller: str) -> None:
-        """The multipath flow under this controller, to the end."""
+        """Runs the multipath flow under this controller to the end."""
         window = self.window
         before = len(window.history.runs())
         choose(choice_editor(window.inspector, "flows.f1.controller"), controller)
@@ -117,7 +117,7 @@ class Journey:
         self.picture(f"3-{controller}")
 
     def compare(self) -> None:
-        """Both runs over each other: throughput, Jain's index over time, and a bar of it for each run."""
+        """Overlays both runs: throughput, Jain's index over time, and a bar of the index for each run."""
         window = self.window
         window.bar.trigger("view.workspace_analyse")
         window.history.select(list(self.run_ids.values()))
@@ -132,13 +132,13 @@ class Journey:
         window.bar.trigger(f"view.theme_{THEMES[0]}")
 
     def export(self) -> tuple[Path, Path]:
-        """A figure as wide as a column of an IEEE paper, and the data behind it."""
+        """Exports a figure as wide as a column of an IEEE paper, and its data."""
         window = self.window
         figure, data = self.folder / "fairness.pdf", self.folder / "fairness.csv"
         self.dialogs.answer("save_path", figure, data)
         written: list[object] = []
         window.exports.written.connect(written.append)
-        # The dialog is modal: what a person does in it is done from its event loop.
+        # The dialog is modal: the actions in it run from its event loop.
         QTimer.singleShot(0, window, self._choose_column)
         window.bar.trigger("file.export_figure")
         self.wait_for(lambda: len(written) == 1)
@@ -147,7 +147,7 @@ class Journey:
         return figure, data
 
     def picture(self, name: str, widget: QWidget | None = None) -> None:
-        """What the window, or a dialog in front of it, looks like now."""
+        """Writes a picture of the window, or of a dialog in front of it."""
         for _ in range(5):
             QApplication.processEvents()
         (widget or self.window).grab().save(str(self.folder / f"{name}.png"))
@@ -156,7 +156,7 @@ class Journey:
         """Lets the window work until the condition holds.
 
         Raises:
-            TimeoutError: if it does not within a minute.
+            TimeoutError: if it does not hold within a minute.
         """
         clock = QElapsedTimer()
         clock.start()
@@ -196,7 +196,7 @@ class Journey:
 
 
 def main(folder: Path) -> None:
-    """The whole way, in a window of its own."""
+    """The whole journey, in a separate window."""
     from subflow_app.shell.app import make_application
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -219,6 +219,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    # Before Qt reads it: the pictures shall not depend on this machine's screen.
+    # Before Qt reads it: the pictures must not depend on this machine's screen.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     main(Path(sys.argv[1]))

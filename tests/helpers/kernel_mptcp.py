@@ -1,9 +1,9 @@
 """The congestion controllers of the MPTCP kernel 0.92 in whole numbers: an oracle for ``arithmetic = "kernel"``.
 
-Written from what the modules of multipath-tcp.org do (net/mptcp/mptcp_coupled.c, mptcp_olia.c, mptcp_balia.c,
-mptcp_wvegas.c) and what Linux 4.4 does around them (net/ipv4/tcp_input.c, tcp_cong.c), and apart from the controllers
-here: names are the kernel's, numbers are as wide as there. A packet is 1428 bytes, what Ethernet leaves of 1500 after
-the headers, timestamps and MPTCP's option.
+Written after the modules of multipath-tcp.org (net/mptcp/mptcp_coupled.c, mptcp_olia.c, mptcp_balia.c, mptcp_wvegas.c)
+and the surrounding code of Linux 4.4 (net/ipv4/tcp_input.c, tcp_cong.c), independently of the controllers here: names
+and integer widths are the kernel's. A packet is 1428 bytes: 1500 bytes of Ethernet without the headers, timestamps and
+MPTCP's option.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def towards_nought(dividend: int, divisor: int) -> int:
 
 @dataclass(eq=False)
 class Socket:
-    """What tcp_sock knows of a subflow. `ca` is what its module keeps."""
+    """State of a subflow from tcp_sock. `ca` is the state of its module."""
 
     srtt_us: int
-    """Eight times the smoothed round-trip time in microseconds, as there."""
+    """Eight times the smoothed round-trip time in microseconds, as in the kernel."""
     snd_cwnd: int
     snd_ssthresh: int = INFINITE_SSTHRESH
     snd_cwnd_cnt: int = 0
@@ -52,14 +52,14 @@ class Socket:
         return self.snd_cwnd < self.snd_ssthresh
 
     def slow_start(self, acked: int) -> int:
-        """tcp_slow_start: returns what it leaves of the acknowledgement."""
+        """The function tcp_slow_start: returns the acknowledged packets beyond ssthresh."""
         reached = min(self.snd_cwnd + acked, self.snd_ssthresh)
         acked -= reached - self.snd_cwnd
         self.snd_cwnd = reached
         return acked
 
     def reno_cong_avoid(self, acked: int) -> None:
-        """tcp_reno_cong_avoid with tcp_cong_avoid_ai."""
+        """The function tcp_reno_cong_avoid with tcp_cong_avoid_ai."""
         if not self.is_cwnd_limited:
             return
         if self.in_slow_start:
@@ -81,20 +81,20 @@ class Socket:
 
 
 class Module:
-    """What all modules do unless they say otherwise. `meta` is what they keep at the connection."""
+    """Default behaviour of all modules. `meta` is their state at the connection."""
 
     def __init__(self) -> None:
         self.sockets: list[Socket] = []
         self.meta: dict[str, Any] = {}
 
     def begin(self, sockets: list[Socket]) -> None:
-        """The subflows in the order in which they joined."""
+        """Stores the subflows in the order in which they joined."""
         self.sockets = sockets
         for sk in sockets:
             self.init(sk)
 
     def listed(self) -> Iterator[Socket]:
-        """mptcp_for_each_sk: mptcp_add_sock puts who joins at the head of the list."""
+        """The loop mptcp_for_each_sk: mptcp_add_sock puts a joining subflow at the head of the list."""
         return reversed(self.sockets)
 
     @property
@@ -111,10 +111,10 @@ class Module:
 
     def set_state(self, sk: Socket, state: str) -> None: ...
     def loss_event(self, sk: Socket) -> None:
-        """CA_EVENT_LOSS: a timeout, after ssthresh was set and before the window is."""
+        """CA_EVENT_LOSS: a timeout, after ssthresh is set and before the window is."""
 
     def complete_cwr_event(self, sk: Socket) -> None:
-        """CA_EVENT_COMPLETE_CWR: a recovery is over, and cwnd at ssthresh."""
+        """CA_EVENT_COMPLETE_CWR: a recovery has ended, with cwnd at ssthresh."""
 
 
 class Lia(Module):
@@ -223,7 +223,7 @@ class Olia(Module):
         coupled = u64(ca["den"] * (sk.snd_cwnd << 10) ** 2)
         inc_den = u64(ca["den"] * sk.snd_cwnd * rate) or 1
         if ca["num"] == -1:
-            # Both branches of the kernel divide a number that is not negative.
+            # Both branches of the kernel divide a non-negative number.
             ca["cnt"] += towards_nought((coupled - rate) * (1 << 10), inc_den)
         else:
             ca["cnt"] += u64(u64(ca["num"] * rate + coupled) << 10) // inc_den
@@ -284,8 +284,8 @@ class Balia(Module):
     def ssthresh(self, sk: Socket) -> int:
         if self.cnt_established <= 1:
             return sk.reno_ssthresh()
-        # Where less than md is left since, the kernel's difference wraps: no limit any more. There the controller here
-        # departs from it and leaves the window as it is.
+        # If the window has fallen below md, the kernel's difference wraps, which removes the limit. The controller here
+        # differs and keeps the window.
         return max(sk.snd_cwnd - sk.ca["md"] if sk.ca["md"] <= sk.snd_cwnd else sk.snd_cwnd, 1)
 
 
@@ -382,7 +382,7 @@ MODULES: dict[str, type[Module]] = {"lia": Lia, "olia": Olia, "balia": Balia, "w
 
 
 class KernelConnection:
-    """A connection whose ACKs, losses and recoveries come one by one. Times in ns, as the simulator has them."""
+    """A connection that receives ACKs, losses and recoveries one by one. Times are in ns, as in the simulator."""
 
     def __init__(self, module: str, srtt_ns: list[int], cwnd_pkts: int) -> None:
         self.sockets = [Socket(srtt_us=max(each * 8 // 1000, 1), snd_cwnd=cwnd_pkts) for each in srtt_ns]
@@ -392,7 +392,7 @@ class KernelConnection:
     def acknowledge(
         self, subflow: int, pkts: int, rtt_ns: int, srtt_ns: int, snd_nxt: int, is_cwnd_limited: bool
     ) -> None:
-        """tcp_ack, where nothing is SACKed."""
+        """The function tcp_ack without SACK."""
         sk = self.sockets[subflow]
         sk.snd_una += pkts
         sk.snd_nxt = snd_nxt
@@ -403,7 +403,7 @@ class KernelConnection:
             self.module.cong_avoid(sk, pkts)
 
     def lose(self, subflow: int, by_timeout: bool) -> None:
-        """tcp_enter_recovery or tcp_enter_loss."""
+        """The functions tcp_enter_recovery or tcp_enter_loss."""
         sk = self.sockets[subflow]
         sk.snd_ssthresh = min(self.module.ssthresh(sk), INFINITE_SSTHRESH)
         if by_timeout:
@@ -414,7 +414,7 @@ class KernelConnection:
         sk.snd_cwnd = 1 if by_timeout else sk.snd_ssthresh
 
     def recover(self, subflow: int, snd_nxt: int) -> None:
-        """Back to TCP_CA_Open, from recovery by way of tcp_end_cwnd_reduction."""
+        """Returns to TCP_CA_Open, from recovery through tcp_end_cwnd_reduction."""
         sk = self.sockets[subflow]
         was_recovery = sk.state == "recovery"
         sk.snd_nxt = snd_nxt

@@ -1,4 +1,4 @@
-"""A small lab for tests, with every kind of step; and the signature that anybody can put below a result."""
+"""A small lab for tests, with every kind of step; and the signature that anyone can compute for a result."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ That was it.
 
 
 def small_lab(folder: Path, text: str = SAWTOOTH_LAB) -> Lab:
-    """The lab in a file of its own."""
+    """Writes the lab to a file and loads it."""
     path = folder / "01-small.md"
     path.write_text(text, encoding="utf-8")
     return load_lab(path)
 
 
 def sign_anew(document: dict[str, Any]) -> None:
-    """Signs a result that was changed, as a forger can who knows the format and no course key."""
+    """Signs a changed result, as a forger could with the format but without a course key."""
     plain = {name: value for name, value in document.items() if name != "signed"}
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
     document["signed"] = {"method": "sha256", "digest": hashlib.sha256(text.encode()).hexdigest()}

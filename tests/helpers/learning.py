@@ -1,4 +1,4 @@
-"""Scenarios in which agents learn, small enough to be played in milliseconds."""
+"""Scenarios with learning agents, small enough for episodes of milliseconds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ flow = "late"
 subflow = 2
 open = true
 """
-"""A transfer that is complete within a second, and a connection that comes then; a subflow of it closes and opens."""
+"""A transfer that completes within a second, and a connection that starts then; one of its subflows closes and opens.
+"""
 
 VARYING = f"""{_NETWORK}
 [flows.download]
@@ -74,7 +75,7 @@ links.one.rate = {{ log_uniform = ["2Mbit/s", "16Mbit/s"] }}
 links.two.queue = {{ bdp = {{ uniform = [0.5, 2.0] }} }}
 flows.download.count = {{ integer = [1, 3] }}
 """
-"""One to three connections over links that are drawn."""
+"""One to three connections over randomly drawn links."""
 
 SINGLE_PATH = f"""{_NETWORK}
 [flows.download]
@@ -83,4 +84,4 @@ from = "a"
 to = "b"
 paths = [["one"]]
 """
-"""A TCP flow alone."""
+"""A single TCP flow."""

@@ -1,4 +1,4 @@
-"""Locales of the C library, made for tests: systems have those of their user alone."""
+"""Locales of the C library made for tests, because systems only have those of their users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 _CACHE = Path(__file__).resolve().parents[2] / "build" / "test-cache" / "locales"
 _SOURCES = Path("/usr/share/i18n/locales")
-# Sorting by these takes localedef most of its time, and nothing of ours asks for it.
+# Collation takes most of the time of localedef, and the program does not use it.
 _CATEGORIES = (
     *("CTYPE", "NUMERIC", "TIME", "MONETARY", "MESSAGES", "PAPER"),
     *("NAME", "ADDRESS", "TELEPHONE", "MEASUREMENT", "IDENTIFICATION"),
@@ -19,7 +19,7 @@ _CATEGORIES = (
 
 
 def made_locales(names: Iterable[str]) -> Path:
-    """The folder for LOCPATH that has these locales (``tr_TR``), in UTF-8; they are kept between runs."""
+    """The folder for LOCPATH with these locales (``tr_TR``) in UTF-8, kept between runs of the tests."""
     if shutil.which("localedef") is None or not _SOURCES.is_dir():
         pytest.skip("this system has no sources of locales (the package is called locales)")
     _CACHE.mkdir(parents=True, exist_ok=True)

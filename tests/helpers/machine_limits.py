@@ -1,4 +1,4 @@
-"""Users and disks that a test needs beside its own: root can make both, and other users leave these tests out."""
+"""Other users and small disks for tests: root can make both, and the tests are skipped for other users."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ T = TypeVar("T")
 
 
 def as_user(number: int, work: Callable[[], T], *, groups: Sequence[int] = ()) -> T:
-    """What work returns, done in a copy of this process that belongs to another user; a copy ends without tidying up.
+    """The result of `work`, run in a copy of this process as another user; the copy exits without cleaning up.
 
     Args:
-        number: of user and group.
-        work: its result has to be fit for pickle. All that it imports has to be there already: the other user may not
-            be allowed to read the modules.
-        groups: that the user is in besides.
+        number: id of user and group.
+        work: returns a value that can be pickled. All modules that it imports must be loaded already: the other user
+            may not be allowed to read them.
+        groups: further groups of the user.
 
     Raises:
-        AssertionError: if it raises something.
+        AssertionError: if `work` raises an exception.
     """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("another user can be played by root alone")
@@ -57,7 +57,7 @@ def as_user(number: int, work: Callable[[], T], *, groups: Sequence[int] = ()) -
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A folder in which every user may do everything."""
+    """A folder in which every user has all permissions."""
     folder = Path(tempfile.mkdtemp(prefix="subflow-shared-"))
     folder.chmod(0o777)
     try:
@@ -68,7 +68,7 @@ def open_folder() -> Iterator[Path]:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A disk of so many MB in memory."""
+    """A disk of this size in memory."""
     folder.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={megabytes}m,mode=777", "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(["mount", *options], capture_output=True).returncode != 0:
@@ -80,12 +80,12 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
 
 
 def make_read_only(disk: Path) -> None:
-    """Let nothing be written to a small disk any more."""
+    """Remounts a small disk read-only."""
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
 
 
 def fill(disk: Path) -> None:
-    """Leave no space on a disk, down to the last byte."""
+    """Fills a disk to the last byte."""
     with (disk / "filling").open("ab", buffering=0) as file:
         for size in (1 << 20, 4096, 1):
             try:

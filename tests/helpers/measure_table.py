@@ -1,6 +1,6 @@
-"""The numbers of a run as each place prints them: legend, results, history, compare, CSV, JSON, report and web page.
+"""The numbers of a run as printed in each place: legend, results, history, compare, CSV, JSON, report and web page.
 
-``python -m tests.helpers.measure_table SCENARIO...`` prints the table of shipped scenarios as Markdown.
+The command ``python -m tests.helpers.measure_table SCENARIO...`` prints the table of shipped scenarios as Markdown.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ _OF_RUNS_IN_REPORTS = {
 
 @dataclass(slots=True)
 class Printed:
-    """A measure of a run as each place prints it, without its unit.
+    """A measure of a run as printed in each place, without its unit.
 
     Attributes:
-        key: dotted, as in the store.
-        texts: by place; places that do not show the measure are left out.
+        key: dotted key of the store.
+        texts: by place; places that do not show the measure are omitted.
     """
 
     key: str
@@ -71,12 +71,12 @@ class Printed:
 
     @property
     def is_equal(self) -> bool:
-        """All places print the same, up to the spaces between groups of digits."""
+        """True if all places print the same, except for spaces between groups of digits."""
         return len({text.replace("\N{NARROW NO-BREAK SPACE}", "").replace(" ", "") for text in self.texts.values()}) < 2
 
 
 def stored_run(store: Store, text: str, folder: Path | None = None) -> int:
-    """Runs a scenario; the number of its run in the store."""
+    """Runs a scenario and stores it; returns the id of the run."""
     scenario = parse_scenario(text, folder=folder) if folder is not None else parse_scenario(text)
     result = RunJob(scenario, text, store=store).run()
     assert result.error is None
@@ -88,9 +88,9 @@ def printed(store: Store, run_id: int, page: Callable[[str], float | None] | Non
     """The measures of a stored run: of the whole run, of its flows and of its links.
 
     Args:
-        store: with the run.
-        run_id: its number.
-        page: value that the core of a web page has for a key, SI; None: pages are left out.
+        store: contains the run.
+        run_id: id of the run.
+        page: returns the value for a key in the core of a web page, SI; None: pages are omitted.
     """
     row = store.run(run_id)
     summary = row.summary or {}
@@ -145,7 +145,7 @@ def _legend(store: Store, row: RunRow) -> dict[str, str]:
 
 
 def _tables(tables: Sequence[Any]) -> dict[str, str]:
-    """The cells of tables of flows and links: those of a flow's subflows stand below it and count from 1."""
+    """The cells of tables of flows and links: rows of subflows follow their flow and are numbered from 1."""
     shown: dict[str, str] = {}
     for table in tables:
         heads = [(each.title, each.unit) for each in table.columns]
@@ -206,7 +206,7 @@ def _json(row: RunRow) -> dict[str, str]:
 
 
 class _Tables(HTMLParser):
-    """The tables of a page: heads as (title, unit), and rows of cells."""
+    """The tables of a page: headings as (title, unit), and rows of cells."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -221,7 +221,7 @@ class _Tables(HTMLParser):
         elif tag in ("td", "th") and self.tables:
             self.tables[-1][-1].append("")
             self._is_cell = True
-        elif tag == "span" and self._is_cell:  # the unit of a head
+        elif tag == "span" and self._is_cell:  # the unit of a heading
             self.tables[-1][-1][-1] += "\n"
 
     def handle_endtag(self, tag: str) -> None:
@@ -253,7 +253,7 @@ def _title_and_unit(text: str) -> tuple[str, str]:
 
 
 def core_page(text: str) -> Callable[[str], float | None]:
-    """The values that the core of web pages has of a scenario, by key."""
+    """Values of a scenario by key, computed by the core of web pages."""
     from tests.helpers.web_core import WebCore
 
     from subflow_sim.portable import portable
@@ -276,7 +276,7 @@ def core_page(text: str) -> Callable[[str], float | None]:
 
 
 def markdown(named: Mapping[str, Sequence[Printed]]) -> str:
-    """The tables of scenarios as one in Markdown, with a column for each place."""
+    """The tables of all scenarios joined in one Markdown table, with a column for each place."""
     lines = [f"| scenario | measure | unit | {' | '.join(PLACES)} | equal |", "|" + "---|" * (len(PLACES) + 4)]
     for name, rows in named.items():
         for row in rows:
@@ -287,9 +287,9 @@ def markdown(named: Mapping[str, Sequence[Printed]]) -> str:
 
 
 def _few(rows: Sequence[Printed], summary: Mapping[str, Any]) -> list[Printed]:
-    """The measures of the run, of the first flow of each kind and of the busiest link: a page holds no more.
+    """The measures of the run, of the first flow of each kind and of the busiest link, to fit a page.
 
-    A measure that is not the same everywhere always stays.
+    A measure that differs between places is always included.
     """
     flows = {flow_kind(flow): f"flows.{flow['name']}" for flow in reversed(summary["flows"])}
     link = max(summary["links"], key=lambda each: float(each["utilisation"]))
@@ -301,7 +301,8 @@ def _few(rows: Sequence[Printed], summary: Mapping[str, Any]) -> list[Printed]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Prints the table of scenarios, named as on the command line, changes behind a comma: ``demo,duration=10s``."""
+    """Prints the table of scenarios, named as on the command line, with overrides after a comma: ``demo,duration=10s``.
+    """
     from subflow_app.features.editor.core.scenario_source import open_scenario
 
     found: dict[str, list[Printed]] = {}
@@ -314,7 +315,7 @@ def main(names: Sequence[str]) -> None:
             page = None
             try:
                 page = core_page(source.text)
-            except Exception as error:  # policies and scripts of a scenario are not given to the core here
+            except Exception as error:  # policies and scripts of a scenario are not passed to the core here
                 sys.stderr.write(f"{name}: no page: {error}\n")
             summary = store.run(result.run_id).summary or {}
             found[called] = _few(printed(store, result.run_id, page), summary)

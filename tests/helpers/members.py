@@ -1,4 +1,4 @@
-"""One test for all members of a list: it fails with the name of every member that fails, and the reason."""
+"""One test for all members of a list: it fails with the name of every failing member, and the reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-_Set = type(pytest.param())  # a member with a name of its own
+_Set = type(pytest.param())  # a member with a separate name
 _WRITTEN = reprlib.Repr()
 _WRITTEN.maxstring = _WRITTEN.maxother = 60
 
@@ -20,13 +20,13 @@ _WRITTEN.maxstring = _WRITTEN.maxother = 60
 def for_each(
     names: str | Sequence[str], members: Iterable[Any], ids: Callable[[Any], object] | Iterable[str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Makes one test of a function that checks one member of a list.
+    """Makes one test from a function that checks one member of a list.
 
-    Arguments are those of ``pytest.mark.parametrize``, which makes a case of each member. Members share the fixtures
-    of the test; but each has a ``tmp_path`` and a ``monkeypatch`` of its own, and ``caplog`` begins empty. A member
-    that skips fails, as the others would be skipped with it.
+    Arguments are those of ``pytest.mark.parametrize``, which makes a case of each member. Members share the fixtures of
+    the test; but each has a separate ``tmp_path`` and ``monkeypatch``, and ``caplog`` begins empty. A member that skips
+    fails, because it would skip the others too.
 
-    Raises ``ValueError`` for a list without members, as its test could not fail, and for members with marks.
+    Raises ``ValueError`` for a list without members, because its test could not fail, and for members with marks.
     """
     words = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     chosen = list(_named(words, list(members), ids))
@@ -51,7 +51,7 @@ def for_each(
                 pytest.fail(f"{len(found)} of {len(chosen)} fail\n" + "\n".join(found), pytrace=False)
 
         left = [parameter for name, parameter in parameters.items() if name not in words]
-        test.__signature__ = inspect.Signature(left)  # type: ignore[attr-defined] # what pytest looks for
+        test.__signature__ = inspect.Signature(left)  # type: ignore[attr-defined] # read by pytest
         return test
 
     return fold
@@ -60,7 +60,7 @@ def for_each(
 def _named(
     words: list[str], members: list[Any], ids: Callable[[Any], object] | Iterable[str] | None
 ) -> Iterable[tuple[str, Sequence[Any]]]:
-    """Each member as a name and its values, of which a bare one is the value of a single word."""
+    """Each member as a name and its values; a bare value becomes a single-element list."""
     given = [None] * len(members) if ids is None or callable(ids) else list(ids)
     for member, name in zip(members, given, strict=True):
         if isinstance(member, _Set):
@@ -74,7 +74,7 @@ def _named(
 
 
 def _own(fixtures: dict[str, Any], patched: pytest.MonkeyPatch, number: int) -> dict[str, Any]:
-    """The fixtures as a member has them, which finds nothing that another one left."""
+    """The fixtures of a member, without traces of earlier members."""
     own = dict(fixtures)
     if "monkeypatch" in own:
         own["monkeypatch"] = patched
@@ -87,7 +87,7 @@ def _own(fixtures: dict[str, Any], patched: pytest.MonkeyPatch, number: int) -> 
 
 
 def _reason(error: BaseException, source: str) -> str:
-    """The error with the last line of the test on its way."""
+    """The error with the last line of the test in its traceback."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source]
     kind = "" if isinstance(error, AssertionError | pytest.fail.Exception) else f"{type(error).__name__}: "
     place = f"{Path(source).name}:{lines[-1]}: " if lines else ""

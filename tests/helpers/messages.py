@@ -1,9 +1,9 @@
-"""Collects the texts that the window translates, and keeps the catalogues of translations in step with them.
+"""Collects the translatable texts of the window, and updates the catalogues of translations.
 
     python -m tests.helpers.messages
 
-New texts come into ``assets/languages/*.po`` without a translation, those that nobody shows any more leave, the rest
-and the remarks at the top stay. The tests say which texts wait for a translation.
+New texts are added to ``assets/languages/*.po`` without a translation, and unused texts are removed. Other entries and
+the remarks at the top stay. The tests list the texts that still need a translation.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ Key = tuple[str, str | None]
 
 
 class MessageError(Exception):
-    """A call of tr or trn holds a text that cannot be collected."""
+    """A call of tr or trn contains a text that cannot be collected."""
 
 
 @dataclass
 class Messages:
-    """Texts with the places that they come from."""
+    """Texts with the places of their use."""
 
     places: dict[Key, set[str]] = field(default_factory=dict)
 
     def add(self, place: str, text: str, plural: str | None = None) -> None:
-        """Notes a text; what has no letters needs no translation."""
+        """Adds a text; a text without letters needs no translation."""
         if any(letter.isalpha() for letter in text):
             self.places.setdefault((text, plural), set()).add(place)
 
@@ -90,7 +90,7 @@ def _collect_from_source(messages: Messages, path: Path) -> None:
                 messages.add(place, str(text.value))
             elif isinstance(text, ast.JoinedStr | ast.BinOp):
                 raise MessageError(f"{place}:{node.lineno}: values go in by name: tr('... {{name}}', name=...)")
-            # Anything else is a text of a table.
+            # Other arguments are texts of tables.
 
 
 def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
@@ -102,7 +102,7 @@ def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _table_texts() -> Iterator[tuple[str, str]]:
-    """The texts of tables that put them together, or that stand where nothing is known of languages."""
+    """Texts in tables, which other code combines or which are defined without tr."""
     for spec in ACTIONS:
         place = f"action {spec.id}"
         yield place, spec.text
@@ -192,13 +192,13 @@ def _parameter_texts() -> Iterator[tuple[str, str]]:
 
 
 def write_catalogue(path: Path, messages: Messages) -> None:
-    """Brings a catalogue in step with the texts."""
+    """Updates a catalogue to these texts."""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     path.write_text(catalogue_text(before, messages), encoding="utf-8")
 
 
 def catalogue_text(before: str, messages: Messages) -> str:
-    """What a catalogue holds that has these texts and the translations and remarks of the one before."""
+    """Text of a catalogue with these messages, and with the translations and remarks of the catalogue before."""
     known = read_po(before)
     parts = [_head(before).rstrip() + "\n"]
     for key in sorted(messages.places, key=lambda key: (key[0].casefold(), key[0], key[1] or "")):
@@ -211,7 +211,7 @@ def _head(before: str) -> str:
     lines = before.splitlines()
     for number, line in enumerate(lines):
         if line.startswith("msgid ") and line != 'msgid ""':
-            # Comments in front of the first text are that text's.
+            # Comments before the first text belong to that text.
             while number and lines[number - 1].startswith("#"):
                 number -= 1
             return "\n".join(lines[:number])
@@ -232,12 +232,12 @@ def _entry(key: Key, places: list[str], known: Catalogue) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON's escapes are those that gettext and Python share for what our texts hold.
+    # For our texts, the escapes of JSON agree with those of gettext and Python.
     return json.dumps(text, ensure_ascii=False)
 
 
 def main() -> None:
-    """Updates all catalogues and says how many texts wait for a translation."""
+    """Updates all catalogues and prints the number of texts that need a translation."""
     messages = collect()
     for code in LANGUAGES:
         if code == ENGLISH:

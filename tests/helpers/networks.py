@@ -1,4 +1,5 @@
-"""Small networks for the simulator's tests, without files: links with pure-delay ways back, flows over them."""
+"""Small networks for the simulator's tests, without files: links with reverse paths of pure delay, and flows over them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ RED = QueueSpec(
     limit_pkts=200,
     options={"mode": "instantaneous", "min": 25.0, "max": 50.0, "max_p": 0.1, "gentle": True, "weight": 1.0},
 )
-"""By the instantaneous queue, at the scale of 10 Mbit/s: no drop below 25 packets, 10 % at 50, all at 100."""
+"""Decides by the instantaneous queue, at the scale of 10 Mbit/s: no drop below 25 packets, 10 % at 50, all at 100."""
 
 
 def link(
@@ -42,14 +43,16 @@ def link(
     loss: float = 0.0,
     queue: QueueSpec | None = None,
 ) -> Link:
-    """A link from "server" to "client" whose way back is a pure delay without loss. `queue` replaces `queue_pkts`."""
+    """A link from "server" to "client" whose reverse direction is a pure delay without loss. `queue` replaces
+    `queue_pkts`.
+    """
     back = LinkDirection(None, delay_s, QueueSpec(), 0.0)
     forward = LinkDirection(rate_bps, delay_s, queue or QueueSpec("droptail", queue_pkts), loss)
     return Link(name, ("server", "client"), forward, back)
 
 
 def lossy(name: str, loss: float, *, delay_s: float = 0.05) -> Link:
-    """A path that nothing but random loss limits."""
+    """A path limited only by random loss."""
     return link(name, rate_bps=1e9, queue_pkts=None, loss=loss, delay_s=delay_s)
 
 
@@ -103,7 +106,7 @@ def outage(name: str, from_s: float, until_s: float, direction: Direction = "for
 
 
 def run(a_scenario: Scenario, *, seed: int | None = None, sample_interval_s: float = 1.0) -> Simulation:
-    """Run it to its end, by its own seed if none is given; its invariants hold there."""
+    """Runs the scenario to its end, with its own seed unless another is given, and checks the invariants."""
     simulation = Simulation(a_scenario, seed=seed, sample_interval_s=sample_interval_s)
     simulation.run_until(simulation.duration_s)
     simulation.check_invariants()
@@ -116,7 +119,7 @@ def goodputs(simulation: Simulation) -> Mapping[str, float]:
 
 
 def column(simulation: Simulation, name: str, owner: str = "") -> NDArray[np.float32]:
-    """The samples of a quantity: of this owner, or of the first one that has it."""
+    """The samples of a quantity for this owner, or for the first owner with that quantity."""
     found = (i for i, each in enumerate(simulation.columns) if each.name == name and owner in ("", each.owner))
     return simulation.values(next(found))
 

@@ -1,4 +1,4 @@
-"""The parts of a page, pages with other parts, and a page of the guide that embeds one."""
+"""The parts of a page, pages with other parts, and a page of the guide that embeds a figure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _DATA = re.compile(r'(<script type="application/json" id="data">)(.*?)(</script>
 
 
 def packed_text(text: str, name: str) -> str:
-    """A packed part of a page, as its browser unpacks it."""
+    """A packed part of a page, unpacked like in a browser."""
     ((size, packed),) = re.findall(f'id="{name}" data-size="([0-9]+)">(.*?)</script>', text)
     return gzip.decompress(base64.b85decode(packed.replace(",", "<"))[: int(size)]).decode()
 
 
 def data_of(text: str) -> Any:
-    """The document of a page of runs: what each saved page has of its own, and what is told of the runs."""
+    """The document of a page of runs: the data of this page, merged with the packed description of the runs."""
     (found,) = (match[2] for match in _DATA.finditer(text))
     return {**json.loads(found), **json.loads(packed_text(text, "told"))}
 
@@ -43,12 +43,12 @@ def with_data(text: str, data: Any) -> str:
 
 
 def state(browser: Browser) -> str:
-    """What the page says of the run."""
+    """Text about the run on the page."""
     return str(browser.run("document.getElementById('state').textContent"))
 
 
 def set_input(browser: Browser, label: str, value: str) -> None:
-    """Give a field of "What if" a value."""
+    """Sets a field of "What if"."""
     place = f"document.querySelector('[aria-label=\"{label}\"]')"
     browser.run(f"(({place}).value = '{value}', ({place}).dispatchEvent(new Event('change', {{bubbles: true}})), 0)")
 
@@ -60,14 +60,14 @@ def move_to(browser: Browser, time_s: float) -> None:
 
 
 def submit(browser: Browser) -> None:
-    """Simulate what was changed."""
+    """Simulates the changes."""
     browser.run("(document.querySelector('#whatif_place form').requestSubmit(), 0)")
     time.sleep(0.1)
     wait_until(browser, READY)
 
 
 def page_of_guide(folder: Path, figure: LiveFigure) -> Path:
-    """Write a page that embeds a figure, with the script and the styles of the guide; gives its path."""
+    """Writes a page that embeds a figure, with the script and the styles of the guide; returns its path."""
     (folder / "live").mkdir(parents=True)
     (folder / "live" / "shared.js").write_text(shared_parts(), encoding="utf-8")
     (folder / "live" / figure.file).write_text(figure.page, encoding="utf-8")

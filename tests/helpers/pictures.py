@@ -1,10 +1,10 @@
-"""Makes the pictures of README and guide again: all that show the window, or those that are named.
+"""Makes the pictures of README and guide again: all pictures of the window, or the named ones.
 
     python -m tests.helpers.pictures [NAME ...]
 
-A change of the window needs this command and nothing else. Figures of measurements change with the simulator and take
-long, so that they are made only by their names: `scale` (a minute on an idle machine) and those of the reproduction,
-which come with its page, e.g. `drl-cc-sc1`. `architecture` is made from the imports.
+This command is the only step after a change of the window. Figures of measurements change with the simulator and take
+long, so they are made only by name: `scale` (a minute on an idle machine) and those of the reproduction, which come
+with its page, e.g. `drl-cc-sc1`. `architecture` is made from the imports.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ MAKERS = {
     "docs/figures/scale.svg": ["subflow_app", "bench", "--scale", "--figure", "docs/figures/scale.svg"],
     "docs/reproduction/figures": ["subflow_app", "reproduce", "all", "--quick", "--docs", "docs/reproduction"],
 }
-"""By folder or file, the module and the words that make its pictures."""
+"""Modules with arguments that make the pictures, by folder or file."""
 WINDOW = "docs/images"
-"""The folder of pictures of the window, which are taken by their names."""
+"""Folder of pictures of the window, which are taken by name."""
 
 
 def made_in(place: str) -> set[str]:
-    """The files that the maker of a folder, or of one file, writes."""
+    """The files written by the maker of a folder or of one file."""
     if place.endswith(".svg"):
         return {place}
     if place == "docs/reproduction/figures":

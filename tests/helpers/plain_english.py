@@ -18,7 +18,7 @@ RULES = {
 
 
 def broken(text: str) -> Iterator[str]:
-    """The rules that a text breaks, each with the words around."""
+    """The rules broken by a text, each with the words around the place."""
     for rule, pattern in RULES.items():
         for found in pattern.finditer(text):
             yield f"{rule}: …{text[max(0, found.start() - 40) : found.end() + 40]}…"

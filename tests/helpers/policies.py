@@ -1,4 +1,4 @@
-"""Policy files for tests: small random networks for the controllers that learn."""
+"""Policy files for tests: small random networks for the learned controllers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from subflow_sim.vec_env import learner_spec
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a test wants of a policy.
+    """Properties of a policy for a test.
 
     Attributes:
-        controller: whose.
+        controller: name of the controller.
         encoder: "none", "lstm" or "pool".
         input: "slot", "target" or "all".
         critic: "none", "state" (takes no action) or "action".
-        history: records of the past it sees.
-        slots: of "target" and "all".
+        history: number of past records that the policy sees.
+        slots: number of slots for inputs "target" and "all".
     """
 
     controller: str
@@ -38,12 +38,12 @@ class Plan:
 
 
 def make_plan(controller: str, **wanted: Any) -> Plan:
-    """A plan for that controller with the history it has by itself."""
+    """A plan for that controller with its default history."""
     return Plan(controller, **{"history": learner_spec(controller).history, **wanted})
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
-    """The document of such a policy, with small layers."""
+    """The document of a policy with small layers."""
     spec = learner_spec(plan.controller)
     width = len(spec.features) * plan.history
     outputs = len(spec.choices) or len(spec.actions)
@@ -83,7 +83,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 
 def random_tensors(document: dict[str, Any], seed: int) -> dict[str, NDArray[np.float32]]:
-    """The tensors that the document asks for, with normal weights."""
+    """The tensors required by the document, with normally distributed weights."""
     rng = np.random.default_rng(seed)
     tensors: dict[str, NDArray[np.float32]] = {}
 
@@ -114,6 +114,6 @@ def random_tensors(document: dict[str, Any], seed: int) -> dict[str, NDArray[np.
 
 
 def write_random_policy(path: Path, plan: Plan, seed: int = 1, **more: Any) -> str:
-    """Write such a policy; `more` replaces parts of its document. Returns its content hash."""
+    """Writes a random policy; `more` replaces parts of its document. Returns its content hash."""
     document = {**plan_document(plan), **more}
     return write_policy(path, document, random_tensors(document, seed))

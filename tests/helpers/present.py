@@ -1,4 +1,4 @@
-"""Values and parts of a window that a test requires: it fails where they are missing."""
+"""Values and parts of a window that a test requires: a missing one fails the test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = TypeVar("Part", bound="QObject")
 
 
 def present(value: T | None) -> T:
-    """The value, which is not None."""
+    """Returns the value, which must not be None."""
     assert value is not None
     return value
 

@@ -1,11 +1,11 @@
-"""The code that README and guide print, in blocks and in sentences, and the marks by which pages direct the tests.
+"""The code printed in README and guide, in blocks and in sentences, and the marks in pages that direct the tests.
 
-A comment before a block, which readers do not see, names lines by their beginning and the reason not to run them::
+A comment before a block, invisible to readers, names lines by their beginning and the reason not to run them::
 
     <!-- not run: subflow compare-kernel (needs root or user namespaces) -->
     <!-- slow: subflow sweep (60 runs) -->
 
-Slow lines are run with --full. The parser of the command line reads every line, whether it is run or not.
+Slow lines run with --full. The parser of the command line checks every line, even if it is not run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INDENTED = "indented"
 _MARK = re.compile(rf"^<!-- (?P<kind>{SLOW}|{NOT_RUN}): (?P<start>[^(]+?) \((?P<why>.+)\) -->$")
 _SAVED = re.compile(r"\bsave it as `(?P<name>[^`]+)`[^`]*\Z", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"\{(?P<name>[\w-]+)\}")
-# Directives of the guide: those whose content is Markdown, and those that contain no code of the page.
+# Directives of the guide: those with Markdown as their content, and those without code of the page.
 _OF_MARKDOWN, _WITHOUT_CODE = {"container"}, {"generated", "literalinclude", "toctree"}
 _PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -41,9 +41,9 @@ class Block:
         page: its file.
         line: its first line.
         language: the word behind the backticks; may be empty.
-        text: its lines.
-        marks: `SLOW` or `NOT_RUN`, by the beginning of the lines that they concern.
-        saved_as: name of the file that the page lets its reader save; empty: none.
+        text: its content.
+        marks: `SLOW` or `NOT_RUN`, by the beginning of the marked lines.
+        saved_as: name of the file that the page offers for saving; empty without one.
     """
 
     page: Path
@@ -54,12 +54,12 @@ class Block:
     saved_as: str
 
     def mark(self, line: str) -> str:
-        """`SLOW`, `NOT_RUN` or nothing."""
+        """`SLOW`, `NOT_RUN` or empty."""
         return next((kind for start, kind in self.marks.items() if line.startswith(start)), "")
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Those of a page in their order, also in lists and directives, without those that the guide's extensions make.
+    """The blocks of a page in order, also in lists and directives, except those made by the guide's extensions.
 
     Raises:
         ValueError: if a comment before a block is not a mark, or a directive is unknown.
@@ -80,7 +80,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def inline_code(page: Path) -> Iterator[tuple[int, str]]:
-    """The line of a paragraph or table, and each text between backticks in it."""
+    """Each text between backticks, with the line of its paragraph or table."""
     for token, line, _ in _tokens(page):
         for child in token.children or ():
             if child.type == "code_inline":
@@ -88,7 +88,7 @@ def inline_code(page: Path) -> Iterator[tuple[int, str]]:
 
 
 def _tokens(page: Path, text: str | None = None, above: int = 0) -> Iterator[tuple[Token, int, list[str]]]:
-    """The parts of a page, each with its line and the lines before it; directives with Markdown are entered."""
+    """The parts of a page, each with its line and the lines before it; directives with Markdown are parsed too."""
     text = page.read_text(encoding="utf-8") if text is None else text
     lines = [line.strip() for line in text.splitlines()]
     for token in _PARSER.parse(text):

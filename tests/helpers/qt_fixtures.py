@@ -1,6 +1,6 @@
-"""Fixtures of tests that use the window or parts of it: no warning of Qt, and nothing left behind.
+"""Fixtures of tests that use the window or parts of it: warnings of Qt fail a test, and so do remaining objects.
 
-Every test may ask for them, so nothing of Qt's is imported before one does.
+Every test may request them, so Qt is imported only on request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OpenWindow = Callable[..., "MainWindow"]
 
-# Said by the offscreen platform about every resize, and about lists of completions.
+# Printed by the offscreen platform at every resize, and at lists of completions.
 HARMLESS = (
     "This plugin does not support propagateSizeHints",
     "This plugin does not support raise()",
@@ -38,18 +38,18 @@ HARMLESS = (
 )
 
 PATIENCE_MS = 20_000
-"""For which a test waits at most for what happens within moments on an idle computer."""
+"""Maximum wait of a test for an event that takes moments on an idle computer, in milliseconds."""
 
 WATCHES = ("_others_objects", "_no_qt_warnings", "_nothing_left_behind", "_no_button_stays_pressed")
-"""What surrounds each test that uses the application."""
+"""Fixtures around each test that uses the application."""
 
 USES_WINDOW = pytest.StashKey[bool]()
-"""Of a module with tests that use the window."""
+"""True for a module with tests that use the window."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules that use the window come one after the other, so that they share it."""
+    """Groups the modules that use the window, so that they share it."""
     modules = {item.parent for item in items if "window" in getattr(item, "fixturenames", ())}
     for module in modules:
         if module is not None:
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class PatientQtBot(QtBot):
-    """Waits for as long as a busy computer may take, unless a test says otherwise."""
+    """Waits as long as a busy computer may take, unless a test sets another timeout."""
 
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
         super().waitUntil(callback, timeout=timeout)
@@ -69,13 +69,13 @@ class PatientQtBot(QtBot):
 
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
-    """The plugin's, with more patience."""
+    """The fixture of the plugin, with a longer timeout."""
     return PatientQtBot(request)
 
 
 @pytest.fixture(autouse=True)
 def _watched(request: pytest.FixtureRequest, _own_user_folders: None) -> None:
-    """Watches the tests that use the application, and leaves the others alone."""
+    """Watches only the tests that use the application."""
     if "qapp" in request.fixturenames:
         for name in WATCHES:
             request.getfixturevalue(name)
@@ -83,14 +83,14 @@ def _watched(request: pytest.FixtureRequest, _own_user_folders: None) -> None:
 
 @pytest.fixture(scope="module")
 def _others_objects() -> None:
-    """What other tests have left, modules and PyTorch's objects above all, is not gone through after each test."""
+    """Freezes objects of other tests, mainly modules and PyTorch's objects, so that no later collection visits them."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def _no_qt_warnings(qtlog) -> Iterator[None]:
-    """A warning of Qt is a bug of ours until it is shown to be harmless."""
+    """A warning of Qt counts as a bug of ours until it is proved harmless."""
     yield
     said = [record.message for record in qtlog.records if not record.message.startswith(HARMLESS)]
     assert said == []
@@ -98,7 +98,7 @@ def _no_qt_warnings(qtlog) -> Iterator[None]:
 
 @pytest.fixture
 def _nothing_left_behind(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[None]:
-    """Threads end, timers stop and windows go with the test that made them; the theme is light again."""
+    """Threads end, timers stop and windows close with the test that made them; the theme is light again."""
     from tests.helpers.worn_window import SHARED, delete_later_now
 
     from subflow_app.toolkit import theme
@@ -108,15 +108,15 @@ def _nothing_left_behind(request: pytest.FixtureRequest, qapp: QApplication) -> 
     windows = set(map(id, qapp.topLevelWidgets()))
     yield
     delete_later_now()
-    # Widgets kept alive by Python references of the test itself, e.g. an exception that was raised.
+    # Widgets referenced only by Python objects of the test, e.g. by an exception that was raised.
     gc.collect()
-    gc.freeze()  # what outlives a test, such as modules loaded by the first of a file: looked at once
+    gc.freeze()  # visits objects that outlive a test, such as newly loaded modules, only once
     delete_later_now()
     shown = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
     left = [w for w in shown if not w.property(SHARED)]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
     made = [t.name for t in threading.enumerate() if t not in threads and not t.daemon]
-    # That of the shared window goes with it.
+    # The thread of the shared window ends with the window.
     assert made == [] or (request.fixturenames.count("_worn") and made == ["subflow-recovery"])
     if theme.current_tokens() is not theme.LIGHT:
         Theme(qapp, "light")
@@ -124,7 +124,7 @@ def _nothing_left_behind(request: pytest.FixtureRequest, qapp: QApplication) -> 
 
 @pytest.fixture
 def _no_button_stays_pressed() -> Iterator[None]:
-    """Lets go of the button that a double click of a test leaves pressed: what waits for it would wait on."""
+    """Releases the mouse button that a test's double click leaves pressed, which would block waiting code."""
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QGuiApplication, QWindow
     from PySide6.QtTest import QTest
@@ -146,7 +146,7 @@ def stack(qapp: QApplication) -> QUndoStack:
 
 @pytest.fixture
 def view(qtbot: QtBot) -> Iterator[PlotView]:
-    """Plots on the screen that show nothing yet."""
+    """Visible plots without runs."""
     from subflow_app.features.plots.qt.plot_view import PlotView
 
     made = PlotView()
@@ -172,7 +172,7 @@ def dialogs(_dialogs: ScriptedDialogs) -> ScriptedDialogs:
 
 @pytest.fixture(scope="session")
 def _wardrobe() -> Iterator[list[Worn]]:
-    """The window that tests share, if one is made: to make one takes longer than most tests."""
+    """The shared window, if it was made: making a window takes longer than most tests."""
     windows: list[Worn] = []
     yield windows
     while windows:
@@ -181,7 +181,7 @@ def _wardrobe() -> Iterator[list[Worn]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_window_of_others(request: pytest.FixtureRequest, _wardrobe: list[Worn]) -> None:
-    """The shared window ends before a module that uses none, and after one in which it began to read much."""
+    """Closes the shared window before a module that does not use it, and after one that made the window slow."""
     while _wardrobe and (_wardrobe[0].is_slow or not request.node.stash.get(USES_WINDOW, False)):
         _wardrobe.pop().close()
 
@@ -194,7 +194,7 @@ def _worn(
     _dialogs: ScriptedDialogs,
     _wardrobe: list[Worn],
 ) -> Iterator[Worn]:
-    """The shared window; another one follows a test that fails, or that leaves it so that it cannot be restored."""
+    """The shared window; replaced after a test that fails or leaves a state that cannot be restored."""
     from tests.helpers.worn_window import Worn
 
     if not _wardrobe:
@@ -207,7 +207,7 @@ def _worn(
 
 @pytest.fixture
 def actions() -> Sequence[ActionSpec[MainWindow]]:
-    """The table of the window."""
+    """The table of actions of the window."""
     from subflow_app.shell.actions import ACTIONS
 
     return ACTIONS
@@ -222,9 +222,9 @@ def window(
     dialogs: ScriptedDialogs,
     actions: Sequence[ActionSpec[MainWindow]],
 ) -> Iterator[MainWindow]:
-    """A shown window with a database of its own and the scenario of `TWO_PATHS`, at full speed.
+    """A visible window with a separate database and the scenario of `TWO_PATHS`, at full speed.
 
-    Tests share it, and each finds it as the first did, except those marked with `own_window`.
+    Tests share the window, and each finds its initial state, except tests marked with `own_window`.
     """
     from tests.helpers.window import TWO_PATHS, make_window
     from tests.helpers.worn_window import active_timers, close_window
@@ -247,7 +247,7 @@ def window(
 
 @pytest.fixture
 def open_window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[OpenWindow]:
-    """Opens a window that a test has for itself, with its files in a folder, and closes it after the test."""
+    """Opens a separate window for a test, with its files in a folder, and closes it after the test."""
     from tests.helpers.window import make_window
     from tests.helpers.worn_window import active_timers, close_window
 
@@ -270,7 +270,7 @@ def open_window(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Op
 
 @pytest.fixture
 def make_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs) -> Iterator[MakeDesk]:
-    """Makes a shown desk of some features, with a database of its own and the scenario of `TWO_PATHS`."""
+    """Makes a visible desk of some features, with a separate database and the scenario of `TWO_PATHS`."""
     from tests.helpers.desk import Desk
     from tests.helpers.worn_window import active_timers, close_window
 
@@ -292,7 +292,7 @@ def make_desk(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: Scripte
 
 @pytest.fixture
 def run_once(qtbot: QtBot, window: MainWindow) -> Callable[[], int]:
-    """Runs the scenario of the window to its end; returns the number of the run."""
+    """Runs the scenario of the window to its end; returns the id of the run."""
 
     def run() -> int:
         with qtbot.waitSignal(window.runs.ended, timeout=20_000):

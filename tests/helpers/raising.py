@@ -7,7 +7,7 @@ from typing import NoReturn
 
 
 def raising(error: Exception) -> Callable[..., NoReturn]:
-    """Makes a function that raises this error, whatever it is called with."""
+    """Makes a function that raises this error for any arguments."""
 
     def fail(*_arguments: object, **_options: object) -> NoReturn:
         raise error

@@ -1,11 +1,11 @@
-"""A sweep on a Ray cluster of two workers on this machine, of which one is killed half-way: a process of its own.
+"""A sweep on a Ray cluster of two workers on this machine, one of which is killed half-way, in a separate process.
 
     python -m tests.helpers.ray_sweep FOLDER [head:|gcs:]KILL_AFTER WORDS...
 
-starts the cluster with its files in FOLDER, calls `subflow WORDS... --cluster ADDRESS`, ends the process of one worker
-with SIGKILL once so many runs have come back, prints what the command printed, and ends the cluster. On stderr it says
-which process it killed, and how long the command went on. With `head:` it ends the processes of the cluster's head in
-place of a worker, and with `gcs:` only the one that keeps its state.
+starts the cluster with its files in FOLDER and calls `subflow WORDS... --cluster ADDRESS`. After so many runs it kills
+the process of one worker with SIGKILL, then prints the output of the command and ends the cluster. On stderr it prints
+the killed process and the time until the end of the command. With `head:` it kills the processes of the cluster's head
+instead of a worker, and with `gcs:` only the process that keeps the state of the cluster.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OBJECT_STORE_BYTES = 80 << 20
 
 
 def workers(pids: set[int]) -> list[int]:
-    """The workers that are at a run, below any of these processes."""
+    """The workers with a running task, below any of these processes."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal():
@@ -43,7 +43,7 @@ def workers(pids: set[int]) -> list[int]:
 def main() -> int:
     folder, when, *words = sys.argv[1:]
     whom, _, kill_after = when.rpartition(":")
-    # The address of the cluster is noted below here whatever its temp_dir is, in a folder that Ray expects to find.
+    # Ray writes the address of the cluster below this folder regardless of its temp_dir, and requires the folder.
     os.environ["RAY_TMPDIR"] = folder
     Path(folder, "ray").mkdir()
     from ray.cluster_utils import Cluster

@@ -1,4 +1,4 @@
-"""Scenario texts for tests of the reader, and a list of algorithms that does not change when the core learns more."""
+"""Scenario texts for tests of the reader, and a list of algorithms that does not change with the core."""
 
 from __future__ import annotations
 
@@ -174,12 +174,12 @@ backup = true
 
 
 def read(text: str, *overrides: str) -> Scenario:
-    """Parse with the list of algorithms above."""
+    """Parses a text with the list of algorithms above."""
     return parse_scenario(text, file="test.toml", overrides=overrides, algorithms=CATALOG)
 
 
 def problems_of(text: str, *overrides: str) -> Sequence[Problem]:
-    """The problems that parsing reports; none if it succeeds."""
+    """The problems reported by the parser; empty if it succeeds."""
     try:
         read(text, *overrides)
     except ScenarioError as error:
@@ -188,14 +188,14 @@ def problems_of(text: str, *overrides: str) -> Sequence[Problem]:
 
 
 def problem_of(text: str, *overrides: str) -> Problem:
-    """The only problem that parsing reports."""
+    """The only problem reported by the parser."""
     problems = problems_of(text, *overrides)
     assert len(problems) == 1, [str(problem) for problem in problems]
     return problems[0]
 
 
 def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Dotted keys and values of everything in a file that is not a table."""
+    """Dotted keys and values of everything in a file except tables."""
     if isinstance(value, Mapping):
         return [leaf for key, item in value.items() for leaf in leaves(item, f"{path}.{key}" if path else key)]
     if path == "events":

@@ -1,4 +1,4 @@
-"""Controllers and schedulers written as text, and a scenario that brings them."""
+"""Controllers and schedulers written as text, and a scenario that contains them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ controller = "mine"
 
 
 def write_scenario(folder: Path, text: str = SCENARIO) -> Path:
-    """The scenario with its scripts beside it."""
+    """Writes the scenario with its scripts beside it and returns its path."""
     (folder / "mine.py").write_text(CONTROLLER, encoding="utf-8")
     (folder / "nearest.py").write_text(SCHEDULER, encoding="utf-8")
     path = folder / "scenario.toml"

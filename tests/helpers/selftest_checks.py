@@ -1,4 +1,4 @@
-"""Checks that end in every way there is, and a process that carries them out as that of the program does its own.
+"""Checks with every possible end, and a process that runs them like the process of the program.
 
 python -m tests.helpers.selftest_checks NAME FOLDER
 """
@@ -65,7 +65,7 @@ CHECKS = tuple(
 
 
 def command(_word: str, *words: str) -> list[str]:
-    """Stands in for `own_command`."""
+    """Replaces `own_command`."""
     return [sys.executable, str(Path(__file__)), *words]
 
 

@@ -1,4 +1,4 @@
-"""The files that the page on extending gives to begin with."""
+"""The skeleton files of the page on extending."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SKELETONS = Path(__file__).resolve().parents[2] / "docs" / "skeletons"
 
 
 def loaded_skeleton(name: str, module: str) -> ModuleType:
-    """A skeleton as the module that it becomes when it is saved where it says."""
+    """A skeleton, loaded as the module under whose name the page saves it."""
     spec = importlib.util.spec_from_file_location(module, SKELETONS / name)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""Means over seeds and what they are worth."""
+"""Means over seeds and their confidence."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def confidence_95(values: Sequence[float]) -> tuple[float, float]:
 
 
 def agrees_with(values: Sequence[float], low: float, high: float) -> bool:
-    """The runs do not contradict a mean within [low, high]: their confidence interval reaches into it."""
+    """True if a mean within [low, high] is consistent with the runs: their confidence interval overlaps it."""
     least, most = confidence_95(values)
     return least <= high and most >= low

@@ -1,4 +1,4 @@
-"""Sweeps with figures that are set by hand, for tests and pictures of their views."""
+"""Sweeps with figures set by hand, for tests and pictures of their views."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RATE = "links.lte.rate"
 
 
 def make_parameter(key: str, texts: Iterable[str]) -> Parameter:
-    """A parameter with the values that are written so, each once; numbers by size, names as they come."""
+    """A parameter with the distinct values of these texts; numbers sorted by size, names in the given order."""
     found = {text: quantity(text) for text in texts}
     levels = [Level(text, math.nan if number is None else number) for text, number in found.items()]
     if all(math.isfinite(level.number) for level in levels):
@@ -60,7 +60,7 @@ def small_study() -> SweepStudy:
 
 
 def large_study(seeds: int = 5) -> SweepStudy:
-    """Four controllers by five losses by three rates, with figures that look like those of runs."""
+    """Four controllers by five losses by three rates, with realistic figures."""
     controllers = ("lia", "olia", "balia", "mpcc-loss")
     losses = ("0.1%", "0.5%", "1%", "2%", "5%")
     rates = ("2Mbit/s", "4Mbit/s", "8Mbit/s")

@@ -1,4 +1,4 @@
-"""Traces of known numbers, for tests of what is made of them."""
+"""Traces with known numbers, for tests of derived values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from subflow_store.values import EventTable, RunRow
 
 
 class TableTraces:
-    """A run whose samples are given.
+    """A run with given samples.
 
     Args:
         columns: values by (scope, owner, column).
         interval_s: between samples.
-        marks: what happened.
-        condition: of which experiment it is a repetition.
-        controllers: by flow.
+        marks: events of the run.
+        condition: experiment that the run repeats.
+        controllers: controller by flow.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TableTraces:
         self.condition = condition
         self.controllers = controllers or {owner: "newreno" for scope, owner, _ in columns if scope == "flow"}
         self.mss_bytes = 1448
-        self.row: RunRow | None = None  # it goes on
+        self.row: RunRow | None = None  # the run is not finished
 
     def keys(self) -> Sequence[SeriesKey]:
         return tuple(self._columns)
@@ -54,12 +54,12 @@ class TableTraces:
         return sample_times(self._interval_s, self._interval_s, len(values)), values
 
     def append(self, scope: str, owner: str, name: str, values: Sequence[float]) -> None:
-        """Samples that come while the run goes on."""
+        """Adds samples to a running run."""
         key = SeriesKey(scope, owner, name, "")
         self._columns[key] = np.concatenate([self._columns[key], np.array(values, np.float32)])
 
     def add_column(self, scope: str, owner: str, name: str, values: Sequence[float]) -> None:
-        """Another trace of the run."""
+        """Adds a trace to the run."""
         self._columns[SeriesKey(scope, owner, name, "")] = np.array(values, np.float32)
         self.labels.setdefault(owner, owner)
 

@@ -1,9 +1,9 @@
-"""A person with the time machine: sweeps T-10b, scrubs a run, has a point explained, and asks what if.
+"""The journey of a person with the time machine: sweeps T-10b, scrubs a run, explains a point, and forks it.
 
     QT_SCALE_FACTOR=2 python -m tests.helpers.time_journey FOLDER
 
-Everything goes through what a person has: dialogs, actions, keys and mouse. It leaves pictures of the window on its way
-in FOLDER; look at them.
+All actions use the means of a person: dialogs, actions, keys and mouse. The journey writes pictures of the window into
+FOLDER for viewing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ VIEWS = ("heat", "lines", "boxes", "scatter")
 
 
 class SweepDialogs(ScriptedDialogs):
-    """Fills in the real dialog of a new sweep, as a person does; other questions have scripted answers."""
+    """Fills in the real dialog of a new sweep like a person; other questions have scripted answers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,10 +66,10 @@ class SweepDialogs(ScriptedDialogs):
 
 
 class TimeJourney(Journey):
-    """The stations of the way, in their order; each leaves the window where the next begins."""
+    """The stages of the journey in order; each leaves the window in the initial state of the next."""
 
     def sweep(self) -> None:
-        """LIA against OLIA on T-10b, five seeds each, to the end, with all views of what came of it."""
+        """Sweeps LIA against OLIA on T-10b, five seeds each, to the end, and shows all views of the results."""
         window = self.window
         window.documents.open_example(SCENARIO)
         session = window.features[SweepFeature].session
@@ -100,7 +100,7 @@ class TimeJourney(Journey):
         self.wait_for(lambda: [window.shown.id_of(0)] == [run_id] and len(window.plots.runs) == 1)
 
     def scrub(self, times_s: Sequence[float]) -> list[Instant]:
-        """Drags the playhead to these times one after the other; what the picture shows at each of them."""
+        """Drags the playhead to these times one after the other; returns the pictured state at each of them."""
         playhead = self.window.features[PlayheadFeature].playhead
         seen = []
         for number, time_s in enumerate(times_s):
@@ -113,7 +113,7 @@ class TimeJourney(Journey):
         return seen
 
     def painted(self) -> tuple[int, dict[str, int]]:
-        """How many packets the canvas shows, those that it has no room for included; and the queues that it numbers."""
+        """The number of packets on the canvas, including those without room, and the packets in each numbered queue."""
         places = [item.places for item in self.window.topology.scene.items() if isinstance(item, PacketItem)]
         if len(places) != 1 or places[0] is None:
             return 0, {}
@@ -126,7 +126,7 @@ class TimeJourney(Journey):
         feature = window.features[ExplainFeature]
 
         def place() -> QPoint | None:
-            """Where the sample is now: bins are others when the plot gets another width."""
+            """Current place of the sample: bins change with the width of the plot."""
             for plot in window.plots.stack.time_plots:
                 for curve in plot.shown_curves() if plot.spec.id == "cwnd" else ():
                     if CurveId(curve.run, curve.owner, curve.kind) == CurveId(0, owner, "subflow"):
@@ -136,7 +136,7 @@ class TimeJourney(Journey):
                         return QPoint(stack.mapFromScene(plot.view.mapViewToScene(point)))
             return None
 
-        # The panel that was opened takes room from the plots.
+        # The opened panel takes room from the plots.
         self.wait_for(lambda: place() is not None)
         self.wait_for(at_rest(place))
         found = place()
@@ -149,7 +149,7 @@ class TimeJourney(Journey):
         return point
 
     def fork(self, at_s: float, link: str, loss: str) -> int:
-        """What if that link had lost more from then on; the number of the run that tells."""
+        """Forks the run with a higher loss of that link from a time on; returns the id of the fork."""
         window = self.window
         before = len(window.history.runs())
         window.features[PlayheadFeature].playhead.seek(at_s)
@@ -178,7 +178,7 @@ def _is_at(playhead: Playhead, time_s: float) -> bool:
 
 
 def everything_in(instant: Instant) -> list[tuple[object, ...]]:
-    """Everything about the packets of an instant, and the queues, to be compared."""
+    """All data about the packets and queues of an instant, for comparison."""
     packets = instant.packets
     columns: tuple[NDArray[np.generic], ...] = (
         packets.link,
@@ -193,7 +193,7 @@ def everything_in(instant: Instant) -> list[tuple[object, ...]]:
 
 
 def main(folder: Path) -> None:
-    """The whole way, in a window of its own."""
+    """The whole journey, in a separate window."""
     from subflow_app.shell.app import make_application
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -217,6 +217,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    # Before Qt reads it: the pictures shall not depend on this machine's screen.
+    # Before Qt reads it: the pictures must not depend on this machine's screen.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     main(Path(sys.argv[1]))

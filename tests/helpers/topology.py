@@ -1,4 +1,4 @@
-"""A topology panel under a hand: places of its parts in pixels, drags, and pictures that are large."""
+"""Mouse helpers for a topology panel: places of its parts in pixels, drags, and large pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def pixel_of(view: TopologyView, key: str) -> QPoint:
-    """The middle of a part on the canvas."""
+    """The middle of a part on the canvas, in pixels."""
     centre = view.scene.centre_of(key)
     assert centre is not None, key
     return view.canvas.mapFromScene(centre)
@@ -25,7 +25,7 @@ def drag(
     button: Qt.MouseButton = LEFT,
     modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
 ) -> None:
-    """Several moves, as a hand makes them, some of them beyond the drag distance."""
+    """Moves in several steps like a hand, some of them beyond the drag distance."""
     QTest.mousePress(target, button, modifiers, start)
     for share in (0.1, 0.5, 1.0):
         QTest.mouseMove(target, start + (end - start) * share)

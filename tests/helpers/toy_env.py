@@ -1,4 +1,4 @@
-"""Environments with the face of the simulator's, for learners: small enough to know what they should learn."""
+"""Environments with the interface of the simulator's, for learners: small enough for a known optimum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from subflow_sim.vec_env import AgentNumber, AgentSpec
 
 
 def number(name: str, minimum: float = -1.0, maximum: float = 1.0) -> AgentNumber:
-    """One that an agent sees or sets, without a word about it."""
+    """A number that an agent observes or sets, without a description."""
     return AgentNumber(name, "1", "", minimum, maximum)
 
 
@@ -31,10 +31,10 @@ LEVELS = AgentSpec(
 
 
 class LevelEnv:
-    """Each agent pushes the levels of its subflows; the reward is highest where they are all 0.5.
+    """Each agent moves the levels of its subflows; the reward is highest if all are 0.5.
 
     An agent has `rows` subflows, each with a level x in [-1, 1]; its action a moves x by 0.3 a. The reward is the mean
-    of 1 - (x - 0.5)^2. An episode begins at random levels and is cut off after `episode_steps` decisions.
+    of 1 - (x - 0.5)^2. An episode begins at random levels and is truncated after `episode_steps` decisions.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Waiting for what happens elsewhere: in another thread, a process, or a file."""
+"""Waiting for events elsewhere: in another thread, a process, or a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable
 def wait_until(
     holds: Callable[[], object], what: str = "it", patience_s: float = 30.0, *, pause_s: float = 0.01
 ) -> None:
-    """Waits until something holds.
+    """Waits until a condition holds.
 
     Raises:
-        AssertionError: if it does not in time.
+        AssertionError: if it does not hold in time.
     """
     end = time.monotonic() + patience_s
     while not holds():

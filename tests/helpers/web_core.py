@@ -1,4 +1,4 @@
-"""The core as web pages have it, in another host of WebAssembly."""
+"""The core of web pages, run by another host of WebAssembly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REACHED = 0
 
 
 class WebCoreError(Exception):
-    """What the core says of a call that failed."""
+    """Message of the core about a failed call."""
 
 
 @cache
@@ -30,7 +30,7 @@ def _module() -> tuple[wasmtime.Engine, wasmtime.Module]:
 
 
 class WebCore:
-    """One instance: calls by their names in sim/web/page.cpp."""
+    """One instance, with calls by their names in sim/web/page.cpp."""
 
     def __init__(self, policies: tuple[bytes, ...] = ()) -> None:
         engine, module = _module()
@@ -48,14 +48,14 @@ class WebCore:
         return self.exports[name](self.store, *given)  # type: ignore[operator]
 
     def checked(self, name: str, *given: float) -> Any:
-        """The result of a call that has to go well."""
+        """The result of a call that must succeed."""
         result = self.call(name, *given)
         if result < 0:
             raise WebCoreError(self.text())
         return result
 
     def text(self) -> str:
-        """What the last call has told."""
+        """Text result of the last call."""
         return self.memory(self.call("text"), self.call("text_size")).decode()
 
     def memory(self, place: int, size: int) -> bytes:
@@ -65,7 +65,7 @@ class WebCore:
         return bytes(memory.read(self.store, place, place + size))
 
     def give(self, content: bytes) -> int:
-        """Put bytes where the next call reads them; their number."""
+        """Puts bytes where the next call reads them; returns their number."""
         place = self.call("buffer", len(content))
         memory = self.exports["memory"]
         assert isinstance(memory, wasmtime.Memory)
@@ -73,25 +73,25 @@ class WebCore:
         return len(content)
 
     def open(self, scenario: PortableScenario, seed: int, interval_s: float = 1.0) -> int:
-        """A run of a scenario, at its beginning."""
+        """Starts a run of a scenario and returns its handle."""
         return self.open_text(json.dumps(scenario.document), seed, interval_s)
 
     def open_text(self, text: str, seed: int, interval_s: float = 1.0) -> int:
         """The same of the text of a document."""
-        seed_bits = ctypes.c_int64(seed).value  # 64 bits, whatever their sign
+        seed_bits = ctypes.c_int64(seed).value  # 64 bits with any sign
         return int(self.checked("open_run", self.give(text.encode()), seed_bits, interval_s * 1e9))
 
     def finish(self, run: int) -> str:
-        """The signature of a run at its end."""
+        """Runs to the end and returns the signature."""
         assert self.checked("advance", run, 9e15, 1e15) == _REACHED
         return self.signature(run)
 
     def signature(self, run: int) -> str:
-        """Of what has happened so far."""
+        """Signature of the simulation so far."""
         self.checked("signature", run)
         return self.text()
 
     def told(self, name: str, *given: float) -> Any:
-        """What a call tells as JSON."""
+        """JSON result of a call."""
         self.checked(name, *given)
         return json.loads(self.text())

@@ -54,16 +54,16 @@ paths = [["wifi"], ["lte"]]
 
 
 class ScriptedDialogs(Dialogs):
-    """Answers each question with the next scripted answer; a question nobody expects fails the test."""
+    """Answers each question with the next scripted answer; an unexpected question fails the test."""
 
     def __init__(self) -> None:
-        # Without a parent: nothing is ever shown.
+        # Without a parent, because no dialog is ever shown.
         self.asked: list[tuple[str, tuple[Any, ...]]] = []
         self.told: list[tuple[str, ...]] = []
         self._answers: dict[str, list[Any]] = {}
 
     def forget(self) -> None:
-        """As it was before anything was asked."""
+        """Restores the initial state without questions."""
         self.asked.clear()
         self.told.clear()
         self._answers.clear()
@@ -137,7 +137,7 @@ def make_window(
     dialogs: Dialogs | None = None,
     desk_maker: DeskMaker | None = None,
 ) -> MainWindow:
-    """A window whose settings, state and database are in `folder`; not shown and not loaded yet."""
+    """A window with its settings, state and database in `folder`; not shown and not loaded yet."""
     preferences = Preferences(folder / "settings.json")
     if not (folder / "settings.json").exists():
         preferences.change(Settings(theme=mode, database=str(database or folder / "runs.db")))
@@ -158,7 +158,7 @@ def make_window(
 
 
 def at_rest(look: Callable[[], object], looks: int = 10) -> Callable[[], bool]:
-    """A condition to wait for: so many looks in a row see the same, so that no layout or animation is under way."""
+    """A condition to wait for: so many equal looks in a row, so that no layout or animation is in progress."""
     seen: deque[object] = deque(maxlen=looks)
 
     def is_at_rest() -> bool:
@@ -169,6 +169,6 @@ def at_rest(look: Callable[[], object], looks: int = 10) -> Callable[[], bool]:
 
 
 def be_patient(window: MainWindow) -> None:
-    """A busy computer shall not make what a test sees depend on its speed."""
+    """Extends timeouts, so that results of a test do not depend on the speed of a busy computer."""
     for patient in (window.history.reader, window.history.changes, window.shown, window.reports):
         patient.patience_ms = PATIENCE_MS

@@ -1,4 +1,4 @@
-"""A window that tests share, and the end of windows: all that they started ends too."""
+"""A window shared by tests, and the closing of windows with everything that they started."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARED = "shared"
 
 
 class Worn:
-    """A window that one test after the other uses, as a person does who opens another file and another database."""
+    """A window used by one test after the other, like by a person who opens another file and another database."""
 
     def __init__(self, application: QApplication, folder: Path, dialogs: ScriptedDialogs) -> None:
         self._dialogs = dialogs
@@ -49,7 +49,7 @@ class Worn:
         return {name: self._window.bar[name].isChecked() for name in self._window.bar.switches()}
 
     def _open_panels(self) -> dict[str, str]:
-        """The panel in front of each panel that is open."""
+        """The panel in front, by open panel."""
         docks = self._window.docks
         return {name: docks.front_of(name) for name in PANELS if docks.is_open(name)}
 
@@ -103,7 +103,7 @@ class Worn:
         qtbot.waitUntil(lambda: not window.workers.is_busy and not window.history.changes.is_busy, timeout=60_000)
         window.history.set_store(None)
         window.database.close()
-        window.database._is_closed = False  # the next test opens another
+        window.database._is_closed = False  # the next test opens another database
         self.is_clean = True
 
     def _empty_queue(self, qtbot: QtBot) -> None:
@@ -118,13 +118,13 @@ class Worn:
 
     @property
     def is_slow(self) -> bool:
-        """True once panels are filled that read for seconds, or start threads, with each database that is opened."""
+        """True once the window has panels that read for seconds, or start threads, with each opened database."""
         features = self._window.features
         shown = (features[ArenaFeature].shown, features[GalleryFeature].made, features[TrainingSession].shown)
         return any(part is not None for part in shown)
 
     def close(self) -> None:
-        gc.unfreeze()  # what the window is made of is let go
+        gc.unfreeze()  # allows the objects of the window to be collected
         self._window.close_at_once()
         assert not self._window.isVisible()
         assert not self._window.workers.is_busy
@@ -137,7 +137,7 @@ class Worn:
 
 
 def close_window(qtbot: QtBot, window: MainWindow | Desk, timers: Sequence[QTimer] = ()) -> None:
-    """Closes a window whatever state the test left it in, and waits until it is gone, with all but earlier timers."""
+    """Closes a window in any state, and waits until it is deleted with all its timers, except earlier ones."""
     if not shiboken6.isValid(window):
         return
     window.close_at_once()
@@ -150,7 +150,7 @@ def close_window(qtbot: QtBot, window: MainWindow | Desk, timers: Sequence[QTime
 
 
 def active_timers() -> list[QTimer]:
-    """Those that run, but for what the shared window does."""
+    """The active timers, except those of the shared window."""
     timers = [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
     return [timer for timer in timers if not _is_shared(timer)]
 
@@ -163,7 +163,7 @@ def _is_shared(timer: QTimer) -> bool:
 
 
 def delete_later_now() -> None:
-    """Carries out what is waiting, `deleteLater` included, which no event loop of a test does."""
+    """Processes pending deletions by `deleteLater`, which no event loop of a test processes."""
     for _ in range(2):
         QCoreApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -1,4 +1,4 @@
-"""A helper as a process with an X screen of memory, settings, data and database of its own."""
+"""Runs a helper as a process with its own X screen in memory, settings, data and database."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ROOT = Path(__file__).resolve().parents[2]
 def on_own_screen(
     module: str, words: Sequence[str], size: str, *, timeout_s: float = 600.0
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a module of this folder there; it gets its words, and `--in FOLDER`, an empty one.
+    """Runs a module of this folder; it receives its arguments, and `--in FOLDER` with an empty folder.
 
     Args:
-        module: its whole name.
-        words: its options.
+        module: full name of the module.
+        words: options of the module.
         size: of the screen in pixels: "1366x768".
-        timeout_s: after which it is given up.
+        timeout_s: time limit in seconds.
     """
-    sys.path.insert(0, str(ROOT / "packaging"))  # no package of Python: PyPI has one of its name
+    sys.path.insert(0, str(ROOT / "packaging"))  # not a Python package: PyPI has a package of that name
     from virtual_screen import VirtualScreen
 
     width, height = (int(part) for part in size.split("x"))

@@ -1,4 +1,4 @@
-"""A walk through the window as a person takes it, with mouse and keys, and a look at all that is shown on the way.
+"""A walk through the window with a person's mouse and keys, which checks everything shown on the way.
 
-Start with `route.py` (where it goes); `hands.py` is what a person does, `eyes.py` what a person sees to be wrong.
+Start with `route.py`, the route; `hands.py` contains mouse and keys, and `eyes.py` finds visible faults.
 """

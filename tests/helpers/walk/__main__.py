@@ -1,9 +1,9 @@
-"""Takes the walk of the self-test on an X screen of memory: as a person goes through menus, dialogs and panels.
+"""Takes the walk of the self-test on an X screen in memory, like a person through menus, dialogs and panels.
 
     python -m tests.helpers.walk [--size 1366x768] [--scale PERCENT] [--language CODE] [--theme MODE]
                                  [--depth whole|texts] [--strings N] [--pictures FOLDER]
 
-Prints what is wrong, a line each, and ends with 1 if anything is. Nobody's files are touched.
+Prints the faults, one per line, and exits with 1 if it found any. Files of the user stay untouched.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from subflow_app.foundation.settings import LANGUAGE_CHOICES, THEMES
 
 
 def take(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """A walk with these options, in a process and on a screen of its own."""
+    """A walk with these options, in a separate process and on a separate screen."""
     return on_own_screen("tests.helpers.walk", words, _parser().parse_args(words).size)
 
 
 def main(words: Sequence[str]) -> int:
-    """Starts it, or is it."""
+    """Starts the walk in a process, or performs it."""
     options = _parser().parse_args(words)
     if options.folder is None:
         told = take(words)

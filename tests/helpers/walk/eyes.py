@@ -1,4 +1,4 @@
-"""What is wrong with what is shown: what a screen reader cannot name, texts cut off, parts off screen."""
+"""Visible faults: parts without a name for screen readers, texts cut off, parts off screen."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-# Shortened on purpose where there is little room: the whole text is their tool tip.
+# Shortened on purpose in narrow places: the tooltip shows the whole text.
 _ELIDING = {"ElidedLabel", "_Line"}
 _ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
-# What the title bar of a window takes of the screen, on the desktops that we know at least.
+# Height of the title bar of a window, at least, on known desktops.
 _TITLE_BAR_PX = 24
 
 
 def faults(root: QWidget) -> list[str]:
-    """Everything that is wrong with a window, a dialog, a menu or a tool tip that is shown."""
+    """All faults of a visible window, dialog, menu or tooltip."""
     if isinstance(root, QMenu):
         return [*outside(root), *wrapped(root)]
     if isinstance(root, QFileDialog):
-        # Qt's own, with its own texts.
+        # Qt's own dialog, with its own texts.
         return outside(root)
     said = [f"has no name: {part}" for part in nameless(root)]
     return [*said, *(f"is cut off: {part}" for part in clipped(root)), *outside(root)]
 
 
 def nameless(root: QWidget) -> list[str]:
-    """What takes the keyboard or the mouse, and is shown, but says nothing to a screen reader."""
+    """Visible widgets that take the keyboard or the mouse, but have no name for a screen reader."""
     return [
         path_of(part)
         for part in _visible(root)
@@ -52,7 +52,7 @@ def nameless(root: QWidget) -> list[str]:
 
 
 def clipped(root: QWidget) -> list[str]:
-    """Labels and buttons that have less room than their text needs."""
+    """Labels and buttons with less room than their text needs."""
     found = []
     for part in _visible(root):
         if type(part).__name__ in _ELIDING or is_inner(part):
@@ -84,9 +84,9 @@ def clipped(root: QWidget) -> list[str]:
 
 
 def outside(root: QWidget) -> list[str]:
-    """A window that the screen does not show all of, its title bar included."""
+    """A window that is not completely on the screen, including its title bar."""
     screen, frame = root.screen().availableGeometry(), root.frameGeometry()
-    # Without a window manager there is no frame, but a person has one.
+    # A frame is added here, because only a window manager draws one.
     bare = root.windowType() in (Qt.WindowType.Popup, Qt.WindowType.ToolTip) or bool(
         root.windowFlags() & Qt.WindowType.FramelessWindowHint
     )
@@ -97,7 +97,7 @@ def outside(root: QWidget) -> list[str]:
 
 
 def wrapped(menu: QMenu) -> list[str]:
-    """A menu so long that it goes on in a second column."""
+    """A menu so long that it has a second column."""
     columns = {menu.actionGeometry(action).left() for action in menu.actions() if action.isVisible()}
     return [f"has {len(columns)} columns: {path_of(menu)}"] if len(columns) > 1 else []
 
@@ -113,7 +113,7 @@ def _visible(root: QWidget) -> Iterator[QWidget]:
 
 
 def is_inner(part: QWidget) -> bool:
-    """Whether it is a part of a widget of Qt, or of the docking system, and speaks through that one."""
+    """True for an inner part of a widget of Qt or of the docking system, whose outer widget provides the name."""
     kind = type(part).__name__
     if part.objectName().startswith("qt_") or kind in ("QHeaderView", "QWidgetResizeHandler"):
         return True
@@ -147,7 +147,7 @@ def _spoken_name(part: QWidget, root: QWidget) -> str:
 
 
 def path_of(part: QWidget) -> str:
-    """What a widget is called, with those that it is in."""
+    """Name of a widget, with those of its parents."""
     names: list[str] = []
     step: QWidget | None = part
     while step is not None and len(names) < 3:

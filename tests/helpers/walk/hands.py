@@ -1,8 +1,8 @@
 """Mouse and keys of a person at the window.
 
-They go in where those of the window system do, so that Qt itself finds out who gets them: an open menu, the dialog in
-front, the widget under the mouse. Each act is told as a story, which waits until it was done; what an act opens, a
-modal dialog say, may keep it from returning, and the story goes on all the same.
+Events enter at the level of the window system, so that Qt itself chooses their receiver: an open menu, the dialog in
+front, the widget under the mouse. Each act is a story, which waits until the act was done. A modal dialog opened by an
+act may keep it from returning; the story then continues nevertheless.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from subflow_app.shell.selftest.window_story import Until
 
 _LEFT = Qt.MouseButton.LeftButton
 _PLAIN = Qt.KeyboardModifier.NoModifier
-# Of the way of a mouse that pulls something: enough points for Qt to see a drag begin, and gestures to follow.
+# Steps of a drag: enough points for Qt to detect a drag, and for gestures to follow.
 _DRAG_STEPS = 5
-# An act that opened something and has not returned for so long waits for an answer.
+# An act that opened a dialog and has not returned after this time waits for an answer.
 _BLOCKED_S = 0.05
 
 
 class Hands:
-    """Those of one person; each method is a story to be told by `yield from`."""
+    """The hands of one person; each method is a story for `yield from`."""
 
     def click(
         self,
@@ -38,7 +38,7 @@ class Hands:
         modifiers: Qt.KeyboardModifier = _PLAIN,
         twice: bool = False,
     ) -> Iterator[Until]:
-        """Clicks a widget, in its middle if nothing else is said."""
+        """Clicks a widget, in its middle unless a point is given."""
         window, place = _spot(widget, at)
         _point(window, place)
         press = QTest.mouseDClick if twice else QTest.mouseClick
@@ -52,7 +52,7 @@ class Hands:
         yield from self._do("the mouse", lambda: QTest.mouseMove(window, place))
 
     def drag(self, widget: QWidget, *points: QPoint) -> Iterator[Until]:
-        """Presses at the first point, moves over the others, and lets go at the last."""
+        """Presses at the first point, moves over the others, and releases at the last."""
         window, _ = _spot(widget, points[0])
         places = [widget.mapTo(widget.window(), point) for point in points]
         _point(window, places[0])
@@ -69,13 +69,14 @@ class Hands:
         yield from self.settle()
 
     def press(self, *keys: str) -> Iterator[Until]:
-        """Presses keys, one after the other, each written as menus write them: ``"Ctrl+K"``."""
+        """Presses keys, one after the other, each written as in menus: ``"Ctrl+K"``."""
         for key in keys:
             yield from self._with_keyboard(lambda window, key=key: QTest.keySequence(window, key))  # type: ignore[misc]
         yield from self.settle()
 
     def leave(self, popup: QWidget) -> Iterator[Until]:
-        """Presses Escape in a menu or list that is open, unless it goes by itself: what is behind it is to stay."""
+        """Presses Escape in an open menu or list, unless it closes by itself, and so keeps the window behind it open.
+        """
 
         def strike(window: QWindow) -> None:
             if QApplication.activePopupWidget() is popup:
@@ -85,7 +86,7 @@ class Hands:
         yield from self.settle()
 
     def type(self, text: str) -> Iterator[Until]:
-        """Types a text where the keyboard is, over what is selected."""
+        """Types a text at the keyboard focus, replacing the selection."""
 
         def strike(window: QWindow) -> None:
             for letter in text:
@@ -95,13 +96,13 @@ class Hands:
         yield from self.settle()
 
     def write(self, field: QWidget, text: str) -> Iterator[Until]:
-        """Clicks a field, and types a text in place of what stands there."""
+        """Clicks a field, and replaces its text."""
         yield from self.click(field)
         yield from self.press("Ctrl+A")
         yield from self.type(text)
 
     def settle(self) -> Iterator[Until]:
-        """Lets the window do what is due, and gives the keys to what came up in front, as a window manager does."""
+        """Lets the window process its events, and activates a new window in front, like a window manager."""
         yield from self._do("the window to come to rest", QApplication.processEvents)
         front = front_window()
         if front is not None and front is not QGuiApplication.focusWindow():
@@ -111,7 +112,7 @@ class Hands:
     def _with_keyboard(self, strike: Callable[[QWindow], object]) -> Iterator[Until]:
         yield from self.settle()
         popup = QApplication.activePopupWidget()
-        # A menu has the keys whichever window had them before, if any had.
+        # A menu receives the keys if any window had them before.
         takers = (QGuiApplication.focusWindow(), None if popup is None else popup.windowHandle())
         window = next((taker for taker in takers if taker is not None), None)
         assert window is not None, "no window has the keyboard"
@@ -124,7 +125,7 @@ class Hands:
 
 
 class _Act:
-    """Something that is done, or that waits for the answer of what it has opened."""
+    """An act, which may wait for the answer of a dialog that it has opened."""
 
     def __init__(self, act: Callable[[], object]) -> None:
         self._act = act
@@ -141,13 +142,13 @@ class _Act:
             return True
         if _in_front() in (self._was_in_front, (None, None)):
             return False
-        # An act that only takes its time, with events between press and release, is not to be disturbed.
+        # An act that only takes time, with events between press and release, must not be disturbed.
         self._waits_since = self._waits_since or time.monotonic()
         return time.monotonic() - self._waits_since > _BLOCKED_S
 
 
 def front_dialog() -> QDialog | None:
-    """The dialog that waits for an answer, else the one that came up last."""
+    """The dialog that waits for an answer, else the one opened last."""
     modal = QApplication.activeModalWidget()
     if isinstance(modal, QDialog):
         return modal
@@ -156,7 +157,7 @@ def front_dialog() -> QDialog | None:
 
 
 def front_window() -> QWindow | None:
-    """The window that ought to have the keys: the dialog in front, else the main window; none under an open menu."""
+    """The window that should receive the keys: the dialog in front, else the main window; None under an open menu."""
     if QApplication.activePopupWidget() is not None:
         return None
     dialog = front_dialog()
@@ -185,5 +186,5 @@ def _spot(widget: QWidget, at: QPoint | None) -> tuple[QWindow, QPoint]:
 
 
 def _point(window: QWindow, place: QPoint) -> None:
-    # The pointer that is seen goes along; else it would hover over whatever comes up where it was left.
+    # The visible pointer moves too; otherwise it would hover over a window that opens at its old place.
     QCursor.setPos(window.mapToGlobal(place))

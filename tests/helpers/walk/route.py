@@ -1,4 +1,4 @@
-"""Where the walk goes: every menu, drop-down, context menu, dialog, panel and workspace, and the command palette."""
+"""The route of the walk: every menu, drop-down, context menu, dialog, panel and workspace, and the command palette."""
 
 from __future__ import annotations
 
@@ -81,32 +81,32 @@ rate = "2Mbit/s"
 at = [0, -160]
 text = "A short scenario."
 """
-"""With one of each: what can stand on the canvas has a menu of its own."""
+"""One part of each kind, because each kind has a separate menu on the canvas."""
 
-# A dialog or a tool tip that has not come by then does not come.
+# A dialog or tooltip that has not opened after this time will not open.
 _OPENS_S = 1.0
 
 
 Depth = Literal["whole", "texts"]
-"""Everything; or all that has texts, but for what takes seconds to fill."""
+"""Everything; or all texts, except those in panels that take seconds to fill."""
 _SLOW_PANELS = ("gallery", "arena")
 
 
 class Walk:
-    """One walk; `story` is to be played by `window_story.play`.
+    """One walk; `story` is for `window_story.play`.
 
     Attributes:
-        found: what is wrong, each with the place where it was seen first.
-        place: where it is now.
-        seen: how many places were looked at.
+        found: the faults, each with the place of its first occurrence.
+        place: the current place.
+        seen: number of places checked.
     """
 
     def __init__(self, depth: Depth = "whole", *, strings: int = 200, pictures: Path | None = None) -> None:
-        """Not begun.
+        """Prepares a walk.
 
         Args:
-            depth: how much is gone through.
-            strings: how many are typed into the palette on the whole walk.
+            depth: extent of the walk.
+            strings: number of texts typed into the palette on the whole walk.
             pictures: a folder for a picture of the screen at each place.
         """
         self.found: dict[str, str] = {}
@@ -119,11 +119,11 @@ class Walk:
         self._questions: set[str] = set()
 
     def told(self) -> list[str]:
-        """What is wrong, a line each."""
+        """The faults, one per line."""
         return [f"{fault} ({place})" for fault, place in self.found.items()]
 
     def story(self, window: MainWindow) -> Iterator[Until]:
-        """The whole way."""
+        """The whole walk."""
         self.window = window
         try:
             yield from self._all()
@@ -185,7 +185,7 @@ class Walk:
             yield from self.hands.press("Left")
 
     def _at(self, place: str) -> Iterator[Until]:
-        """Looks at the window, and at all that can be opened or hovered over there."""
+        """Checks the window and everything that can be opened or hovered over there."""
         yield from self._look(place, self.window)
         yield from self._hovers(place, self.window)
         yield from self._drop_downs(place, self.window)
@@ -211,7 +211,7 @@ class Walk:
             if tip is None or not tip.isVisible():
                 self._fault(f"shows no tool tip: {name}", place)
                 continue
-            # At once: it goes by itself.
+            # At once, because the tooltip disappears by itself.
             self._note(f"tool tip of {name}", tip)
         QToolTip.hideText()
 
@@ -256,17 +256,17 @@ class Walk:
         yield from self._popup(f"context menu of {name}")
 
     def _popup(self, name: str) -> Iterator[Until]:
-        """Looks at the menu or list that has come up, if one has, and closes it."""
+        """Checks the menu or list that has opened, if any, and closes it."""
         popup = QApplication.activePopupWidget()
         if popup is None:
             return
         if not isinstance(popup, QMenu):
-            # At once: a list goes when what is behind it is filled anew.
+            # At once, because a list closes when the widget behind it is filled anew.
             self._note(name, popup)
             yield from self._close_popups()
             return
         yield from self._through(popup, name)
-        # What has dots asks something; commands of the menu bar are asked there.
+        # Entries with dots open a question; those of commands in the menu bar are opened there.
         own = [action for action in popup.actions() if action.objectName() not in self.window.bar.ids()]
         question = next((a for a in own if a.text().endswith("…") and a.text() not in self._questions), None)
         if question is None or self._depth != "whole" or not question.isEnabled():
@@ -318,10 +318,10 @@ class Walk:
         yield from self._choose("view.reset_layout")
 
     def _history(self) -> Iterator[Until]:
-        """A second run beside the first, both selected, so that what compares can be chosen."""
+        """Adds a second run and selects both, which enables comparisons."""
         yield from self._run(2)
         yield from self._choose("view.workspace_analyse")
-        # In a low window the history is folded; whoever searches unfolds it.
+        # In a low window the history is folded, and a search unfolds it.
         yield from self._choose("edit.find_run")
         table = self.window.history.table
         yield from self.hands.click(table.viewport(), table.visualRect(table.model().index(0, 0)).center())
@@ -329,7 +329,7 @@ class Walk:
         yield from self._at("two runs in the history")
 
     def _dialogs(self) -> Iterator[Until]:
-        """Whatever a command with three dots asks, closed again without an answer."""
+        """Opens the dialog of each command with three dots, and closes it without an answer."""
         window = self.window
         commands = [id_ for id_ in window.bar.ids() if window.bar[id_].text().endswith("…")]
         commands += ["help.welcome", "help.shortcuts", "help.about"]
@@ -340,7 +340,7 @@ class Walk:
             yield from self._asked(f"dialog of {action_id}")
 
     def _asked(self, name: str) -> Iterator[Until]:
-        """Goes through the dialog that was asked for, unless the question is put in a panel."""
+        """Walks through the opened dialog, unless the question appears in a panel."""
         yield Until("what a dialog reads", lambda: front_dialog() is not None or not self.window.workers.is_busy)
         yield from self._wait_for(lambda: front_dialog() is not None)
         dialog = front_dialog()
@@ -356,14 +356,14 @@ class Walk:
                     yield from self._look(f"{name}, {bar.tabText(tab)}", dialog)
             yield from self._hovers(name, dialog)
             yield from self._drop_downs(name, dialog)
-        # In a field, Escape may take back first what was typed there.
+        # In a field, Escape may first undo the typed text.
         for _ in range(3):
             if front_dialog() is dialog:
                 yield from self.hands.press("Esc")
         require(front_dialog() is not dialog, f"{name} cannot be closed by Escape")
 
     def _palette(self) -> Iterator[Until]:
-        """Types parts of what the commands are called, and what no command is called."""
+        """Types parts of the names of commands, and texts that match no command."""
         yield from self.hands.press("Ctrl+K")
         yield Until("the command palette", lambda: front_dialog() is not None)
         palette = front_dialog()
@@ -380,7 +380,7 @@ class Walk:
         yield from self.hands.press("Esc")
 
     def _settings(self) -> Iterator[Until]:
-        """Another language and another size of everything, for the next start, which another walk is."""
+        """Sets another language and another scale for the next start, which is a separate walk."""
         yield from self._choose("file.settings")
         yield Until("the settings", lambda: front_dialog() is not None)
         dialog = front_dialog()
@@ -400,7 +400,7 @@ class Walk:
         yield from self._look("settings for the next start", self.window)
 
     def _training(self) -> Iterator[Until]:
-        """A training that is stopped as soon as it has begun, so that what becomes of one can be chosen."""
+        """Starts and stops a training, which enables the actions on trainings."""
         window = self.window
         window.docks.set_open("train", True)
         window.docks.raise_panel("train")
@@ -442,13 +442,13 @@ class Walk:
             yield Until(f"{name} to close", lambda popup=popup: QApplication.activePopupWidget() is not popup)  # type: ignore[misc]
 
     def _wait_for(self, holds: Callable[[], bool], patience_s: float = _OPENS_S) -> Iterator[Until]:
-        """Waits, but not for ever."""
+        """Waits until the condition holds or the patience ends."""
         end = time.monotonic() + patience_s
         yield Until("what may come", lambda: holds() or time.monotonic() > end)
 
 
 def _shown(root: QWidget, kind: type[QWidget]) -> list:
-    """What is shown now; a walk that goes on meanwhile has to ask whether it is still there."""
+    """The visible parts of this kind; the caller checks again later, because they may disappear during the walk."""
     return [
         part
         for part in root.findChildren(kind)
@@ -466,7 +466,7 @@ def _menu_of(action: QAction) -> QMenu | None:
 
 
 def _way_to(top: QMenuBar | QMenu, wanted: QAction) -> list[QAction]:
-    """The entries to click, one after the other, to choose an action; none if it is not below."""
+    """The entries to click, one after the other, to choose an action; empty if the menu does not contain it."""
     for entry in top.actions():
         if entry is wanted:
             return [entry]
@@ -477,7 +477,7 @@ def _way_to(top: QMenuBar | QMenu, wanted: QAction) -> list[QAction]:
 
 
 def _palette_texts(window: MainWindow) -> list[str]:
-    """Beginnings of words of the commands, panels and examples, in turn, and then what nothing is called."""
+    """Beginnings of words of the commands, panels and examples, in turn, and then texts that match none of them."""
     from subflow_app.shell.command_palette import entries_of
 
     titles = ["".join(letter for letter in entry.title if letter.isascii()) for entry in entries_of(window)]
@@ -509,19 +509,19 @@ def take_walk(
     depth: Depth = "whole",
     pictures: Path | None = None,
 ) -> Walk:
-    """Opens the window as the program does, and takes the walk.
+    """Opens the window like the program, and takes the walk.
 
     Args:
-        folder: an empty one.
-        language: of the window.
-        theme: it begins with this one.
-        scale_percent: size of everything.
-        strings: as of `Walk`.
-        depth: as of `Walk`.
-        pictures: as of `Walk`.
+        folder: an empty folder.
+        language: language of the window.
+        theme: theme at the start.
+        scale_percent: scale of the whole window.
+        strings: as in `Walk`.
+        depth: as in `Walk`.
+        pictures: as in `Walk`.
 
     Raises:
-        CheckError: if something does not come, or is logged as a warning; errors of ours as they are.
+        CheckError: if an expected window does not open, or a warning is logged; errors of the program propagate.
     """
     scenario = folder / "two-paths.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")

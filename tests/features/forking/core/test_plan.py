@@ -103,7 +103,7 @@ def held(store: Store, until_s: float, **options: Any) -> tuple[RunJob, threadin
 
 def samples(traces: Any, until_s: float = np.inf) -> dict[Any, bytes]:
     found = {}
-    for key in traces.keys():  # a sequence, not a mapping
+    for key in traces.keys():  # noqa: SIM118 - a sequence, not a mapping
         times, values = traces.read(key)
         found[key] = values[times <= until_s].tobytes()
     return found

@@ -12,7 +12,7 @@ def imported(path: Path, text: str | bytes | None = None, *, kind: str = "", **o
     """The run made from a file; `text`, if given, is written to it first. `kind` forces a format."""
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    table = read_trace(path, ReadingOptions(**options))  # options of any kind
+    table = read_trace(path, ReadingOptions(**options))  # type: ignore[arg-type] # options of any kind
     assert kind in ("", table.format)
     return make_run(table, name=path.stem, path=path)
 

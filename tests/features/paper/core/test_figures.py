@@ -262,7 +262,7 @@ PAPER = [style for style in STYLES if not style.text_in_svg]
 
 def plan_of(style: PaperStyle, kind: str, titles: tuple[str, ...] = ("LIA",), **changes: object) -> FigurePlan:
     plan = run_plan(SHOWN, [finished_traces(title=title) for title in titles])
-    return replace(plan, style=style, kind=kind, **changes)  # the changes are of any field
+    return replace(plan, style=style, kind=kind, **changes)  # type: ignore[arg-type] # the changes are of any field
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_an_agent_that_does_not_exist_is_not_taken(draft: TrainingDraft) -> None
     ],
 )
 def test_an_impossible_value_is_shown_at_its_field(draft: TrainingDraft, key: str, value: object, says: str) -> None:
-    draft.set_value(key, value)  # values that a person may type
+    draft.set_value(key, value)  # type: ignore[arg-type] # values that a person may type
 
     assert field(draft, key).problems
     assert [problem.key for problem in draft.problems()] == [key]

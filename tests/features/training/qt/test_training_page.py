@@ -345,7 +345,7 @@ def test_closing_waits_for_checkpoints(
         trainings.calls.append(("stop_all", ""))
         trainings.set_state(training, JobState.STOPPING)
 
-    trainings.stop_all = stop_later  # a stop takes time
+    trainings.stop_all = stop_later  # type: ignore[method-assign] # a stop takes time
     assert not desk.features.may_close()
     assert desk.isVisible()
 

@@ -42,7 +42,7 @@ def plot_of(plots: TrainingPlots, metric: str) -> MetricPlot:
 
 def learned(desk: FakeDesk, **options: float) -> Training:
     training = desk.add()
-    desk.learn(training, 50, **options)  # numbers of the helper
+    desk.learn(training, 50, **options)  # type: ignore[arg-type] # numbers of the helper
     return training
 
 
