@@ -72,8 +72,7 @@ def storm(controller: Choice, scheduler: Choice, *, size_bytes: int | None = Non
 
 
 def unlike_paths(controller: Choice, scheduler: Choice) -> Scenario:
-    """RTTs of 20 and 200 ms with some loss, and a receive buffer of half the bandwidth-delay product of the slow path.
-    """
+    """RTTs of 20 and 200 ms with some loss, and a receive buffer of half the capacity of the slow path."""
     links = [
         link("near", rate_bps=8e6, delay_s=0.01, queue_pkts=20, loss=0.002),
         link("far", rate_bps=8e6, delay_s=0.1, queue_pkts=130, loss=0.002),

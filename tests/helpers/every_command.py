@@ -107,7 +107,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "schedulers check": ["schedulers check my-scheduler.py"],
     "scenarios": ["scenarios"],
     "schema": ["schema"],
-    "guide": [("guide lia", None)],  # not built, perhaps
+    "guide": [("guide lia", None)],  # the guide may not be built
     "window": ["window two.toml"],
 }
 

@@ -1,5 +1,4 @@
-"""A fake head with Ray's answers, and a fake module `ray` whose cluster is its own process, with faults of real
-clusters.
+"""A fake head with Ray's answers, and a fake module `ray` whose cluster is its own process, with realistic faults.
 
 If the real Ray is installed, `tests/features/sweeps/cli/test_sweep_cluster.py` compares both with `--full`.
 """
@@ -40,7 +39,7 @@ def _answer(server: socket.socket, answer: bytes) -> None:
 
 
 FAKE_RAY = '''
-"""What Subflow uses of Ray. FAULT says what goes wrong, and when: "name" or "name:tasks"."""
+"""The parts of Ray that Subflow uses. FAULT selects a fault and its time: "name" or "name:tasks"."""
 
 import os
 import sys

@@ -162,7 +162,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
-    """Imports inside functions that save nothing, because the module's other imports load the same modules.
+    """Imports inside functions that save nothing: loading the importing module loads the imported one already.
 
     A package that loads its names on demand is not loaded with itself.
     """

@@ -301,8 +301,7 @@ def _few(rows: Sequence[Printed], summary: Mapping[str, Any]) -> list[Printed]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Prints the table of scenarios, named as on the command line, with overrides after a comma: ``demo,duration=10s``.
-    """
+    """Prints the table of scenarios, named as on the command line, with overrides after a comma: ``demo,seed=2``."""
     from subflow_app.features.editor.core.scenario_source import open_scenario
 
     found: dict[str, list[Printed]] = {}

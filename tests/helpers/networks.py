@@ -1,5 +1,4 @@
-"""Small networks for the simulator's tests, without files: links with reverse paths of pure delay, and flows over them.
-"""
+"""Small networks for the simulator's tests, without files: links with pure-delay reverse paths, and their flows."""
 
 from __future__ import annotations
 
@@ -43,9 +42,7 @@ def link(
     loss: float = 0.0,
     queue: QueueSpec | None = None,
 ) -> Link:
-    """A link from "server" to "client" whose reverse direction is a pure delay without loss. `queue` replaces
-    `queue_pkts`.
-    """
+    """A link from "server" to "client" whose reverse is a pure delay without loss. `queue` replaces `queue_pkts`."""
     back = LinkDirection(None, delay_s, QueueSpec(), 0.0)
     forward = LinkDirection(rate_bps, delay_s, queue or QueueSpec("droptail", queue_pkts), loss)
     return Link(name, ("server", "client"), forward, back)

@@ -77,7 +77,7 @@ class WebCore:
         return self.open_text(json.dumps(scenario.document), seed, interval_s)
 
     def open_text(self, text: str, seed: int, interval_s: float = 1.0) -> int:
-        """The same of the text of a document."""
+        """Starts a run from the text of a document."""
         seed_bits = ctypes.c_int64(seed).value  # 64 bits with any sign
         return int(self.checked("open_run", self.give(text.encode()), seed_bits, interval_s * 1e9))
 

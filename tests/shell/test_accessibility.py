@@ -1,4 +1,4 @@
-"""All that is shown has edges to see and is on screen; that it has names and room is what the walk looks for."""
+"""All visible parts have visible edges and are on screen; the walk checks their names and room."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def test_frames_are_seen_on_a_dark_ground(qtbot: QtBot, qapp: QApplication, mode
     Theme(qapp, mode)
     for widget in widgets:
         kind = type(widget)
-        # Fusion outlines with this colour, a bit darker.
+        # Fusion draws outlines slightly darker than this colour.
         outline = widget.palette().window().color().darker(140).name()
-        # WCAG 1.4.11: what shows where a control is.
+        # WCAG 1.4.11: contrast of the outline that shows a control.
         assert contrast_ratio(outline, tokens.window) >= 3.0, kind.__name__
         assert contrast_ratio(outline, tokens.base) >= 3.0, kind.__name__
     Theme(qapp, "light")
@@ -52,11 +52,11 @@ def test_frames_of_the_light_set_are_those_of_the_palette(qtbot: QtBot, qapp: QA
 @for_each(
     ("was", "goes"),
     [
-        # As it was: on screen, partly beside it with its title bar in reach, and on the second screen.
+        # Unchanged: on screen, partly off screen with its title bar in reach, and on the second screen.
         (QRect(100, 50, 1400, 900), QRect(100, 50, 1400, 900)),
         (QRect(900, 50, 1400, 900), QRect(900, 50, 1400, 900)),
         (QRect(-1200, 20, 1000, 800), QRect(-1200, 20, 1000, 800)),
-        # Of a screen that was to the right, far above, and of one that was larger than both.
+        # Saved on a screen to the right, on one far above, and on one larger than both.
         (QRect(2500, 300, 1400, 900), QRect(520, 140, 1400, 900)),
         (QRect(100, -900, 1400, 900), QRect(100, 0, 1400, 900)),
         (QRect(0, 0, 3840, 2100), QRect(0, 0, 1920, 1040)),

@@ -1,4 +1,4 @@
-"""The table of actions: complete, free of clashes, in menu and toolbar, and enabled only when it makes sense."""
+"""The table of actions: complete, without conflicts, in menu and toolbar, and enabled only when useful."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from subflow_app.toolkit.icons import GLYPHS
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import tr
 
-# ecosystem conventions that a person brings along from other programs.
+# Conventions of other programs, familiar to people.
 CONVENTIONS = """
 file.new Ctrl+N | file.open Ctrl+O | file.save Ctrl+S | file.save_as Ctrl+Shift+S | file.export_figure Ctrl+E |
 file.export_data Ctrl+Shift+E | file.quit Ctrl+Q | edit.undo Ctrl+Z | edit.redo Ctrl+Shift+Z |
@@ -45,7 +45,7 @@ def test_every_action_is_complete(spec: ActionSpec[Any]) -> None:
     assert spec.tip[0].isupper()
     assert not spec.tip.endswith(".")
     assert spec.icon in GLYPHS
-    # There are more plots than keys; the palette and the menu reach them all.
+    # Some plots have no key; the palette and the menu reach them all.
     assert spec.shortcuts or spec.id.startswith("view.plot_")
     for shortcut in spec.shortcuts:
         assert QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.PortableText)
@@ -141,13 +141,13 @@ def test_what_belongs_to_something_that_goes_on_is_in_menus_only_then(window: Ma
     assert stop.isVisible()
 
 
-# Under the title bar and the menu bar of a screen of 1366x768.
+# Height available below the title bar and the menu bar of a screen of 1366x768.
 HIGHEST_MENU = 700
 
 
 def test_every_menu_fits_a_small_screen(window: MainWindow) -> None:
     for menu in window.findChildren(QMenu):
-        # Its own rows: offscreen a screen is large enough for any.
+        # The height of the rows: an offscreen screen is large enough for any menu.
         rows = [menu.actionGeometry(action).height() for action in menu.actions()]
         assert max(sum(rows), menu.sizeHint().height()) <= HIGHEST_MENU, (menu.title(), len(rows))
 
@@ -164,7 +164,7 @@ def test_toolbar_says_what_people_look_for_and_fits(window: MainWindow) -> None:
 
 
 def named_like_commands() -> set[str]:
-    """Titles of workspaces that something else in menus and toolbar has too, in the language in force."""
+    """Titles of workspaces that other entries of menus and toolbar have too, in the current language."""
     titles = {tr(title) for title, *_more in WORKSPACES.values()}
     panels = [title for title, *_more in PANELS.values()]
     others = (*(spec.text for spec in ACTIONS), *panels, *MENUS, *SUBMENUS, *TOOLBAR_WORDS.values())
@@ -260,7 +260,7 @@ def test_theme_is_switched_and_remembered(window: MainWindow) -> None:
 
     assert current_tokens() is DARK
     assert window.plots.stack.backgroundBrush().color() == QColor(DARK.base)
-    # The docking library would put its own style sheet back when the palette changes, on the next turn of the loop.
+    # The docking library would restore its own style sheet after a change of the palette, in the next event loop cycle.
     QApplication.processEvents()
     assert DARK.accent in window.docks._manager.styleSheet()
     assert window.preferences.settings.theme == "dark"

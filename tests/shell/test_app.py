@@ -1,4 +1,4 @@
-"""The program around the window: what it imports when, what a signal from outside does, and what happens with a bug."""
+"""The program around the window: times of imports, signals from outside, and reports of bugs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subflow_app.shell.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.shell.main_window import MainWindow
 from subflow_store import StoreError, open_store
 
-# Starts the program as `subflow FILE` does, runs the scenario, and says so once it is on its way.
+# Starts the program like `subflow FILE`, runs the scenario, and prints a line after the start of the run.
 STARTER = """
 import sys
 from PySide6.QtCore import QTimer
@@ -78,7 +78,7 @@ def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: sign
         (run,) = store.runs()
     assert run.status == "stopped"
     assert run.simulated_s > 0.2
-    # Scenario files that were opened are recent ones next time.
+    # Opened scenario files are recent files at the next start.
     settings = json.loads((tmp_path / "xdg_config_home" / "subflow" / "settings.json").read_text())
     assert settings["recent_files"] == [str(scenario)]
 
@@ -88,7 +88,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
 
     never = {"torch", "matplotlib", "pandas", "networkx", "scipy", "qtawesome", "pydantic", "superqt", "gymnasium"}
     assert moments["listed"] & never == set()
-    # What is opened or done later is imported then.
+    # Modules for later windows and actions are imported then.
     later = {"typer", "subflow_sim.agent_steps", "subflow_sim.vec_env"} | {
         f"subflow_app.{module}"
         for module in (
@@ -101,7 +101,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
     }
     assert moments["listed"] & later == set()
     assert "pyqtgraph" in moments["usable"]
-    # What the window shows first needs neither plots nor database.
+    # The first painting of the window needs neither plots nor database.
     assert moments["painted"] & {"pyqtgraph", "sqlite3"} == set()
 
 
@@ -125,7 +125,7 @@ def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(
 
 @pytest.mark.own_window
 def test_what_a_signal_interrupts_goes_on(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own handler
     monkeypatch.setattr(signal, "set_wakeup_fd", lambda *_, **__: None)
     signals = _Signals(window)
 
@@ -174,7 +174,7 @@ def test_bug_of_a_thread_or_log_is_reported(qtbot: QtBot, window: MainWindow, mo
         bugs.release()
 
     assert "Where:    the thread of the test" in shown[0]
-    # That a disk is full is not a bug.
+    # A full disk is not a bug.
     assert {each.title for each in crash_reports()} == {"KeyError: 'a survived bug'", "IndexError: pop from empty list"}
 
 
@@ -210,7 +210,7 @@ def test_messages_of_qt_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_file_that_the_desktop_hands_over_is_opened() -> None:
-    """As macOS does; in a process of its own, since there is one application object only."""
+    """Like on macOS, in a separate process because a process has only one application object."""
     code = (
         "from PySide6.QtCore import QCoreApplication\n"
         "from PySide6.QtGui import QFileOpenEvent\n"

@@ -1,4 +1,4 @@
-"""What the program says of its own commands: the help is whole, and every command that is named anywhere is there."""
+"""Names of commands in the program: the help is complete, and every named command exists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_app.shell.commands import app
 ROOT = Path(__file__).resolve().parents[2]
 TREE: Any = typer.main.get_command(app)
 
-# Backticks may go over lines, and over the pieces of a string in the source.
+# Text in backticks may span lines, and the pieces of a string in the source.
 _QUOTED = re.compile(r"`subflow ([^`]+)`")
 _SEAM = re.compile(r'"\s*\n\s*f?"')
 _BARE = re.compile(r"(?<![\w/`.-])subflow ([a-z][a-z-]+)")
@@ -39,7 +39,7 @@ def _shown(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize("columns", [80, 100, 200])
 def test_help_cuts_no_line(columns: int) -> None:
-    """A list of commands ends a line that it has no room for with dots: texts are so short that it never has to."""
+    """A list of commands shortens long lines with dots: texts are short enough to avoid it."""
     cut = []
     for words in _shown((), TREE):
         told = typer.testing.CliRunner().invoke(app, [*words, "--help"], prog_name="subflow", terminal_width=columns)
@@ -67,7 +67,7 @@ def _texts() -> Iterator[tuple[str, str]]:
 
 
 def what_is_wrong(said: str) -> str:
-    """What is wrong with the words after ``subflow``; empty if there is such a command with such options."""
+    """The error in the words after ``subflow``; empty if a command with these options exists."""
     words = [word.rstrip(",.;:") for word in shlex.split(said.replace("'", " "), comments=True)]
     command = TREE
     path: list[str] = []
@@ -91,7 +91,7 @@ def test_every_command_that_is_named_is_there() -> None:
             found += 1
             if problem := what_is_wrong(said.partition("|")[0]):
                 wrong.append(f"{name}: `subflow {said}`: {problem}")
-        # Without backticks "subflow" may be the noun; what only a group has is still no command of its own.
+        # Without backticks "subflow" may be the noun; a command of a group is not a command on its own.
         wrong += [f"{name}: subflow {match[1]}" for match in _BARE.finditer(text) if match[1] in below]
     assert wrong == []
     assert found > 100

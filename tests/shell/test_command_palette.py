@@ -1,4 +1,4 @@
-"""The command palette finds everything, does it by keyboard alone, and says why something cannot be done."""
+"""The command palette finds all entries, works by keyboard only, and explains why an action is disabled."""
 
 from __future__ import annotations
 

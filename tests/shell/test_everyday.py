@@ -1,4 +1,4 @@
-"""Settings, welcome, help and log: what a person meets every day around the work itself."""
+"""Settings, welcome, help and log: everyday parts of the window."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_recent_files_that_are_gone_are_grey_and_the_list_can_be_cleared(window:
 
 
 def test_the_last_scenario_is_opened_again_or_told_to_be_gone(window: MainWindow, tmp_path: Path) -> None:
-    assert not window.preferences.settings.reopens_last  # nobody is surprised by it
+    assert not window.preferences.settings.reopens_last  # the default must not surprise
     assert not window.documents.reopen_last()
     mine = tmp_path / "mine.toml"
     mine.write_text(TWO_PATHS, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""By mouse and keys, on an X screen of 1366x768: lab 1 from its first to its last step, and the tour of the guide."""
+"""With mouse and keys on an X screen of 1366x768: lab 1 from its first to its last step, and the tour of the guide."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ALL_WENT_WELL = ("", "", 0)
 
 
 def _told_by(journey: str) -> tuple[str, str, int]:
-    """What it printed, what it complained about, and how it ended."""
+    """Standard output, error output and exit code of a journey."""
     if shutil.which("Xvfb") is None:
         pytest.skip("Xvfb is not installed")
     told = on_own_screen("tests.helpers.first_hour", [journey], "1366x768")

@@ -1,4 +1,4 @@
-"""Panels are made and filled when a person looks, to keep the start short; a window opens as the last was left."""
+"""Panels are made and filled at their first display, for a short start; a window opens in the state of the last."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
     assert window.findChild(ExplainPanel) is None
     assert explain.possible() == frozenset()
     assert fairness.shown is None
-    # Filling the Train page costs time and threads.
+    # Filling the Train page takes time and threads.
     assert training.shown is None
     assert not window.bar["train.start"].isEnabled()
 

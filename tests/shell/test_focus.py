@@ -1,4 +1,4 @@
-"""The whole window by keyboard: Tab goes through every open panel and comes back; nothing keeps the focus."""
+"""The whole window by keyboard: Tab passes through every open panel and returns; no part keeps the focus."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.helpers.present import child, present
 
 from subflow_app.shell.main_window import MainWindow
 
-# Far more than there are fields in all panels.
+# Far more than the number of fields in all panels.
 _MOST_STOPS = 500
 
 
 def panels_of(window: MainWindow) -> dict[str, QWidget]:
-    """The panels in view, and the plots."""
+    """The visible panels, and the plots."""
     panels: dict[str, QWidget] = {
         "plots": window.plots,
         "topology": window.topology,
@@ -28,7 +28,7 @@ def panels_of(window: MainWindow) -> dict[str, QWidget]:
 
 
 def can_take_focus(panel: QWidget) -> bool:
-    """Whether there is anything in it for the keyboard; a panel may be empty so far."""
+    """True if a part of the panel takes the keyboard; a panel may be empty."""
     wanted = Qt.FocusPolicy.TabFocus
     inside = [panel, *panel.findChildren(QWidget)]
     return any(w.isVisible() and w.isEnabled() and w.focusPolicy() & wanted and w.focusProxy() is None for w in inside)

@@ -1,4 +1,4 @@
-"""The history in the window: mouse and keys, undo across scenario and history, and banners with ways on."""
+"""The history in the window: mouse and keys, undo across scenario and history, and banners that offer remedies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subflow_store.database import Database
 
 @pytest.fixture
 def two_runs(window: MainWindow, run_once: Callable[[], int]) -> tuple[int, int]:
-    """Two stored runs of different seeds, "Two paths" both; the first is the older one."""
+    """Two stored runs of different seeds, both named "Two paths"; the first is older."""
     first = run_once()
     documents.set_value(window.document_stack, window.documents.doc, "seed", 8)
     second = run_once()
@@ -47,7 +47,7 @@ def test_double_click_opens_the_plots(window: MainWindow, two_runs: tuple[int, i
 def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int], qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    window.docks.set_open("history", True)  # in front of what earlier tests looked at
+    window.docks.set_open("history", True)  # in front of the panels of earlier tests
     window.history.select([two_runs[0]])
     window.history.table.setFocus()
     assert window.history.table.hasFocus()

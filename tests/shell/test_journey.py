@@ -1,6 +1,6 @@
-"""The way of a person who has only the window, from an empty canvas to a figure for a paper.
+"""The journey of a person with only the window, from an empty canvas to a figure for a paper.
 
-The pictures it leaves are for the eye: set SUBFLOW_PLOT_DIR to keep them.
+The journey writes pictures for viewing: set SUBFLOW_PLOT_DIR to keep them.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def test_a_person_draws_runs_reads_and_exports(window: MainWindow, dialogs: Scri
     assert [store.run(run_id).status for run_id in journey.run_ids.values()] == ["finished", "finished"]
 
     journey.compare()
-    # What the plots say of fairness is what the summaries of the runs say.
+    # Fairness in the plots equals fairness in the summaries of the runs.
     (bars,) = [plot for plot in window.plots.stack.plots if plot.spec.id == "fairness_bars"]
     shown = [bar.mean for bar in bars.shown_bars()]
     assert shown == pytest.approx([store.run(run_id).jain for run_id in journey.run_ids.values()], abs=1e-6)
     # Two bottlenecks of 5 Mbit/s for three connections, coupled: 10/3 each (algorithms, T-10b).
-    # One run of each: LIA with this seed is at 0.925, OLIA at 0.987.
+    # One run of each: Jain's index is 0.925 for LIA with this seed, and 0.987 for OLIA.
     assert min(shown) > 0.9
 
     figure, data = journey.export()

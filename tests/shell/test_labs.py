@@ -1,4 +1,4 @@
-"""Labs in the window: what their steps speak of is found and outlined, and their text has room."""
+"""Labs in the window: parts named by a step are found and outlined, and the text has room."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
 
 @pytest.fixture
 def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Teacher]:
-    """The teacher, with the small lab alone in its list."""
+    """The teacher with only the small lab in its list."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     lab = small_lab(tmp_path)
     monkeypatch.setattr(lab_file, "shipped_labs", lambda: [lab])
@@ -41,7 +41,7 @@ def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def page(labs: Teacher, qtbot: QtBot) -> StepPage:
-    """The first step of the lab, which was just begun."""
+    """The first step of the lab just begun."""
     labs.panel.list.begin.click()
     qtbot.waitUntil(lambda: labs.begun is not None)
     return labs.panel.step
@@ -77,7 +77,7 @@ def test_a_plot_below_the_fold_is_scrolled_to(window: MainWindow, run_once: Call
 def test_help_is_of_the_lab_where_it_is_under_the_mouse(
     labs: Teacher, page: StepPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What takes no keys, as the text of a step, does not get them from who reads it.
+    # The text of a step takes no keyboard focus.
     monkeypatch.setattr(QApplication, "focusWidget", lambda: window.toolbar)
     monkeypatch.setattr(QApplication, "widgetAt", lambda _position: page.step_title)
     window.bar.trigger("help.panel")
@@ -85,7 +85,7 @@ def test_help_is_of_the_lab_where_it_is_under_the_mouse(
 
 
 def test_a_small_window_shows_sixteen_lines_of_the_text(page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
-    # What a frame leaves of a screen of 1366x768; what is missing is said in two lines below the text.
+    # The room within a frame on a screen of 1366x768; the missing action takes two lines below the text.
     window.resize(1358, 732)
     window.workspaces.reset()
     page.say("What is missing. " * 6)

@@ -1,4 +1,4 @@
-"""The window from opening to closing: documents, titles, layout, databases that cannot be used, drops."""
+"""The window from opening to closing: documents, titles, layout, unusable databases, drops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
 
 
 def database_shown(window: MainWindow) -> str:
-    """The database that the status bar names."""
+    """The database named in the status bar."""
     return child(window, QToolButton, "database_button").text()
 
 
@@ -66,7 +66,7 @@ def test_another_document_begins_without_changes(window: MainWindow, dialogs: Sc
     dialogs.answer("save_path", tmp_path / "mine.toml")
     window.bar.trigger("file.save")
     window.bar.trigger("edit.undo")
-    edit(window, "links.wifi.rate", "8Mbit/s")  # as it is there: no step, and what can be redone is gone
+    edit(window, "links.wifi.rate", "8Mbit/s")  # the same value as before: no undo step, but redo is cleared
     assert window.isWindowModified()
     assert window.document_stack.count() == 0
 
@@ -83,7 +83,7 @@ def test_save_as_then_save(window: MainWindow, dialogs: ScriptedDialogs, tmp_pat
     assert path.read_text() == TWO_PATHS
 
     edit(window)
-    window.bar.trigger("file.save")  # asks nothing: an unexpected question would fail
+    window.bar.trigger("file.save")  # an unexpected question would fail the test
 
     assert "seed = 42" in path.read_text()
     assert not window.isWindowModified()
@@ -99,7 +99,7 @@ def test_what_is_typed_but_not_entered_is_saved_too(
     def settle() -> None:
         edit(window)
 
-    # The inspector makes pending text count when it is told to; here it stands for a field with "42" in it.
+    # On `settling`, the inspector commits typed text; this slot acts like a field that contains "42".
     window.documents.settling.connect(settle)
     window.bar.trigger("file.save")
     window.documents.settling.disconnect(settle)
@@ -157,7 +157,7 @@ def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, t
     assert window.windowTitle().startswith("demo (example)")
     assert window.documents.doc.path is None
     dialogs.answer("save_path", tmp_path / "demo.toml")
-    window.bar.trigger("file.save")  # asks where to: the shipped file stays as it is
+    window.bar.trigger("file.save")  # asks for a file: the shipped file stays unchanged
     assert dialogs.asked[-1][1][2].name == "demo.subflow.toml"  # a double click on it opens Subflow
 
 
@@ -280,7 +280,7 @@ def test_window_state_that_is_damaged_is_ignored(open_window: OpenWindow, tmp_pa
     assert is_open == {place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places}
 
 
-# ---- databases that cannot be used ----
+# ---- unusable databases ----
 
 
 def load_with(open_window: OpenWindow, database: Path, **options: Any) -> MainWindow:
@@ -318,7 +318,7 @@ def test_window_works_without_a_database(
     assert len(window.plots.stack.curves) == 3
     assert window.bar["file.export_data"].isEnabled()
     assert database.read_bytes() == before
-    # The run is in no database: closing writes its data to files and says where.
+    # No database contains the run: closing writes its data to files and reports the folder.
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
     written = {path.name for path in Path(dialogs.told[-1][2]).iterdir()}
@@ -359,7 +359,7 @@ def test_started_on_a_database_the_usual_one_is_kept(
     assert window.database.path == tmp_path / "Übung 4.subflow"
     assert database_shown(window) == "Übung 4.subflow"
     assert usual() == str(tmp_path / "runs.db")
-    # Chosen, it is.
+    # A chosen database becomes the usual one.
     dialogs.answer("database_path", tmp_path / "Übung 4.subflow")
     with qtbot.waitSignal(window.database.opened):
         window.bar.trigger("file.open_database")
@@ -382,7 +382,7 @@ def test_read_only_database_shows_its_runs_and_takes_none(open_window: OpenWindo
     database = tmp_path / "shared.db"
     with open_store(database) as store:
         record(store)
-    # The rights of a file mean nothing to root, so the store is asked for reading as it would be after a refusal.
+    # File permissions do not affect root, so the store is opened read-only as after a refusal.
     window = open_window()
     window.database.wanted = database
     window.database._on_opened(database, open_store(database, read_only=True), None)
@@ -443,5 +443,5 @@ def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, open_window: 
     window = open_window()
     window.load()
     close_window(qtbot, window)
-    # The last one to close a database takes its write-ahead log away.
+    # The last process to close a database removes its write-ahead log.
     assert not (tmp_path / "runs.db-wal").exists()

@@ -1,4 +1,4 @@
-"""One number for each measure, wherever it is read: legend, results, history, compare, CSV, JSON, report."""
+"""One number for each measure in every place: legend, results, history, compare, CSV, JSON, report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subflow_store import Store, open_store
 
 NUMBERS = (Path(__file__).parents[1] / "helpers" / "numbers.toml").read_text(encoding="utf-8")
 ENDLESS = TWO_PATHS.replace('duration = "60s"', 'duration = "12s"\nwarmup = "3s"', 1)
-# A transfer that ends in time, and one that does not.
+# One transfer ends in time, and one does not.
 FINISHED = ENDLESS.replace("[flows.download]", '[flows.download]\nsize = "3MB"', 1)
 INTERRUPTED = ENDLESS.replace("[flows.download]", '[flows.download]\nsize = "900MB"', 1)
 
@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def test_every_place_prints_the_same_number(store: Store, text: str) -> None:
     rows = printed(store, stored_run(store, text))
     assert [row.key for row in rows if not row.is_equal] == [], markdown({"": rows})
-    # Each place shows something of it, the page apart, which has tests of its own.
+    # Each place shows some measures, except the page, which has its own tests.
     assert {place for row in rows for place in row.texts} == set(PLACES) - {"page"}
 
 
@@ -38,11 +38,11 @@ def test_the_right_numbers(store: Store) -> None:
     everywhere = set(PLACES) - {"page"}
     for key, expected in {
         "flows.short.completion_s": "7.904",
-        "flows.short.active_goodput_bps": "0.911",  # 900 kB in 7.904 s, of which none before the warm-up
+        "flows.short.active_goodput_bps": "0.911",  # 900 kB in 7.904 s, all after the warm-up
         "flows.late.goodput_bps": "3.205",
         "flows.m.goodput_bps": "6.643",
     }.items():
         assert rows[key] == dict.fromkeys(PLACES[:-1], expected), key
         assert set(rows[key]) == everywhere
     assert rows["mean_completion_s"]["history"] == "7.904"
-    assert "flows.short.goodput_bps" not in rows  # 0.220 Mbit/s over the run are no rate that it ever had
+    assert "flows.short.goodput_bps" not in rows  # 0.220 Mbit/s over the run is no actual rate of the flow

@@ -1,4 +1,4 @@
-"""No command speaks to a network: all of them are carried out under a tracer, with the processes that they start."""
+"""No command uses a network: all commands run under a tracer, including their processes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from subflow_app.shell.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What other commands start as processes of their own.
+# Commands that other commands start as processes.
 WORKERS = {"train-worker": "train", "figure-worker": "library build", "kernel-worker": "compare-kernel"}
-# Not `guide --build`: Sphinx imports urllib3, which binds ::1, a local address, to learn whether there is IPv6.
+# Not `guide --build`: Sphinx imports urllib3, which binds ::1, a local address, to test for IPv6.
 LONG = [
     "library list",
     "--selftest",
@@ -35,14 +35,14 @@ LONG = [
 TRACER = ["strace", "-f", "--seccomp-bpf", "-s", "200"]
 TRACED = "trace=socket,connect,bind,unshare,execve,clone,clone3,fork,vfork"
 LOCAL = {"AF_UNIX", "AF_NETLINK"}
-"""Sockets between processes of a machine, and between one and its kernel."""
+"""Sockets between processes of a machine, and between a process and the kernel."""
 
 _CALL = re.compile(r"(?P<process>\d+) +(?P<goes_on><\.\.\. )?(?P<name>\w+)(?:\(| resumed>)(?P<rest>.*)")
 _FAMILY = re.compile(r"\b[AP]F_[A-Z0-9]+")
 
 
 def every_command(group: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
-    """All commands of the command line, hidden ones and groups that do something by themselves too."""
+    """All commands of the command line, including hidden commands and groups with an action."""
     for name, command in group.commands.items():
         path = (*words, name)
         if not hasattr(command, "commands") or command.invoke_without_command:
@@ -56,14 +56,14 @@ def test_every_command_is_traced() -> None:
 
 
 def trace(words: Sequence[str | Path], folder: Path) -> str:
-    """What a program and its processes did, as strace writes it; skips where nothing can be traced."""
+    """The system calls of a program and its processes, in strace's format; skips the test if tracing is impossible."""
     if shutil.which("strace") is None:
         pytest.skip("needs strace, which is there for Linux alone")
     probe = subprocess.run([*TRACER, "-e", TRACED, "true"], capture_output=True, text=True, check=False)
     if probe.returncode != 0:
         pytest.skip(f"nothing can be traced here: {probe.stderr.strip()}")
     written = folder / "trace.txt"
-    # A desktop's buses are left to it.
+    # Excludes the buses of a desktop.
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     environment["PYTHONPATH"] = str(ROOT)
@@ -80,7 +80,7 @@ def trace(words: Sequence[str | Path], folder: Path) -> str:
 
 
 def children(calls: list[re.Match[str] | None]) -> dict[int, str]:
-    """The processes that are started, by the place of the call that starts them: it may end after their first calls."""
+    """The child processes by the place of the call that starts them, which may return after their first calls."""
     begun: dict[str, int] = {}
     found = {}
     for place, call in enumerate(calls):
@@ -93,10 +93,9 @@ def children(calls: list[re.Match[str] | None]) -> dict[int, str]:
 
 
 def connections(trace: str) -> list[str]:
-    """The calls that reach for a network, each with the command that was at work, in a trace of strace.
+    """Calls in a trace of strace that reach for a network, each with the running command.
 
-    A process that has entered a network namespace of its own is alone there, with those that it starts: nothing leads
-    out of it.
+    A process in its own network namespace is isolated, together with its children: the namespace has no way out.
     """
     calls = [_CALL.match(line) for line in trace.splitlines()]
     started = children(calls)
@@ -123,14 +122,14 @@ def connections(trace: str) -> list[str]:
 
 
 def carry_out(lines: Sequence[str | Line], folder: Path) -> str:
-    """The trace of commands that are carried out in a folder with files for them."""
+    """The trace of commands run in a folder with files for them."""
     make_files(folder)
     pairs = [(line, 0) if isinstance(line, str) else line for line in lines]
     (folder / "lines.json").write_text(json.dumps(pairs), encoding="utf-8")
     return trace([sys.executable, "-m", "tests.helpers.commands_in_turn", folder / "lines.json"], folder)
 
 
-@pytest.mark.timeout(600)  # 12 s of processor time, most of it in turn
+@pytest.mark.timeout(600)  # 12 s of processor time, mostly sequential
 def test_no_command_reaches_for_a_network(tmp_path: Path) -> None:
     seen = carry_out([line for lines in COMMANDS.values() for line in lines], tmp_path)
     assert connections(seen) == []

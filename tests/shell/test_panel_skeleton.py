@@ -1,4 +1,4 @@
-"""The panel that the page on extending gives to begin with is a part of the window after the steps that it names."""
+"""The skeleton panel of the page on extending belongs to the window after the steps of that page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
 
 @pytest.fixture
 def actions(tally: type[Feature]) -> Sequence[ActionSpec[MainWindow]]:
-    """Has the action that is made of the line in the list of panels."""
+    """Adds the action made from the line in the list of panels."""
     return (*ACTIONS, next(row for row in view.view_rows() if row.id == f"view.{tally.panel_name}"))
 
 

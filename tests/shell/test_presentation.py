@@ -1,4 +1,4 @@
-"""F11: the window for a lecture, and back to exactly what was there, whatever goes on."""
+"""F11: the window for a lecture, and back to the exact previous state, during any activity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subflow_app.shell.presentation import TYPE_SCALE
 
 
 def _sizes(window: MainWindow) -> dict[str, tuple[int, int]]:
-    """Of the panels that are seen, px."""
+    """Sizes of the visible panels in pixels."""
     names = [*(name for name in window.docks.names() if window.docks.is_open(name)), "plots"]
     contents = {name: window.plots if name == "plots" else window.docks.content(name) for name in names}
     return {name: (each.width(), each.height()) for name, each in contents.items() if each.isVisible()}
@@ -55,11 +55,11 @@ def test_it_fills_the_screen_and_goes_back(window: MainWindow, qtbot: QtBot, run
         for column in range(1, window.plots.legend_model.columnCount()):
             texts = [window.plots.legend_model.widest_text(column), "888.8"]
             widest = max(map(legend.tree.fontMetrics().horizontalAdvance, texts))
-            assert legend.tree.columnWidth(column) >= widest + 6  # what Qt leaves free beside a text
+            assert legend.tree.columnWidth(column) >= widest + 6  # Qt's margin beside a text
         axis = window.plots.stack.time_plots[0].item.getAxis("left")
         assert axis.style["tickFont"].pointSizeF() == points * TYPE_SCALE
         assert window.plots.stack.line_width == 2 * pen
-        # Closed meanwhile, it would come back as it was.
+        # Closed during the presentation, it would return unchanged.
         assert window.workspaces.current == name
         assert window.presentation.geometry_before is not None
         QTest.keyClick(window.plots, Qt.Key.Key_Escape)

@@ -1,4 +1,4 @@
-"""Unsaved changes outlive the program: kill it, start it again, and they are offered; closing it removes them."""
+"""Unsaved changes survive a kill of the program and are offered at the next start; closing the program removes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from subflow_app.features.editor.core.recovery import find_orphans
 from subflow_app.features.editor.qt import documents
 from subflow_app.shell.main_window import MainWindow
 
-# Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
+# Starts the program like `subflow FILE`, edits twice, and prints a line once the disk has the recovery file.
 EDITOR = """
 import sys
 from subflow_app.features.editor.qt import documents
@@ -57,7 +57,7 @@ def test_edits_survive_kill_9(qtbot: QtBot, open_window: OpenWindow, tmp_path: P
     (tmp_path / "xdg_state_home" / "subflow" / "recovery").rename(tmp_path / "recovery")
 
     again = open_window()
-    # Who has the last scenario opened again gets the file; what it lacks is offered all the same.
+    # Reopening the last scenario opens its file; its unsaved changes are offered nevertheless.
     again.preferences.change(again.preferences.settings.with_recent_file(scenario))
     assert again.documents.reopen_last()
     assert again.documents.doc.text == TWO_PATHS

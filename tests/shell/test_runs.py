@@ -1,4 +1,4 @@
-"""Runs in the window: asked for by keys and at the start, at any speed, and kept when the window closes."""
+"""Runs in the window: started by keys and at the start, at any speed, and kept when the window closes."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
     assert window.isVisible()
     assert "No space left" in dialogs.asked[-1][1][2]
     assert len(window.unsaved.jobs) == 1
-    # Room was made: nothing is asked, and where the run is is told.
+    # With free space, the window closes without a question and reports the place of the run.
     monkeypatch.setattr(
         "subflow_app.features.running.qt.unsaved_runs.save_rescue_copy", lambda *_arguments: Path("rescued")
     )

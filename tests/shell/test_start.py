@@ -1,4 +1,4 @@
-"""The words before any command: help, version, and what opens the window."""
+"""The arguments before any command: help, version, and arguments that open the window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subflow_app.terminal import failures
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
-    """What windows were opened on; none is."""
+    """The scenarios of windows to open; no window opens."""
     opened: list[str | None] = []
 
     def window_main(scenario: str | None) -> int:
@@ -39,7 +39,7 @@ def test_the_window_opens_on_a_file_or_alone(subflow: Subflow, windows: list[str
     there = [tmp_path / name for name in ("run", "Übung 2.subflow", "runs.db")]
     for path in there:
         path.write_bytes(b"")
-    # The window itself says that a scenario does not exist, and the user can open another.
+    # The window itself reports a missing scenario, and the user can open another.
     missing = [tmp_path / name for name in ("two.toml", "not there.toml", "Übung 2.subflow.toml")]
     for file in (None, *there, *missing):
         words = [] if file is None else [str(file)]

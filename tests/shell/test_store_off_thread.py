@@ -1,4 +1,4 @@
-"""Stores that answer late, or not any more, hold up neither the window nor lose what a person did."""
+"""Stores that answer late or no longer at all neither block the window nor lose the work of a person."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subflow_store.database import Database
 
 @pytest.fixture
 def runs(window: MainWindow) -> list[int]:
-    """Three stored runs; the window waits for the database as briefly as for people."""
+    """Three stored runs; the window waits for the database as briefly as in normal use."""
     store = present(window.database.store)
     numbers = []
     for seed in range(3):
@@ -41,7 +41,7 @@ def runs(window: MainWindow) -> list[int]:
 
 @contextmanager
 def held_by_another(window: MainWindow) -> Iterator[None]:
-    """Another connection that holds the lock for writing."""
+    """Another connection that holds the write lock."""
     with closing(sqlite3.connect(present(window.database.path), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -98,7 +98,7 @@ def test_a_late_change_is_undone(qtbot: QtBot, window: MainWindow, dialogs: Scri
 
 @contextmanager
 def gone(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The file of the database is away meanwhile, as with a network drive."""
+    """The file of the database is temporarily missing, as on a network drive."""
     monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
     path = present(window.database.path)
     away = path.rename(path.with_name("away.db"))
@@ -233,10 +233,10 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
     runs_begun: int,
 ) -> None:
     store = present(window.database.store)
-    # SQLite itself then answers as it does on a full disk, or in a folder that became read-only.
+    # SQLite itself then reports a full disk, or a read-only folder.
     with writer_of(store).no_transaction() as connection:
         connection.execute(f"PRAGMA {pragma}")
-    # More than what is left of the pages that the file has.
+    # More than the remaining free pages of the file.
     window.documents.open_text(TWO_PATHS + "#" * 100_000 + "\n", "two-paths")
     for _ in range(runs_begun):
         window.bar.trigger(action)
@@ -250,7 +250,7 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
         with qtbot.waitSignal(window.unsaved.exported) as exported:
             window.banners.press("not_stored", "Export data…")
         assert (exported.args[0] / "subflows.csv").exists()
-        # The other one is told about now.
+        # The remaining run is reported now.
         assert "complete in memory" in window.banners.text("not_stored")
     dialogs.answer("database_path", tmp_path / "other.db")
     with qtbot.waitSignal(window.unsaved.saved):

@@ -1,4 +1,4 @@
-"""Surroundings that are not as they should be: nothing can be written, and two programs share a database."""
+"""Adverse surroundings: no folder can be written, and two programs share a database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subflow_app.toolkit.preferences import Preferences
 
 @pytest.fixture
 def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home in which no folder can be made, for root neither: the user's folders are below a file."""
+    """A home in which even root can make no folder: a file takes the place of a parent of the user's folders."""
     (tmp_path / "home").write_text("")
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home" / name))
@@ -35,7 +35,7 @@ def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def unwritable(qtbot: QtBot, qapp: QApplication, blocked: Path) -> Iterator[MainWindow]:
-    """The window as the program opens it there."""
+    """The window, opened like the program in that home."""
     preferences = Preferences(parent=qapp)
     theme = Theme(qapp, "light", qapp)
     window = MainWindow(theme, preferences, ACTIONS, dialogs=ScriptedDialogs())
@@ -60,7 +60,7 @@ def test_window_works_in_a_home_that_cannot_be_written(qtbot: QtBot, unwritable:
     assert window.shown.count == 1
     window.close()
 
-    # The run is where it can be written, and that is said.
+    # The run is written to a writable folder, which is reported.
     assert isinstance(window.dialogs, ScriptedDialogs)
     (folder,) = (blocked / "subflow-rescued").iterdir()
     assert window.dialogs.told == [
@@ -121,7 +121,7 @@ def test_two_windows_and_a_command_share_a_database(
     (tmp_path / "lab ü.toml").write_text(TWO_PATHS.replace("Two paths", "Of the terminal"))
     command = [sys.executable, "-m", "subflow_app", "run", "lab ü.toml", "--db", "runs.db"]
 
-    # All three at once.
+    # The terminal and both windows run at once.
     with (
         subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as terminal,
         qtbot.waitSignals([window.runs.ended, other.runs.ended]),

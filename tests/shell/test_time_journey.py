@@ -1,6 +1,6 @@
-"""The way of a person with the time machine: a sweep with intervals, a run scrubbed, a point explained, a what-if.
+"""The journey of a person with the time machine: a sweep with intervals, a scrubbed run, an explained point, a what-if.
 
-The pictures it leaves are for the eye: set SUBFLOW_PLOT_DIR to keep them.
+The journey writes pictures for viewing: set SUBFLOW_PLOT_DIR to keep them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 
 FORKED_AT_S = 80.0
-DIFFERENCE = "top loss 0.001 % / 0 % → 2 %"  # forward and reverse; ACKs were not lost
+DIFFERENCE = "top loss 0.001 % / 0 % → 2 %"  # forward and reverse; no ACKs were lost
 PICTURES = (
     "1-new-sweep",
     "2-table",
@@ -66,7 +66,7 @@ def test_a_person_sweeps_scrubs_explains_and_asks_what_if(journey: TimeJourney) 
     row = store.run(run_id)
     scenario = parse_scenario(row.scenario_text or "")
 
-    # Scrubbed back and forth: every packet and every queue is where it was in the run itself.
+    # Scrubbed back and forth: every packet and every queue is in the state of the run itself.
     journey.show(run_id)
     draw = random.Random(7)
     times_s = [round(draw.uniform(1.0, 199.0), 4) for _ in range(10)]
@@ -79,14 +79,14 @@ def test_a_person_sweeps_scrubs_explains_and_asks_what_if(journey: TimeJourney) 
     for time_s, seen in zip(times_s, journey.scrub(times_s), strict=True):
         assert seen.now_s == time_s
         assert everything_in(seen) == everything_in(at[time_s])
-    # And what was shown last is what is painted.
+    # The canvas shows the last state.
     last = at[times_s[-1]]
     lengths = dict(zip(last.links.names, last.links.queue_pkts.tolist(), strict=True))
     assert len(last.packets) > 10
     expected = len(last.packets), {owner: length for owner, length in lengths.items() if length}
     journey.wait_for(lambda: journey.painted() == expected)
 
-    # A point of the window's curve: the rule, computed from its numbers, gives the window that is drawn there.
+    # A point of the window's curve: the rule, computed from its numbers, gives the drawn window.
     point = journey.explain(f"{FLOW}/1", 60.0)
     (computed,) = point.worked
     assert computed.is_same
@@ -96,7 +96,7 @@ def test_a_person_sweeps_scrubs_explains_and_asks_what_if(journey: TimeJourney) 
     cwnd_pkts = subflow.cwnd_pkts[subflow.names.index(f"{FLOW}/1")]
     assert computed.value == pytest.approx(cwnd_pkts, rel=1e-9)
 
-    # What if the upper link had lost more: the same luck until then, and the original as a ghost after it.
+    # A fork with a higher loss of the upper link: the same random losses until then, and the original as a ghost.
     forked = store.run(journey.fork(FORKED_AT_S, "top", "2%"))
     origin = present(store.forks.origin_of(forked.id))
     assert (origin.parent_id, origin.forked_at_s, origin.difference) == (run_id, FORKED_AT_S, DIFFERENCE)
@@ -117,7 +117,7 @@ def sweep_shows_both_controllers_with_intervals(window: MainWindow) -> None:
     rows = page.table.study_model.rows
     assert [row.levels for row in rows] == [(name,) for name in CONTROLLERS]
     assert [row.runs for row in rows] == [SEEDS] * len(CONTROLLERS)
-    # Coupled controllers pool the two links: 10/3 Mbit/s for the multipath connection, roughly (algorithms, T-10b).
+    # Coupled controllers pool the two links: roughly 10/3 Mbit/s for the multipath connection (algorithms, T-10b).
     assert all(row.figures[0].ci95 > 0 for row in rows)
 
 
@@ -128,5 +128,5 @@ def ghost_is_shown_from_the_fork_on(window: MainWindow) -> None:
     assert (line.is_ghost, ghost.is_ghost) == (False, True)
     assert FORKED_AT_S <= ghost.time_s[0] <= FORKED_AT_S + ghost.bin_s  # a point in the middle of its bin
     after = len(ghost.time_s) // 2
-    assert line.values[-after:].mean() < 0.8 * ghost.values[-after:].mean()  # 2 % of loss leave a smaller window
+    assert line.values[-after:].mean() < 0.8 * ghost.values[-after:].mean()  # 2 % of loss reduce the window
     assert window.plots.stack.forks.texts == [(FORKED_AT_S, DIFFERENCE)]

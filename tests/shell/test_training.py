@@ -1,4 +1,4 @@
-"""Trainings and agents in the window: a page that was left open, and the plots that a panel asks for."""
+"""Trainings and agents in the window: a page that was left open, and the plots requested by a panel."""
 
 from __future__ import annotations
 

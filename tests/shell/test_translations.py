@@ -1,4 +1,4 @@
-"""The window's texts in all its languages: all are translated, each fits its English text, and nothing goes by them."""
+"""The window's texts in all its languages: all are translated, and each translation fits its English text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, Catalogue, read_
 
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 
-# What shows a text, with the positions of its arguments that are texts; constructors likewise.
+# Methods that show a text, with the positions of their text arguments; constructors likewise.
 SHOWN = {
     *("setText", "setToolTip", "setStatusTip", "setWindowTitle", "setAccessibleName", "setAccessibleDescription"),
     *("setPlaceholderText", "setInformativeText", "setTitle", "setWhatsThis", "setIconText", "setSpecialValueText"),
@@ -101,10 +101,10 @@ def places_in(text: str) -> set[str]:
     try:
         return {name for _before, name, _format, _conversion in string.Formatter().parse(text) if name is not None}
     except ValueError:
-        return set()  # braces of TOML, which nobody fills in
+        return set()  # braces of TOML, not placeholders
 
 
-# One word per thing, as the head of the catalogue has them: the word that is not for it, in texts that name it.
+# One word per thing, as defined at the top of the catalogue: the wrong words, in texts that name the thing.
 OTHER_WORDS = {
     "cwnd": r"\bFenster[sn]?\b",
     "panel": r"\bFenster[sn]?\b",
@@ -147,7 +147,7 @@ def test_no_workspace_is_called_like_a_command(language: str) -> None:
 
 
 def shared(texts: Iterable[str]) -> int:
-    """How many of the entries of a menu repeat a mnemonic; a long menu cannot do without."""
+    """The number of repeated mnemonics among the entries of a menu; a long menu has to repeat some."""
     letters = [mnemonic(text) for text in texts if mnemonic(text)]
     return len(letters) - len(set(letters))
 
@@ -158,7 +158,7 @@ def mnemonic(text: str) -> str:
 
 
 def test_no_text_reaches_the_window_without_the_catalogue() -> None:
-    """A literal where widgets take texts; what is put together elsewhere is found by the test below."""
+    """Literals passed to widgets; the test below finds texts that are combined elsewhere."""
     app = ROOT / "app" / "subflow_app"
     sources = [
         path for folder in (*app.glob("features/*/qt"), app / "shell", app / "toolkit") for path in folder.rglob("*.py")
@@ -181,7 +181,7 @@ def called(node: ast.Call) -> str:
 
 
 def shown_arguments(node: ast.Call) -> list[ast.expr]:
-    """What a call shows; an empty state names its icon first."""
+    """The arguments of a call that it shows; an empty state names its icon first."""
     return [*node.args[called(node) == "EmptyState" :], *(each.value for each in node.keywords)]
 
 
@@ -211,12 +211,12 @@ def test_pages_of_help_are_there_in_every_language_with_the_same_links(code: str
 
 
 class Recorder(dict[str, str]):
-    """The texts of a catalogue; keeps those that were asked for and are not in it."""
+    """The texts of a catalogue, with a record of requested texts that it lacks."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         super().__init__(texts)
         self.missing: set[str] = set()
-        # Some texts are put together of translated ones before they come here.
+        # Some texts are combined from translated ones before they arrive here.
         self._beginnings = tuple(text for text in texts.values() if len(text) > 12)
 
     def get(self, text: str, default: str | None = None) -> str | None:  # type: ignore[override] # as tr asks
@@ -228,7 +228,7 @@ class Recorder(dict[str, str]):
 
 @pytest.fixture
 def recorder(language: str, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """In place of the texts of the catalogue."""
+    """Replaces the texts of the catalogue."""
     in_force = core_language._current
     recorder = Recorder(in_force.texts)
     monkeypatch.setattr(core_language, "_current", Catalogue(recorder, in_force.plurals))
@@ -237,7 +237,7 @@ def recorder(language: str, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 @pytest.fixture
 def translated_window(recorder: Recorder, window: MainWindow) -> MainWindow:
-    """The window of the tests, made when its texts are recorded already."""
+    """The window of the tests, made after the recorder was installed."""
     return window
 
 
@@ -265,14 +265,14 @@ def test_no_text_is_english(
         SettingsDialog(Settings(), "", window),
     ):
         english |= set(filter(is_english, all_texts(dialog)))
-    # Recipes of experiments and how papers are read are data, as names are: the same in every language.
+    # Recipes of experiments and notes on papers are data, like names: the same in every language.
     data = {text for ruling in rulings().values() for text in (ruling.problem, ruling.ruling)}
     assert sorted(english - data) == []
     assert recorder.missing == set(), "tables whose texts the collector of messages does not go through"
 
 
 def english_texts(texts: dict[Key, set[str]], catalogue: Mapping[str, str]) -> Callable[[str], bool]:
-    """Tells whether something is a text of the catalogue that a translation would change."""
+    """A function that returns True for a text of the catalogue that a translation would change."""
     # "Design" is English for one thing and German for another.
     translated = {text.replace("&", "") for text in catalogue.values()}
     fixed, forms = set(), []
@@ -292,7 +292,7 @@ def english_texts(texts: dict[Key, set[str]], catalogue: Mapping[str, str]) -> C
 
 
 def all_texts(root: QWidget) -> Iterator[str]:
-    """Whatever a widget and all in it say to eyes, mouse or screen reader."""
+    """All texts of a widget and its children, visible, in tooltips, or for screen readers."""
     for widget in (root, *root.findChildren(QWidget)):
         yield from (widget.toolTip(), widget.statusTip(), widget.accessibleName(), widget.accessibleDescription())
         yield from texts_of(widget)
@@ -318,7 +318,7 @@ def texts_of(widget: QWidget) -> Iterator[str]:
 
 
 def is_value(text: str) -> bool:
-    """Whether it looks like a value of the file, such as "none" or "goodput": they have no translation."""
+    """True for a value of a scenario file, such as "none" or "goodput", which has no translation."""
     return text.islower() and " " not in text
 
 
@@ -336,14 +336,14 @@ def test_the_forms_of_messages_are_those_that_simulator_store_and_services_have(
     said = literals("sim/subflow_sim", "app/subflow_store", "app/subflow_app/features", "app/subflow_app/foundation")
     of_the_system = {os.strerror(number) for number in errno.errorcode}
     for form in (*ERRORS, *FORMS):
-        # Commas and "and" join parts that are said apart.
+        # Commas and "and" join separately defined parts.
         pieces = re.split(r"\{\w+\}|, | and ", form)
         known = form in of_the_system or all(piece.strip(' ";:.,()') in said for piece in pieces)
         assert known, f"nobody says {form!r} any more"
 
 
 def literals(*folders: str) -> str:
-    """All texts in these sources but those of the forms themselves."""
+    """All texts in these sources except those of the forms themselves."""
     found = []
     for folder in folders:
         for path in (ROOT / folder).rglob("*.py"):

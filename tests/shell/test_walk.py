@@ -1,4 +1,4 @@
-"""A person finds nothing wrong on a walk through the window, on an X screen: sizes, languages, themes and scales."""
+"""Walks through the window find no faults, on an X screen: sizes, languages, themes and scales."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING_IS_WRONG = ("", "", 0)
 
 
 def _told_by_a_walk(*words: str) -> tuple[str, str, int]:
-    """What it printed, what it complained about, and how it ended."""
+    """Standard output, error output and exit code of a walk."""
     if shutil.which("Xvfb") is None:
         pytest.skip("Xvfb is not installed")
     told = take(words)

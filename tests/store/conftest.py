@@ -1,4 +1,4 @@
-"""One suite over both kinds of store."""
+"""Fixtures that run one suite over both kinds of store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subflow_store import Store, open_store
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a database may be made."""
+    """Path for a database."""
     return tmp_path / "runs.db"
 
 

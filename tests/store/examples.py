@@ -1,4 +1,4 @@
-"""Runs to store: small, and such that every sample tells where it belongs."""
+"""Small runs to store, in which every sample value identifies its position."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def ramp(n_samples: int, n_columns: int = len(COLUMNS)) -> NDArray[np.float32]:
 
 
 def begun(store: Store, block: NDArray[np.float32]) -> RunWriter:
-    """A run under way with these samples."""
+    """A running run with these samples."""
     run = store.start_run(start(), COLUMNS)
     run.append(0, block)
     return run
 
 
 def record(store: Store, block: NDArray[np.float32] | None = None, name: str = "First", **changes: Any) -> int:
-    """Store a finished run of these samples; returns its id."""
+    """Stores a finished run of these samples; returns its id."""
     block = ramp(100) if block is None else block
     columns = [ColumnSpec("flow", f"download.{index}", "goodput_bps", "bit/s") for index in range(block.shape[1])]
     run = store.start_run(start(name, **changes), columns)
@@ -84,9 +84,9 @@ def values_of(store: Store, run_id: int) -> NDArray[np.float32]:
 
 
 def events(spec: StreamSpec, n: int, first: int, names: dict[str, tuple[str, ...]]) -> EventTable:
-    """Rows `first` ... `first + n - 1` of a stream: row k is at k ms and has k in every column that is not a name.
+    """Rows `first` ... `first + n - 1` of a stream: row k is at k ms and has k in every column except names.
 
-    Row k has name k modulo the number of names. Columns of several numbers are empty.
+    Row k has the name with index k modulo the number of names. Columns of several numbers are empty.
     """
     rows = np.arange(first, first + n)
     columns: dict[str, NDArray[Any]] = {
@@ -98,17 +98,17 @@ def events(spec: StreamSpec, n: int, first: int, names: dict[str, tuple[str, ...
 
 
 def decisions(n: int, first: int = 0, owners: tuple[str, ...] = ("download/1", "download/2", "download")) -> EventTable:
-    """Decisions of these owners in turn, a millisecond after one another."""
+    """Decisions of these owners in turn, a millisecond apart."""
     return events(DECISION, n, first, {"owner": owners, "cause": ("ack", "loss"), "rule": ("slow_start", "loss")})
 
 
 def intervals(n: int, first: int = 0) -> EventTable:
-    """Intervals of one subflow, a millisecond after one another."""
+    """Intervals of one subflow, a millisecond apart."""
     return events(INTERVAL, n, first, {"owner": ("download/1",)})
 
 
 def agent_steps(n: int, first: int = 0, width: int = 3, agents: tuple[str, ...] = ("server", "client")) -> EventTable:
-    """Steps of these agents in turn, a millisecond after one another; number j of observation k is k + j / 4."""
+    """Steps of these agents in turn, a millisecond apart; number j of observation k is k + j / 4."""
     table = events(AGENT, n, first, {"owner": agents, "agent": ("{}",), "subflow": ("download/1", "download/2")})
     rows = np.arange(first, first + n)[:, np.newaxis]
     observation, action = ((rows + np.arange(wide) / 4).astype(np.float32) for wide in (width, 1))
@@ -131,7 +131,7 @@ def training(name: str = "First", **changes: Any) -> TrainingStart:
 
 
 def reports(n: int, first: int = 0) -> list[dict[str, float | None]]:
-    """Reports `first` ... `first + n - 1`: report k is of step 10 k, after k / 2 s, with a return of -k."""
+    """Reports `first` ... `first + n - 1`: report k belongs to step 10 k, after k / 2 s, with a return of -k."""
     return [{"step": 10 * k, "elapsed_s": k / 2, "return_mean": -float(k)} for k in range(first, first + n)]
 
 
@@ -149,7 +149,7 @@ OUTCOME = ArenaOutcome(
 
 
 def writer_of(store: Store) -> Writer:
-    """The thread that writes for a store, for tests that forge content or hold it up."""
+    """The writing thread of a store, for tests that forge content or delay it."""
     assert store._writer is not None
     return store._writer
 

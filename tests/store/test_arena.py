@@ -12,7 +12,7 @@ from subflow_store import Store
 def test_outcomes_are_read_as_they_were_written(store: Store) -> None:
     later = OUTCOME._replace(key="another", network="lossy/test/4", made_at="2026-11-26T11:00:01")
     store.arena.add([later, OUTCOME])
-    store.arena.add([OUTCOME._replace(result={"utility": 0.0})])  # what is known stays
+    store.arena.add([OUTCOME._replace(result={"utility": 0.0})])  # existing outcomes stay
     assert list(store.arena.outcomes().items()) == [("a key", OUTCOME), ("another", later)]
 
 

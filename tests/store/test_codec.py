@@ -1,4 +1,4 @@
-"""Blobs: what goes in comes out, bit for bit, and damage is noticed."""
+"""Blobs: encoding and decoding keep every bit, and damage is detected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_codec_gives_back_the_same_bits(case) -> None:
 @given(hnp.arrays(np.float32, st.tuples(st.integers(1, 5), st.integers(1, 50))))
 def test_encoding_rows_together_equals_encoding_each(rows) -> None:
     kind = codec(SAMPLES)
-    for ordered in (rows, rows.T):  # also where the numbers of a row are apart in memory
+    for ordered in (rows, rows.T):  # also if the numbers of a row are not adjacent in memory
         assert kind.encode_rows(ordered) == [kind.encode(row) for row in ordered]
 
 
@@ -46,14 +46,14 @@ def test_rows_of_several_numbers_come_back_bit_for_bit(rows) -> None:
 
 
 def test_rows_whose_numbers_change_slowly_shrink() -> None:
-    # Ten numbers that each walk: column after column they share their high bytes.
+    # Ten random walks: stored column by column, neighbours share their high bytes.
     rows = np.cumsum(np.random.default_rng(1).normal(0, 1e-3, (4096, 10)), axis=0).astype(np.float32)
     assert len(codec_for(VECTORS, rows).encode(rows)) < 0.85 * rows.nbytes
 
 
 @pytest.mark.parametrize("n_values", [2, 256, 257, 4000])
 def test_a_signal_of_few_values_takes_half_as_a_table(n_values: int) -> None:
-    # Packets in each 100 ms, as a rate: a whole number of them.
+    # Packets in each 100 ms as a rate, which correspond to whole numbers.
     packets = np.random.default_rng(1).integers(0, n_values, 4096)
     rates = (packets * 12_000 / 0.1).astype(np.float32)
     blob = codec(DISTINCT).encode(rates)
@@ -102,7 +102,7 @@ def test_sampled_signals_shrink_more_than_their_plain_bytes_do() -> None:
 
 
 def test_event_times_cost_little() -> None:
-    # A mark a millisecond: differences are all alike, so 4096 of them take far less than their 8 bytes each.
+    # A mark each millisecond: differences are equal, so 4096 of them take far less than their 8 bytes each.
     times = 1_000_000 * np.arange(4096, dtype=np.int64)
     assert len(codec("i8/delta/shuffle/zstd3").encode(times)) < 100
 
@@ -119,5 +119,5 @@ def test_a_flipped_bit_never_gives_other_numbers() -> None:
             assert kind.decode(bytes(damaged), 500).tobytes() == values.tobytes()
         except CodecError:
             noticed += 1
-    # A zstd frame has a bit or two that mean nothing; to flip those is harmless.
+    # A zstd frame has one or two bits without meaning, whose change is harmless.
     assert noticed >= len(blob) - 2

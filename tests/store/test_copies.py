@@ -1,4 +1,4 @@
-"""Runs, sweeps and trainings are taken over whole, once, and by the numbers of the store that takes them."""
+"""Runs, sweeps and trainings are copied completely, once, and with ids of the destination store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from subflow_store.values import Records, SweepRunPlace
 
 @pytest.fixture
 def source(tmp_path: Path) -> Store:
-    """Two runs of a sweep, the second one a fork of the first, and a training."""
+    """Two runs of a sweep, the second a fork of the first, and a training."""
     store = open_store(tmp_path / "source.db")
     sweep = store.sweeps.add(
         SweepStart(
@@ -67,7 +67,7 @@ def test_everything_that_belongs_to_it_is_taken(source: Store, store: Store) -> 
     assert store.sweeps.get(1).plan == "plan"
     assert store.trainings.get(1).name == "Learned"
     assert store.trainings.curve(1, "reward").values.tolist() == [3.0]
-    # It is a run like others: found by its words, closed, deleted and purged.
+    # The copies are ordinary runs: found by words, deleted and purged.
     assert [row.id for row in store.runs(search="shipped")] == [3, 2]
     store.delete([2, 3])
     assert store.purge_deleted() == 2
@@ -79,7 +79,7 @@ def test_what_was_taken_before_is_not_taken_again(source: Store, store: Store) -
     again = store.copies.take(source.copies, EVERYTHING)
     assert (again.runs, again.n_new) == (first.runs, 0)
     assert len(store.runs()) == 2
-    # What was deleted meanwhile comes back, and the sweep has it again.
+    # A run that was deleted since is restored, and belongs to the sweep again.
     store.delete([first.runs[1]])
     back = store.copies.take(source.copies, EVERYTHING)
     assert back.n_new == 1
@@ -107,7 +107,7 @@ def test_what_is_changed_on_the_way_is_changed_there_alone(source: Store, store:
     assert len(store.decisions(run.id)) == 0
     assert len(store.series(taken.runs[2])) == 3
     assert (store.trainings.get(1).folder, store.trainings.get(1).config) == ("/there/here", {"k": 3})
-    # A sweep that needs traces must not take a run that has only some of them.
+    # A sweep that needs traces must not reuse a run with only some of them.
     second = store.sweeps.add(SweepStart("Again", "other plan", "v1", [{}], [SweepRunPlace(0, 1, "a")]))
     assert store.sweeps.link_finished(second, needs_traces=True) == 0
     assert store.sweeps.link_finished(second, needs_traces=False) == 1
@@ -133,7 +133,7 @@ def test_time_series_of_few_values_are_packed_smaller(file_store: Store, path: P
     assert (after[0][0], after[1:]) == (DISTINCT, before[1:])
     assert after[0][1] < 0.65 * before[0][1]
     file_store.close()
-    # What a damaged file has lost of such a series is a gap in it, as in any other.
+    # Lost parts of the series in a damaged file become a gap, as in any other series.
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TRIGGER chunk_fixed_update")
         connection.execute("UPDATE chunk SET data = x'55' WHERE series_id = 1 AND idx = 0")

@@ -1,4 +1,4 @@
-"""Any flipped byte costs what stands there and no more: told, looked for, and the rest brought into a new file."""
+"""A flipped byte costs only the data at its place: damage is reported and found, and salvage copies the rest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGE_BYTES = 4096
 
 
 def fill(path: Path) -> None:
-    """Two runs of a sweep with everything that a run can have, six small ones, one deleted, and a training."""
+    """Two runs of a sweep with every kind of data, six small ones, one deleted, and a training."""
     with open_store(path) as store:
         places = [SweepRunPlace(0, 1, "a"), SweepRunPlace(1, 2, "b")]
         points = [{"links.wifi.loss": "1%"}, {"links.wifi.loss": "2%"}]
@@ -66,7 +66,7 @@ def fill(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Such a database; not to be changed."""
+    """A filled database, which tests must not change."""
     path = tmp_path_factory.mktemp("filled") / "runs.db"
     fill(path)
     return path
@@ -74,7 +74,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def damaged(filled: Path, path: Path) -> Callable[[bytes, bytes], Path]:
-    """Makes a copy in which some bytes are others."""
+    """Makes a copy with some bytes replaced."""
 
     def damage(before: bytes, after: bytes) -> Path:
         content = filled.read_bytes()
@@ -87,7 +87,7 @@ def damaged(filled: Path, path: Path) -> Callable[[bytes, bytes], Path]:
 
 
 def use_everything(store: Store) -> int:
-    """Reads all there is, past whatever is damaged; returns how many errors told of damage."""
+    """Reads everything except damaged parts; returns the number of errors that reported damage."""
     told = 0
 
     def asked(question: Callable[[], Any]) -> Any:
@@ -123,7 +123,7 @@ def use_everything(store: Store) -> int:
     return told
 
 
-# What is damaged is named, and the rest is there
+# Damage is named, and the rest stays readable
 
 
 def test_a_sound_database_is_sound_and_comes_over_whole(filled: Path, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_page_full_of_rubbish_costs_what_stood_there(filled: Path, path: Path,
     path.write_bytes(content)
     assert check(path).damage
     found = salvage(path, tmp_path / "new.db")
-    assert found.runs == tuple(range(1, 9))  # made again of their documents where the row is gone
+    assert found.runs == tuple(range(1, 9))  # rebuilt from their documents if the row is missing
     assert found.trainings == (1,)
     with open_store(tmp_path / "new.db") as store:
         assert use_everything(store) == 0
@@ -242,11 +242,11 @@ def test_salvage_leaves_no_half_file_and_no_other_file_is_lost(
     assert list(tmp_path.iterdir()) == []
 
 
-# Any byte
+# Arbitrary bytes
 
 
 def flips(n: int) -> list[tuple[int, int]]:
-    """Places, as shares of the file, and bits: the same for each run of the tests."""
+    """Places, as fractions of the file, and bits: the same for each run of the tests."""
     draw = random.Random(21)
     return [(draw.randrange(1 << 30), 1 << draw.randrange(8)) for _ in range(n)]
 
@@ -265,7 +265,7 @@ def test_any_flipped_bit_is_told_and_the_rest_comes_over(filled: Path, path: Pat
         for read_only in (True, False):
             with suppress(StoreError), open_store(path, read_only=read_only) as store:
                 use_everything(store)
-        path.write_bytes(changed)  # as it was: writing may have changed it
+        path.write_bytes(changed)  # restored: writing may have changed it
         found = check(path)
         target = tmp_path / "new.db"
         saved = salvage(path, target, overwrite=True)
@@ -276,7 +276,7 @@ def test_any_flipped_bit_is_told_and_the_rest_comes_over(filled: Path, path: Pat
 
 
 def change(path: Path, statement: str) -> None:
-    """Change what the triggers forbid."""
+    """Makes a change that the triggers forbid."""
     with closing(sqlite3.connect(path)) as connection:
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         triggers = connection.execute(query).fetchall()

@@ -1,4 +1,4 @@
-"""Decisions and monitor intervals: round trips, windows and neighbours in time, and what is not read for them."""
+"""Decisions and monitor intervals: round trips, windows and neighbours in time, and chunks that need no reading."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from subflow_store.streams import AGENT, DECISION, INTERVAL
 
 
 def stored(store: Store, *tables: EventTable) -> int:
-    """A finished run with these decisions, appended and committed one after the other."""
+    """A finished run with these decisions, appended and committed one table after the other."""
     with store.start_run(start(), COLUMNS) as run:
         for table in tables:
             run.add_events("decision", table)
@@ -30,7 +30,7 @@ def stored(store: Store, *tables: EventTable) -> int:
 
 
 def rows_of(table: EventTable) -> list[int]:
-    """Which rows of the examples these are."""
+    """Numbers of these rows in the examples."""
     rows: list[int] = (table["time_ns"] // 1_000_000).tolist()
     for field in ("cwnd_before_pkts", "number_8", "available", "data_seq", "chosen"):
         assert table[field].tolist() == rows
@@ -61,7 +61,7 @@ def test_the_streams_of_a_run_do_not_mix(store: Store) -> None:
 
 
 def test_names_are_those_of_the_table_that_brought_them(store: Store) -> None:
-    # The second table numbers its owners in another order, and knows one that has no row.
+    # The second table numbers its owners in another order, and has an owner without a row.
     second = decisions(4, first=3, owners=("upload", "download/1", "download/2", "nobody"))
     second.columns["owner"][:] = (0, 1, 1, 2)
     found = store.decisions(stored(store, decisions(3), second))
@@ -139,7 +139,7 @@ def test_a_window_holds_the_rows_in_its_bounds(store: Store, ten_thousand: int, 
         (-math.inf, 0.001, [0, 1]),
         (0.009, math.inf, [9]),
         (0.005, 0.004, []),
-        (0.1 + 0.2 - 0.3 + 0.003, 0.003, [3]),  # a rounding error beyond 3 ms is not a time
+        (0.1 + 0.2 - 0.3 + 0.003, 0.003, [3]),  # a rounding error beyond 3 ms counts as 3 ms
         (20.0, 30.0, []),
     ],
 )
@@ -150,7 +150,7 @@ def test_windows_at_odd_places(
 
 
 def damage_all_but(store: Store, *chunks: int) -> None:
-    """Make every other chunk unreadable."""
+    """Makes every other chunk unreadable."""
     with writer_of(store).no_transaction() as connection:
         connection.execute("DROP TRIGGER event_chunk_fixed_update")
         kept = ", ".join(map(str, chunks))
@@ -165,7 +165,7 @@ def test_a_window_reads_no_chunk_outside_it(file_store: Store) -> None:
 
 
 def test_an_owner_with_few_rows_is_found_without_the_chunks_of_others(file_store: Store) -> None:
-    # "rare" has one row in the first chunk and one in the last.
+    # The owner "rare" has one row in the first chunk and one in the last.
     rare = decisions(5 * EVENT_CHUNK, owners=("often", "rare"))
     rare.columns["owner"][:] = 0
     rare.columns["owner"][[7, 4 * EVENT_CHUNK + 7]] = 1
@@ -232,7 +232,7 @@ def test_steps_of_a_run_are_all_equally_wide(store: Store) -> None:
     st.sampled_from("abcd"),
 )
 def test_neighbours_equal_brute_force(steps: list[int], t_ms: int, before: int, after: int, owner: str) -> None:
-    # Rows of the same instant, chunks of four, and owners that come in any order.
+    # Rows of the same instant, chunks of four, and owners in any order.
     table = decisions(len(steps), owners=("a", "b", "c", "d"))
     times = np.cumsum(steps)
     table.columns["time_ns"][:] = times * 1_000_000
@@ -247,7 +247,7 @@ def test_neighbours_equal_brute_force(steps: list[int], t_ms: int, before: int, 
     assert found["data_seq"].tolist() == early[max(0, len(early) - before) :] + late[:after]
 
 
-# What cannot be
+# Invalid input
 
 
 def test_a_run_without_events_has_empty_tables(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Runs that branch off others: kept with what was changed, also when the other run is gone."""
+"""Runs that fork others: stored with their changes, also after the other run is deleted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_fork_outlives_the_run_that_it_branched_off(path: Path) -> None:
         origin = record(store)
         fork = record(store, name="Fork", fork=fork_of(origin))
         store.delete([origin])
-        assert store.forks.origin_of(fork) == fork_of(origin)  # it can still be brought back
+        assert store.forks.origin_of(fork) == fork_of(origin)  # the original can still be restored
         assert store.purge_deleted() == 1
         assert store.forks.origin_of(fork) == fork_of(None)
         assert [run.id for run in store.runs()] == [fork]

@@ -1,4 +1,4 @@
-"""Upgrading: from every older version, in one transaction, with the old file kept beside it."""
+"""Upgrading from every older version, in one transaction, with a copy of the old file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OLD_VERSIONS = range(1, upgrade.head() + 1)
 
 @pytest.fixture(params=OLD_VERSIONS, ids="v{}".format)
 def old_file(request: pytest.FixtureRequest, path: Path) -> Path:
-    """A database as each version has left it; `versions/README.md` says what is in it."""
+    """A database written by each version; `versions/README.md` describes its content."""
     packed = (VERSIONS / f"v{request.param}.db.zst").read_bytes()
     path.write_bytes(zstandard.ZstdDecompressor().decompress(packed))
     return path
@@ -43,14 +43,14 @@ def version_of(path: Path) -> int:
 
 
 def schema_of(path: Path) -> set[str]:
-    """Every statement that the file's schema is made of, without differences in blanks."""
+    """All statements of the file's schema, with normalised whitespace."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     return {" ".join(sql.split()) for (sql,) in rows}
 
 
 def check_content(store: Store, made_by: int) -> None:
-    """What `versions/README.md` says of the file that this version made."""
+    """Checks the content described in `versions/README.md` for this version."""
     first, second = store.runs()[::-1]
     assert [(run.name, run.status, run.tags, run.note) for run in (first, second)] == [
         ("Finished", "finished", ("paper", *(["sweep 1"] if made_by >= 6 else [])), "kept for ever"),
@@ -133,7 +133,7 @@ def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
 
 
 def test_an_upgraded_file_has_the_schema_of_a_new_one(old_file: Path, tmp_path: Path) -> None:
-    # This also notices when a migration is edited after a release: the file made back then is not what it makes now.
+    # This also detects a migration that was edited after its release, because the old file no longer matches.
     open_store(old_file).close()
     open_store(tmp_path / "new.db").close()
     assert schema_of(old_file) == schema_of(tmp_path / "new.db")
@@ -169,7 +169,7 @@ def add_version(monkeypatch: pytest.MonkeyPatch, *steps: migrations.Migration) -
 
 @pytest.fixture
 def newest(path: Path) -> Path:
-    """A database of the newest version there is."""
+    """A database of the newest version."""
     packed = (VERSIONS / f"v{upgrade.head()}.db.zst").read_bytes()
     path.write_bytes(zstandard.ZstdDecompressor().decompress(packed))
     return path
@@ -229,5 +229,5 @@ def test_an_upgrade_that_another_process_has_done_is_not_repeated(
     add_version(monkeypatch, add_colour)
     open_store(newest).close()
     with closing(sqlite3.connect(newest, isolation_level=None)) as connection:
-        upgrade.upgrade(connection, newest, version)  # the version it saw before the other one came
+        upgrade.upgrade(connection, newest, version)  # the version it read before the other process upgraded
     assert version_of(newest) == version + 1

@@ -1,4 +1,4 @@
-"""Files that are missing, foreign, damaged, newer, locked, read-only or full: a message with a way on, nothing lost."""
+"""Missing, foreign, damaged, newer, locked, read-only or full files: a message with a remedy, and no lost data."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ from subflow_store.upgrade import APPLICATION_ID
 
 
 def make_file(path: Path) -> int:
-    """A database with one run; returns its id."""
+    """Makes a database with one run; returns its id."""
     with open_store(path) as store:
         return record(store, ramp(5000))
 
 
 @pytest.fixture
 def made(path: Path) -> int:
-    """The run of a database in the file `path`."""
+    """The id of the run in a database at `path`."""
     return make_file(path)
 
 
 @contextmanager
 def plain(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file seen by another program."""
+    """A connection to the file as from another program."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         yield connection
 
 
-# Making and marking
+# Making and identifying
 
 
 def test_a_new_file_is_made_with_its_folder_and_marked_as_ours(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     assert [entry.name for entry in tmp_path.iterdir() if entry.stat().st_size] == [name]
 
 
-# What is not a database of ours
+# Files that are no databases of Subflow
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -151,7 +151,7 @@ def test_statistics_of_sqlite_are_no_foreign_tables(path: Path, made: int) -> No
 
 
 def test_signals_are_heard_during_a_long_statement(path: Path, made: int) -> None:
-    """A statement of SQLite would keep Python from them until it is over."""
+    """A statement of SQLite would delay signals in Python until its end."""
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000000) SELECT max(i) FROM n"
     with open_store(path) as store, closing(database_of(store)._connect(path.as_uri())) as connection:
         before = signal.signal(signal.SIGALRM, lambda *_: connection.interrupt())
@@ -267,7 +267,7 @@ def test_finishing_can_be_tried_again_after_a_lock(path: Path) -> None:
         run.flush()
         connection.execute("BEGIN IMMEDIATE")
         run.append(10, ramp(5000)[10:])
-        # What the store does by itself half a second later waits for the lock to go.
+        # The commit of the writing thread half a second later waits for the lock.
         force_commit(store)
         run.append(5000, ramp(6000)[5000:])
         with pytest.raises(StoreLocked):
@@ -291,7 +291,7 @@ def test_a_run_that_cannot_be_finished_can_be_abandoned(path: Path) -> None:
 
 
 def force_commit(store: Store) -> None:
-    """What the writing thread does when a run's data is due."""
+    """Commits like the writing thread when the data of a run is pending for too long."""
     writer = present(writer_of(store))
 
     def commit() -> None:
@@ -305,7 +305,7 @@ def force_commit(store: Store) -> None:
 
 
 def limit_size(store: Store, pages: int) -> None:
-    """Let the file grow by so many pages of 4096 bytes only; SQLite then reports what it does on a full disk."""
+    """Limits the file to so many pages of 4096 bytes; SQLite then reports a full disk."""
     with writer_of(store).no_transaction() as connection:
         used = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {used + pages}")
@@ -329,10 +329,10 @@ def test_a_full_disk_ends_the_storing_and_the_run_can_be_saved_elsewhere(store: 
     ):
         with pytest.raises(StoreFull, match=r"no space left .*Free some space"):
             more()
-    # What was committed before is kept, and says what it is.
+    # Data committed earlier is kept, and marked as interrupted.
     assert store.run(run.run_id).status == "interrupted"
     assert np.array_equal(values_of(store, run.run_id), noise(50_000)[:100])
-    # The caller has its data still.
+    # The caller still has its data.
     with open_store(tmp_path / "elsewhere.db") as elsewhere:
         assert np.array_equal(values_of(elsewhere, record(elsewhere, noise(50_000))), noise(50_000))
 
@@ -382,7 +382,7 @@ def test_a_store_opened_for_reading_refuses_every_change(path: Path, made: int) 
 
 
 def keep_sqlite_from_sharing(path: Path) -> None:
-    """A link to nowhere keeps SQLite from making the -shm file, as a read-only medium does, even for root."""
+    """A dangling link keeps SQLite from making the -shm file, like a read-only medium, even for root."""
     path.with_name(f"{path.name}-shm").symlink_to(path.parent / "nowhere" / "shm")
 
 
@@ -485,7 +485,7 @@ def test_bugs_stay_what_they_are(file_store: Store, code: int) -> None:
     assert database_of(file_store).explain(error) is error
 
 
-# The end
+# Closing
 
 
 def test_a_closed_store_says_so(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Recordings: each is stored once, whoever needs it, and goes with the last one that does."""
+"""Recordings: each is stored once for all runs that use it, and is deleted with the last of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = FOLLOWS_A_RECORDING.replace(RECORDING, RECORDING + "x")
 
 
 def contents(path: Path) -> list[str]:
-    """What is in the table of recordings."""
+    """Names in the table of recordings."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT hash, data FROM recording ORDER BY id").fetchall()
     return [decoded(data, digest) or "damaged" for digest, data in rows]
@@ -76,7 +76,7 @@ def test_a_recording_goes_with_the_last_that_needs_it(path: Path) -> None:
         store.purge_deleted()
         assert contents(path) == [RECORDING]
         store.delete([second])
-        assert contents(path) == [RECORDING]  # it can still be restored
+        assert contents(path) == [RECORDING]  # the run can still be restored
         store.purge_deleted()
         store.trainings.delete([learned])
         assert contents(path) == [RECORDING]

@@ -1,4 +1,4 @@
-"""Parameters and figures by key: what is recorded of a run, and finding runs by it."""
+"""Parameters and figures by key: the recorded values of a run, and finding runs by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as the list shows them: what is kept, what may change, searching, deleting and bringing back."""
+"""Runs in the list: stored fields, editable fields, searching, deleting and restoring."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_runs_are_listed_newest_first_page_by_page(store: Store) -> None:
     assert names(store, limit=0) == []
 
 
-# What may change
+# Editable fields
 
 
 def test_name_note_and_tags_of_a_finished_run_may_change(store: Store) -> None:
@@ -181,7 +181,7 @@ def library(store: Store) -> Store:
     ("search", "expected"),
     [
         ("", {"drlcc-sc1", "Überlast", "baseline"}),
-        ("lia", {"drlcc-sc1"}),  # words are matched from their beginning
+        ("lia", {"drlcc-sc1"}),  # words match from their beginning
         ("drlcc-sc", {"drlcc-sc1"}),
         ("sc1", {"drlcc-sc1"}),
         ("NEWRENO", {"drlcc-sc1", "baseline"}),
@@ -189,8 +189,8 @@ def library(store: Store) -> Store:
         ("uber", {"Überlast"}),
         ("fig", {"drlcc-sc1"}),
         ('"odd"', {"Überlast"}),
-        ("disjoint OR bottleneck", set()),  # no query language: OR is a word like any other
-        ("one -", {"Überlast", "baseline"}),  # punctuation alone says nothing
+        ("disjoint OR bottleneck", set()),  # no query language: OR is an ordinary word
+        ("one -", {"Überlast", "baseline"}),  # punctuation is ignored
         ("***", {"drlcc-sc1", "Überlast", "baseline"}),
         ("name:baseline", set()),
         ("nothing", set()),
@@ -287,7 +287,7 @@ def test_purging_makes_the_file_smaller(file_store: Store, path: Path) -> None:
     connection.close()
     before = path.stat().st_size
     file_store.purge_deleted()
-    # Half of what was stored is gone, but for the pages of tables and indices.
+    # Half of the data is gone, except the pages of tables and indices.
     assert path.stat().st_size < 0.55 * before
 
 
@@ -327,7 +327,7 @@ FIXED = {
     "event_name": "(1, 'mark', 'owner', 9, 'x')",
     "event_span": "(1, 'mark', 9, 9, 1, 0, 0)",
 }
-"""Another row for each table of what a run recorded."""
+"""Another row for each table of recorded data."""
 
 
 @for_each(

@@ -1,4 +1,4 @@
-"""Samples and marks: round trips, chunk borders, windows, pyramids."""
+"""Samples and marks: round trips, chunk boundaries, windows, pyramids."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_window_holds_the_samples_from_bound_to_bound(store: Store, ten_thousa
         (None, 0.35, [0, 1, 2]),
         (9.75, None, [97, 98, 99]),
         (0.21, 0.29, []),
-        (0.3, 0.1 + 0.2, [2]),  # 0.1 + 0.2 is a little more than 0.3, and 0.1 + 2 * 0.1 is too
+        (0.3, 0.1 + 0.2, [2]),  # 0.1 + 0.2 is slightly more than 0.3, and so is 0.1 + 2 * 0.1
         (-5.0, 0.1, [0]),
         (-math.inf, 0.2, [0, 1]),
         (9.9, math.inf, [98, 99]),
@@ -163,7 +163,7 @@ def test_a_window_reads_no_chunk_outside_it(file_store: Store) -> None:
 
 
 def brute_force(values: np.ndarray, step: int) -> tuple[list[float], list[float]]:
-    """Minimum and maximum of each group, one by one."""
+    """Minimum and maximum of each group, computed directly."""
     least, greatest = [], []
     for begin in range(0, len(values), step):
         numbers = [value for value in values[begin : begin + step].tolist() if value == value]
@@ -178,7 +178,7 @@ def test_a_pyramid_equals_brute_force(n: int, level: int, step: int) -> None:
     random = np.random.default_rng(n)
     values = random.normal(size=(n, 1)).astype(np.float32)
     values[random.random(n) < 0.3] = np.nan
-    values[n // 3 : n // 3 + 200] = np.nan  # whole groups without a number
+    values[n // 3 : n // 3 + 200] = np.nan  # whole groups of NaN
     with open_store(":memory:") as store:
         pyramid = store.read_pyramid(store.series(record(store, values))[0].id, level)
     least, greatest = brute_force(values[:, 0], step)
@@ -219,7 +219,7 @@ def test_marks_come_back_by_time(store: Store) -> None:
         run.finish("finished", SUMMARY)
     marks = store.marks(run.run_id)
     rows = list(marks.rows())
-    # Two at 3 ns stay in the order in which they were added.
+    # Two at 3 ns keep their order of addition.
     assert [(mark.time_ns, mark.owner, mark.kind) for mark in rows] == [
         (3, "wifi", "link_down"),
         (3, "download/1", "rto"),
@@ -252,7 +252,7 @@ def test_a_run_without_marks_has_an_empty_table(store: Store) -> None:
     assert (marks.owners, marks.kinds, list(marks.rows())) == ((), (), [])
 
 
-# What is not there
+# Missing data
 
 
 @for_each("ask", [Store.run, Store.series, Store.marks, Store.read, lambda s, i: s.read_pyramid(i, 1)])

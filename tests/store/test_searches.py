@@ -1,4 +1,4 @@
-"""Searches of the store: read as they were written, gone on with, and damaged ones are told."""
+"""Searches in the store: read back unchanged, resumed, and reported if damaged."""
 
 from __future__ import annotations
 

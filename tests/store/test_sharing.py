@@ -1,4 +1,4 @@
-"""A database that others own, or whose disk is full or read-only: reading harms nobody, and room can be made."""
+"""Databases of other users, or on a full or read-only disk: reading does no harm, and space can be freed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MANY = 400_000
 
 @pytest.fixture
 def shared(path: Path) -> Iterator[Path]:
-    """A database of one user in a folder of all, which everybody may read."""
+    """A database of one user that everyone may read, in a folder of all users."""
     add_run(path)
-    names(path)  # from here on the modules are there for every user
+    names(path)  # loads the modules before the change of user
     with open_folder() as folder:
         database = folder / "shared.db"
         as_user(OWNER, lambda: add_run(database))
@@ -141,7 +141,7 @@ def test_on_a_full_disk_everything_can_be_read_and_runs_make_room(tmp_path: Path
             record(store, noise, name="Large")
         fill(disk)
 
-        # Everything can be looked at and taken elsewhere.
+        # All data can be viewed and copied elsewhere.
         assert names(database) == ["Large", "First"]
         with open_store(database, read_only=True) as store:
             assert np.array_equal(values_of(store, 1), ramp(50))
@@ -151,13 +151,13 @@ def test_on_a_full_disk_everything_can_be_read_and_runs_make_room(tmp_path: Path
         with pytest.raises(StoreFull, match=r"again\.db: no space left to write\. Choose another place"):
             salvage(database, disk / "again.db")
 
-        # A run that is removed makes room, without which nothing else can be written.
+        # Deleting a run frees space, which any other write needs.
         with open_store(database) as store:
             with pytest.raises(StoreFull):
                 store.rename(1, "Renamed")
             store.delete([2])
             assert [run.id for run in store.runs()] == [1]
-            assert names(database) == ["First"]  # others can look at it meanwhile
+            assert names(database) == ["First"]  # others can read it at the same time
             with open_store(database) as elsewhere:
                 elsewhere.undelete([2])
             store.delete([2])

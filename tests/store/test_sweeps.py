@@ -1,4 +1,4 @@
-"""Sweeps in the store: what belongs to them, what is there already, and what a process that was killed leaves."""
+"""Sweeps in the store: their runs, existing results, and the remains of a killed process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_run_counts_when_it_has_finished_at_all_places_of_its_key(store: Store
     ]
     assert store.run(run_id).tags == (f"sweep {sweep_id}",)
     assert store.sweeps.get(sweep_id).finished == 2
-    # Made again, it takes the place of the one that was cut short, which is deleted.
+    # The repeated run replaces the interrupted run, which is deleted.
     again = make_run(store, sweep_id, "b")
     assert store.run(half).deleted
     assert [row.run_id for row in store.sweeps.runs(sweep_id)] == [run_id, again, None, run_id]

@@ -1,4 +1,4 @@
-"""Trainings in the store: their state, their curves, their evaluations."""
+"""Trainings in the store: their state, curves and evaluations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_training_runs_as_long_as_its_process(store: Store) -> None:
     row = store.trainings.get(number)
     assert (row.state, row.process_pid, row.ended_at) == ("interrupted", 0, row.updated_at)
     assert [row.id for row in store.trainings.rows(state="interrupted")] == [number]
-    store.trainings.set_state(number, "running", process=here)  # taken up again
+    store.trainings.set_state(number, "running", process=here)  # resumed
     assert store.trainings.get(number).state == "running"
     store.trainings.set_state(number, "failed", message="no memory")
     row = store.trainings.get(number)
@@ -92,7 +92,7 @@ def test_a_metric_may_come_late_and_be_missing_in_between(store: Store, number: 
 def test_what_was_learned_again_after_a_crash_stands_once(store: Store, number: int) -> None:
     store.trainings.append(number, reports(100))
     again = [{"step": 500.0 + 10 * k, "elapsed_s": 25 + k / 2, "return_mean": 1000.0 + k} for k in range(10)]
-    store.trainings.append(number, again)  # from the checkpoint at step 500 on; 510 ... 990 are no more
+    store.trainings.append(number, again)  # from the checkpoint at step 500 on; 510 ... 990 are removed
     curve = store.trainings.curve(number, "return_mean")
     np.testing.assert_array_equal(curve.step, [*range(0, 500, 10), *range(500, 600, 10)])
     np.testing.assert_array_equal(curve.values, [*(-np.arange(50.0)), *(1000 + np.arange(10.0))])
@@ -157,7 +157,7 @@ def test_reports_and_the_mark_of_how_far_they_were_read_are_committed_together(p
         store.trainings.append(number, reports(10), reports_read=1000)
     size = path.stat().st_size
     with open_store(path) as store:
-        # A disk that is full: the database may not grow beyond the pages that it has.
+        # A full disk: the database may not grow beyond its pages.
         pages = size // 4096
         store._writing().call(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}"))
         noise = np.random.default_rng(1).normal(size=50_000)

@@ -1,4 +1,4 @@
-"""Files that go away, are replaced, or break while they are open: said with a way on, and nothing is lost silently."""
+"""Files that disappear, are replaced, or break while open: reported with a remedy, and no data is lost silently."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from subflow_store.run_writer import COMMIT_INTERVAL_S, RunStream
 def test_appending_does_not_wait_for_the_disk(store: Store) -> None:
     run = store.start_run(start(), COLUMNS)
     with busy_writer(store):
-        # The writing thread does nothing at all meanwhile, yet the caller goes on.
+        # The writing thread is blocked, yet the caller continues.
         for first in range(0, 1000, 100):
             run.append(first, ramp(1000)[first : first + 100])
     run.finish("finished", SUMMARY)
@@ -38,7 +38,7 @@ def test_appending_does_not_wait_for_the_disk(store: Store) -> None:
 
 @contextmanager
 def busy_writer(store: Store) -> Iterator[None]:
-    """Keep the writing thread from its work as long as this lasts."""
+    """Blocks the writing thread during the context."""
     begun, done = threading.Event(), threading.Event()
 
     def wait() -> None:
@@ -67,7 +67,7 @@ def test_a_disk_that_falls_far_behind_makes_the_caller_wait(store: Store, monkey
     with busy_writer(store):
         thread = threading.Thread(target=append)
         thread.start()
-        thread.join(0.1)  # time for far more than ten blocks, if nothing held them back
+        thread.join(0.1)  # time for far more than ten blocks without back-pressure
         assert thread.is_alive()
         assert appended == [0, 1, 2]
     thread.join(30)
@@ -115,7 +115,7 @@ def test_connections_of_threads_that_have_ended_are_closed(file_store: Store) ->
         thread = threading.Thread(target=file_store.run, args=(run_id,))
         thread.start()
         thread.join()
-    # The last one is closed when the next thread comes.
+    # The last connection is closed when the next thread opens one.
     assert len(database_of(file_store)._readers) <= 2
 
 
@@ -153,7 +153,7 @@ def test_a_store_that_nobody_holds_closes_itself(path: Path) -> None:
         run.append(0, ramp(10))  # the run holds its store
         return run.run_id
 
-    before = threading.enumerate()  # what earlier tests left is not this store's
+    before = threading.enumerate()  # threads of earlier tests do not count
     run_id = leave()
     while threads := [t for t in threading.enumerate() if t.name.startswith("subflow-store") and t not in before]:
         threads[0].join(30)
@@ -163,12 +163,12 @@ def test_a_store_that_nobody_holds_closes_itself(path: Path) -> None:
         assert np.array_equal(values_of(store, run_id), ramp(10))
 
 
-# When a run's data is committed
+# Commits of a run's data
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time that streams see, which stands still unless the test moves it."""
+    """The clock of the streams, which only the test advances."""
     now = [1000.0]
     monkeypatch.setattr(run_writer, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
@@ -261,7 +261,7 @@ def test_a_killed_writer_leaves_an_interrupted_run(path: Path) -> None:
         assert (run.status, run.summary) == ("interrupted", {})
         assert run.simulated_s == pytest.approx(500.0)  # 5000 samples, one every 0.1 s
         assert present(run.ended_at) >= run.started_at
-        # 5000 = 4096 + 904: the partial chunk is there too, and so are figures, marks and pyramid.
+        # 5000 = 4096 + 904: the partial chunk is included, and so are figures, marks and pyramid.
         assert np.array_equal(values_of(store, run_id), ramp(5000))
         assert [series.vmax for series in store.series(run_id)] == [4999.0, 4999.25, 4999.5]
         assert len(store.marks(run_id)) == 1
@@ -295,11 +295,11 @@ def test_a_run_that_another_process_took_for_dead_says_so(store: Store) -> None:
     assert values_of(store, run.run_id).size == 0
 
 
-# Whose run is it?
+# The owner of a run
 
 
 def set_writer(path: Path, identity: ProcessIdentity, age_s: float) -> None:
-    """Make the running run in the file that of another process."""
+    """Assigns the running run in the file to another process."""
     import sqlite3
 
     heartbeat = (datetime.now(UTC) - timedelta(seconds=age_s)).isoformat()
@@ -334,7 +334,7 @@ def test_a_process_of_this_machine_is_judged_for_certain_and_of_an_earlier_boot_
     for changes, age_s, is_gone in (
         ({}, 1e9, False),
         ({"pid": ended_process()}, 0.0, True),
-        ({"started": "1"}, 0.0, True),  # another process has its number since
+        ({"started": "1"}, 0.0, True),  # another process has received its number
         ({"boot": "another boot"}, 1.0, False),
         ({"boot": "another boot"}, STALE_S + 1, True),
     ):

@@ -1,4 +1,4 @@
-"""What others may hand to a person, at the command line: pipes, bombs, gaps of a year, numbers beyond all bounds."""
+"""Hostile input on the command line: pipes, bombs, gaps of a year, numbers beyond all bounds."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def packets() -> Callable[[list[int]], bytes]:
 
 
 def test_a_bomb_as_a_bundle_is_read_in_parts(tmp_path: Path) -> None:
-    """100 MB of zeros in 100 kB, with a manifest that fits: it comes as far as it can."""
+    """100 MB of zeros in 100 kB, with a matching manifest, which is read as far as possible."""
     zeros = bytes(100_000_000)
     run = {"name": "a", "scenario": "a", "version": "1", "signature": "0", "seed": 1, "sample_interval_s": 0.1}
     files = {"traces/zeros.csv": zeros, "scenario.toml": b"format = 1"}

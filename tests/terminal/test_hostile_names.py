@@ -1,4 +1,4 @@
-"""Names from outside are data: any flow, run or link passes import, history, figures, report, CSV and JSON."""
+"""Names from outside are data: any name passes import, history, figures, report, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("hostile") / "m \u202e.csv"
     names = [
         *(f"{name}/{number}:{trace}" for name in HOSTILE_NAMES for number in (1, 2) for trace in _TRACES),
-        # A number behind a slash is that of a subflow.
+        # A number after a slash identifies a subflow.
         *(f"{name}:goodput_bps" for name in HOSTILE_NAMES if not name[-1].isdecimal() or "/" not in name),
         *(f"{name}/forward:queue_pkts" for name in HOSTILE_NAMES),
     ]
@@ -63,7 +63,7 @@ def test_names_of_a_measurement_pass_all_that_shows_a_run(
     for path in tmp_path.rglob("summary.json"):
         assert {flow["name"] for flow in json.loads(path.read_text())["flows"]} == set(HOSTILE_NAMES)
 
-    # The table of the export comes back with the same flows, apart from what was spelled out.
+    # The exported table is read back with the same flows, except for names that were written out.
     table = next(tmp_path.rglob("subflows.csv"))
     again = subflow("import-trace", table, "--db", tmp_path / "again.db", "--json").document
     plain = [name for name in HOSTILE_NAMES if not _STEERING.search(name)]

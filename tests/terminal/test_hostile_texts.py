@@ -1,4 +1,4 @@
-"""Texts from outside that print lines of their own, turn lines around, read other files, or are too large."""
+"""Texts from outside that add lines to the output, reverse its direction, read other files, or are too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of any command: it ends with 130 or was through already, quietly, and keeps what it has made."""
+"""Ctrl-C at any moment of any command: it exits with 130 or had finished, without noise, and keeps its results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMMANDS = {
     "runs": ["runs"],
 }
 QUICK = ("run", "sweep", "bench", "replay")
-# Says when Subflow itself has begun: what comes before is Python's.
+# Prints a line when Subflow itself has begun; Python starts up before that.
 PROGRAM = (
     "import sys; from subflow_app.__main__ import main; print('begun', file=sys.stderr, flush=True); sys.exit(main())"
 )
@@ -50,13 +50,13 @@ def call(words: list[str], folder: Path) -> subprocess.Popen[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # all its processes hear of it, as from a terminal
+        start_new_session=True,  # all its processes receive the signal, as from a terminal
     )
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the databases of somebody who has two runs and a bundle."""
+    """A folder with the databases of a user with two runs and a bundle."""
     folder = tmp_path_factory.mktemp("home")
     for words in (
         ["run", "demo"],
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_a_command_with_130(name: str, home: Path, tmp_path: Path, r
         shutil.copytree(home, folder)
         process = call(COMMANDS[name], folder)
         assert present(process.stderr).readline() == "begun\n"
-        moment_s = random.choice((random.uniform(0, 0.5), random.uniform(0.3, 3)))  # while it starts, or at work
+        moment_s = random.choice((random.uniform(0, 0.5), random.uniform(0.3, 3)))  # during the start, or at work
         try:
             _, told = process.communicate(timeout=moment_s)
         except subprocess.TimeoutExpired:
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_a_command_with_130(name: str, home: Path, tmp_path: Path, r
 
 
 def test_an_interrupt_that_comes_while_the_core_is_loaded_waits_until_it_is() -> None:
-    # What is raised there would end the program by an abort.
+    # An exception there would abort the program.
     program = """
 import enum, os, signal, time
 from subflow_app.foundation.interruption import notice_interrupts

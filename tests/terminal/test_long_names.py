@@ -1,4 +1,4 @@
-"""Any text may be given where a name is wanted: one that is too long for a file is refused as any other."""
+"""Any text may be given as a name: one that is too long for a file is refused like any other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_app.shell.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = "n" * 300
-# Claims are typed, and so look like no file.
+# Claims are typed texts that do not look like files.
 CLAIM = (
     "goodput() >= 0.9 * goodput('newreno@best') and loss() < 5 %" + 16 * " and goodput() >= 0" + " and goodput() > 0"
 )
@@ -43,7 +43,7 @@ def _forms() -> Iterator[tuple[str, ...]]:
 
 def test_each_command_refuses_names_too_long(subflow: Subflow, scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(scenario.parent)
-    monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "1000")  # whatever is in order is too much, and ends at once
+    monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "1000")  # any valid run exceeds the limit, and ends at once
     forms = list(_forms())
     assert len({words[0] for words in forms}) > 30
     wrong = []
@@ -59,7 +59,7 @@ def test_each_command_refuses_names_too_long(subflow: Subflow, scenario: Path, m
 
 
 def test_files_are_asked_for_through_the_gate_alone() -> None:
-    """`Path.exists` and its like raise for texts that are too long."""
+    """`Path.exists` and similar methods raise for texts that are too long."""
     asking = []
     for folder in ("app", "sim/subflow_sim", "agents"):
         for path in (ROOT / folder).rglob("*.py"):

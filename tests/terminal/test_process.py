@@ -1,4 +1,4 @@
-"""``subflow`` as a process of its own: start-up, real signals, pipes. Few, because each costs a start."""
+"""The command ``subflow`` as a separate process: start-up, real signals, pipes. Few tests, as each start takes time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMEOUT_S = 60
 
 
 def call(*words: object) -> subprocess.CompletedProcess[str]:
-    """One command, started and waited for."""
+    """Runs one command and waits for its end."""
     return subprocess.run([*SUBFLOW, *map(str, words)], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 
@@ -42,7 +42,7 @@ def test_run_and_show_as_commands(scenario: Path, database: Path) -> None:
     ],
 )
 def test_signal_during_a_run_keeps_it(scenario: Path, database: Path, number: int, code: int) -> None:
-    # The progress bar on a terminal tells that the run is on its way; 10^6 s would take minutes.
+    # The progress bar on a terminal shows that the run has begun; 10^6 s would take minutes.
     terminal, stderr = pty.openpty()
     words = ["run", scenario, "--db", database, "--set", "duration=1e6", "--sample-interval", "1000s"]
     process = subprocess.Popen([*SUBFLOW, *map(str, words)], stdout=subprocess.PIPE, stderr=stderr, text=True)
@@ -108,7 +108,7 @@ def test_terminal_that_knows_only_ascii_gets_tables_all_the_same(scenario: Path)
 
 
 def test_help_and_version_need_neither_simulator_nor_window() -> None:
-    # Everything that costs more than the answer itself. Units and the gate of file names are plain Python.
+    # Modules that cost more than the answer itself. Units and the gate of file names are plain Python.
     code = (
         "import sys\n"
         "from subflow_app.shell.commands import app\n"

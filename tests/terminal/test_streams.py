@@ -1,4 +1,4 @@
-"""Closed and full streams: each command does its work all the same, and says in a sentence what nobody could read."""
+"""Closed and full streams: each command does its work nevertheless, and reports the lost output in a sentence."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tests.helpers.every_command import COMMANDS, make_files
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = "/dev/full"
-# As the shell has it: 2>&-, >/dev/full, >&-, both full.
+# In the notation of the shell: 2>&-, >/dev/full, >&-, both full.
 REDIRECTIONS = (("file", "-"), (FULL, "file"), ("-", "file"), (FULL, FULL))
-# Each prints in another way: tables, one document, progress, files that are named, nothing.
+# Each prints in another way: tables, one document, progress, named files, nothing.
 SOME = ("run", "show", "explain", "export", "compare", "sweep", "sweeps", "runs", "scenarios", "schema")
 UNWRITTEN = "subflow: standard output could not be written: No space left on device"
 
 
 @pytest.mark.skipif(not Path(FULL).exists(), reason="there is no /dev/full")
-@pytest.mark.timeout(600)  # in turn
+@pytest.mark.timeout(600)  # sequential
 @pytest.mark.parametrize(
     ("names", "first"),
     [(SOME, 0), *(pytest.param(tuple(COMMANDS), first, marks=pytest.mark.full("every command")) for first in range(4))],
@@ -47,7 +47,7 @@ def test_commands_work_with_closed_and_full_streams(tmp_path: Path, names: tuple
         where = f"subflow {line} >{out} 2>{err}: {code}\n{output}{errors}"
         is_told = UNWRITTEN in errors
         n_told += is_told
-        # Where nothing is printed, nothing is lost.
+        # Commands without output lose nothing.
         allowed = {1} if is_told else {expected, 1} if out == err == FULL else {expected}
         if (expected is not None and code not in allowed) or "Traceback" in errors or "a bug of" in errors:
             wrong.append(where)

@@ -88,7 +88,8 @@ def test_little_memory_ends_in_a_sentence(tmp_path: Path, limit_kb: int) -> None
 
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    assert SHORT_OF_MEMORY in done.stderr or "Memory allocation still failed" in done.stderr  # the latter is OpenBLAS
+    # the second message comes from OpenBLAS
+    assert SHORT_OF_MEMORY in done.stderr or "Memory allocation still failed" in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGHUP")

@@ -1,4 +1,4 @@
-"""Tables on a terminal: on a narrow one nothing disappears."""
+"""Tables on a terminal lose no text, even on a narrow one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_tables_are_whole_on_80_columns(capsys: pytest.CaptureFixture[str], monk
 
     assert text.count("1234.567") == 5
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 70
-    # The name is folded into lines of the first column; put together it is whole.
+    # The name is wrapped into lines of the first column, which together give the whole name.
     folded = "".join(line.partition("  ")[0].strip() for line in text.splitlines()[4:])
     assert folded.replace(" ", "").startswith("download.1·access→core")
 

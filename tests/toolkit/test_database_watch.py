@@ -1,4 +1,4 @@
-"""What others do with the open database is seen in the window."""
+"""Changes by other programs to the open database appear in the window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def names(window: MainWindow) -> list[str]:
 
 
 def test_what_others_write_and_delete_is_listed(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    assert database._LOOK_MS <= 1000  # with time to read the list, two seconds
+    assert database._LOOK_MS <= 1000  # two seconds with the time to read the list
     assert names(window) == []
     with open_store(tmp_path / "runs.db") as elsewhere:
         record(elsewhere, ramp(50), name="Of another program")

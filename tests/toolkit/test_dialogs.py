@@ -1,4 +1,4 @@
-"""Questions: what file dialogs ask about, and that answers come back as they were meant."""
+"""Questions: the confirmations of file dialogs, and the conversion of their answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_existing_database_opens_unasked(dialogs: Dialogs, tmp_path: Path, monke
     assert dialogs.database_path("Open", tmp_path / "runs.db") == tmp_path / "runs.db"
     assert dialogs.save_path("Export", CSV_FILTER, tmp_path / "data.csv") == tmp_path / "data.csv"
     dialogs.save_path("Save", SCENARIO_FILTER, tmp_path / "lab.subflow.toml")
-    # A CSV file would be replaced, so that is asked about; a missing suffix is added before.
+    # A CSV file would be replaced, which requires confirmation; a missing suffix is added before.
     assert seen == [(True, "db"), (False, "csv"), (False, "subflow.toml")]
 
 

@@ -1,4 +1,4 @@
-"""SI values become the text a person reads."""
+"""SI values become texts for people."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_other_units() -> None:
     assert fmt.index(0.98765) == "0.988"
     assert fmt.number(1234567.8) == "1\u202f234\u202f568"
     assert fmt.number(-12345.6) == "-12\u202f346"
-    assert fmt.packets(1000) == "1000 pkt"  # which can be typed
+    assert fmt.packets(1000) == "1000 pkt"  # can be typed in again
     assert fmt.number(-1234.5, 5) == "-1234.5"
     assert fmt.number(1.234e-6) == "0.00000123"
-    # As the KL divergence of a small step: not 0.000000.
+    # The KL divergence of a small step must not show as 0.000000.
     assert fmt.number(1.43e-8) == "1.43e-8"
     assert fmt.number(-2e-7) == "-2e-7"
     assert fmt.number(9.996e-12, 1) == "1e-11"
@@ -77,7 +77,7 @@ def test_progress_keeps_its_width() -> None:
 
 
 def test_moments_are_local_and_relative() -> None:
-    # Built from local clock times, so that the expectation holds in every time zone.
+    # Made from local times, so that the expectation holds in every time zone.
     now = datetime(2026, 11, 21, 13, 5).astimezone()
     assert fmt.moment(datetime(2026, 11, 21, 9, 7).astimezone(UTC), now) == "today 09:07"
     assert fmt.moment(datetime(2026, 11, 20, 23, 59).astimezone(UTC), now) == "yesterday 23:59"

@@ -1,4 +1,4 @@
-"""Every icon has a glyph and is drawn; one that cannot be drawn is blank, and harms nothing else."""
+"""Every icon has a glyph and is drawn; an icon that cannot be drawn stays blank, without other effects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE = QSize(24, 24)
 
 
 def _inked(picture: QImage) -> int:
-    """How many pixels of a picture are not transparent."""
+    """The number of pixels that are not transparent."""
     return sum(picture.pixelColor(x, y).alpha() > 0 for x in range(picture.width()) for y in range(picture.height()))
 
 
@@ -26,7 +26,7 @@ def _inked(picture: QImage) -> int:
 def test_every_icon_is_drawn(qtbot: QtBot, name: str, caplog: pytest.LogCaptureFixture) -> None:
     prefix, _, glyph = GLYPHS[name].partition(".")
     assert glyph in icons._font(prefix)[1], f"{GLYPHS[name]} is not a glyph of its font"
-    # Of 576 pixels.
+    # The picture has 576 pixels.
     assert _inked(icon(name).pixmap(SIZE).toImage()) > 12
     assert caplog.records == []
 

@@ -1,4 +1,4 @@
-"""Names, notes and file names from outside are shown as they are written, wherever Qt would take them for HTML."""
+"""Names, notes and file names from outside appear unchanged in places where Qt would treat them as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Qt draws by itself, such as buttons of dialogs, has the icons of this program, in the colours of the theme."""
+"""Parts drawn by Qt itself, such as buttons of dialogs, have the icons of this program in the colours of the theme."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_every_meaning_has_an_icon() -> None:
 
 
 def test_every_button_of_a_dialog_has_an_icon() -> None:
-    # Qt's own table of the pictures of its dialogs' buttons.
+    # Qt's own table of icons of dialog buttons.
     names = ("Ok", "Save", "SaveAll", "Open", "Yes", "YesToAll", "No", "NoToAll", "Abort", "Retry", "Ignore", "Close",
              "Cancel", "Discard", "Help", "Apply", "Reset")  # fmt: skip
     assert {getattr(QStyle.StandardPixmap, f"SP_Dialog{name}Button") for name in names} <= set(MEANINGS)

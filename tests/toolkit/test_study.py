@@ -1,4 +1,4 @@
-"""One job at a time: what a study reports of its end, and what it keeps quiet."""
+"""One job at a time: the reports of a study on its end, and the ends that it does not report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subflow_app.toolkit.workers import Workers
 
 
 class Patient(Job):
-    """Ends when it may, or is stopped; with an error or a problem if it has one."""
+    """Ends when permitted, or when stopped; with an error or a problem if given."""
 
     def __init__(self, *, error: Exception | None = None, problem: str = "") -> None:
         super().__init__(1)
@@ -35,7 +35,7 @@ class Patient(Job):
 
 
 class Told:
-    """A study, and all that it reports."""
+    """A study with a record of all its reports."""
 
     def __init__(self, workers: Workers) -> None:
         self.errors: list[str] = []

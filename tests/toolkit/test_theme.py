@@ -1,4 +1,4 @@
-"""Tokens are readable in both sets, and switching reaches the palette and everybody who listens."""
+"""Tokens are readable in both sets, and switching updates the palette and all listeners."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_app.toolkit.app_theme import Theme
 from subflow_app.toolkit.theme import CONTRAST, DARK, LIGHT, Tokens, contrast_ratio
 
 SETS = [LIGHT, DARK, CONTRAST]
-# (text colour, what it is drawn on); WCAG AA asks for 4.5:1 for text of normal size.
+# (text colour, background); WCAG AA requires 4.5:1 for text of normal size.
 TEXT_PAIRS = [
     (text, ground)
     for text in ("text", "muted_text", "link", "error", "warning", "ok", "accent")
@@ -33,14 +33,14 @@ TEXT_PAIRS = [
     ("warning", "warning_fill"),
     ("link", "info_fill"),
 ]
-# Lines and outlines that carry meaning: 3:1 (WCAG 1.4.11).
+# Lines and outlines with a meaning: 3:1 (WCAG 1.4.11).
 SHAPE_PAIRS = [("node_border", "base"), ("link_line", "base"), ("accent", "window")]
 
 
 @for_each("tokens", SETS, ids=lambda t: t.name)
 @for_each(("text", "ground"), TEXT_PAIRS)
 def test_text_is_readable(tokens: Tokens, text: str, ground: str) -> None:
-    # WCAG AA; AAA where the person asks for high contrast.
+    # WCAG AA; AAA if the person prefers high contrast.
     wanted = 7.0 if tokens is CONTRAST else 4.5
     assert contrast_ratio(getattr(tokens, text), getattr(tokens, ground)) >= wanted
 
@@ -52,7 +52,7 @@ def test_shapes_stand_out(tokens: Tokens, shape: str, ground: str) -> None:
 
 
 def test_contrast_ratio_known_values() -> None:
-    # The WCAG extremes, and #767676 on white, the well-known lightest grey that still passes 4.5:1.
+    # The WCAG extremes, and #767676 on white, the lightest grey that passes 4.5:1.
     assert contrast_ratio("#000000", "#ffffff") == pytest.approx(21.0)
     assert contrast_ratio("#123456", "#123456") == pytest.approx(1.0)
     assert contrast_ratio("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
@@ -92,7 +92,7 @@ def test_unknown_mode_is_refused(qapp: QApplication) -> None:
 
 @pytest.mark.parametrize("ground", ["window", "base", "alternate_base", "button"])
 def test_edges_are_seen_in_high_contrast(ground: str) -> None:
-    # Everywhere else panels are told apart by their fill.
+    # Otherwise the fill of panels distinguishes them.
     assert contrast_ratio(CONTRAST.border, getattr(CONTRAST, ground)) >= 3.0
 
 

@@ -1,4 +1,4 @@
-"""Tasks off the GUI thread: who hears of their ends, and which failures are reported as faults of the program."""
+"""Tasks off the GUI thread: the receivers of their results, and failures that are reported as bugs."""
 
 from __future__ import annotations
 

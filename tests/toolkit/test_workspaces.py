@@ -1,4 +1,4 @@
-"""Workspaces arrange the panels for a task, and each keeps what the person has changed about it."""
+"""Workspaces arrange the panels for a task, and each keeps the changes of the person."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANE
 
 @pytest.fixture(autouse=True)
 def _no_experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The gallery, which some workspaces show, would read all experiments for each database."""
+    """An empty gallery, because the gallery of some workspaces would read all experiments for each database."""
     (tmp_path / "experiments").mkdir()
     monkeypatch.setattr(recipe_reader, "experiments_folder", lambda: tmp_path / "experiments")
 
@@ -38,7 +38,7 @@ def show(window: MainWindow, name: str) -> None:
 
 
 def arrange(window: MainWindow, name: str, *size: int) -> None:
-    """Shows a workspace as it comes, in a window of this size."""
+    """Shows a workspace in its default layout, in a window of this size."""
     if size:
         window.resize(QSize(*size))
     show(window, name)
@@ -115,12 +115,12 @@ def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[
             if widget.isVisible():
                 assert widget.width() >= 300, (size, name, panel.name)
                 assert widget.height() >= 130, (size, name, panel.name)
-        if name not in ("design", "train", "study"):  # where another page covers them
+        if name not in ("design", "train", "study"):  # in these, another page covers the plots
             assert window.plots.width() >= 300, (size, name)
             assert window.plots.height() >= 200, (size, name)
 
 
-# What is in front of the workspaces in which the plots are a tab away.
+# The page in front in those workspaces where the plots are in another tab.
 MAIN_PAGES = {"design": "topology", "study": "sweeps", "train": "train"}
 
 
@@ -142,14 +142,13 @@ def test_plots_take_much_of_a_small_window(
         arrange(window, name)
         if name in MAIN_PAGES:
             assert window.docks.front_of("plots") == MAIN_PAGES[name]
-            # Not what is seen of it: a page that is covered by a part of its own would count as hidden.
+            # Not by its visible region: a page covered by its own parts would count as hidden.
             page = window.docks.content(MAIN_PAGES[name])
             assert page.isVisible()
             assert page.width() * page.height() >= 0.45 * window.width() * window.height(), name
             window.docks.raise_panel("plots")
             QApplication.processEvents()
-        # Titles and axes of the plots, but not their legend.
-        # Those of a lab leave room for its words and for the form beside them, but none of them is lower for it.
+        # The area of the plots with titles and axes, without the legend.
         least = least_of_run if name == "run" else 0.25 if name == "lab" else 0.35
         assert share(window, window.plots.stack.viewport()) >= least, name
         assert len(window.plots.stack.plots) == 3
@@ -157,12 +156,12 @@ def test_plots_take_much_of_a_small_window(
 
 
 def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window: MainWindow) -> None:
-    # What a frame leaves of a screen of 1366x768.
+    # The room within a frame on a screen of 1366x768.
     arrange(window, "lab", 1358, 732)
     assert window.docks.content("lab").height() >= 0.75 * window.height()
     assert window.inspector.isVisible()
     assert window.topology.isVisible()
-    # The form has at least as much of it as six fields need.
+    # The form has room for at least six fields.
     area = present(window.inspector.form.parentWidget())
     assert area.height() >= 6 * 26
     # No field is cut off at its side, in any language.
@@ -188,7 +187,7 @@ def test_canvas_and_plots_take_turns_in_drawing(window: MainWindow, run_once: Ca
     assert window.docks.front_of("plots") == "plots"
     QTest.mouseClick(window.docks.tab("topology"), Qt.MouseButton.LeftButton)
     assert window.topology.isVisible()
-    # What the inspector changes is not a reason to leave the curves; drawing, from wherever, and opening are.
+    # A change by the inspector keeps the curves in front; drawing and opening show the topology.
     window.docks.raise_panel("plots")
     window.bar.trigger("edit.undo")
     assert window.plots.isVisible()
@@ -228,7 +227,7 @@ def test_history_folds_to_a_line_in_a_low_window(qtbot: QtBot, window: MainWindo
     qtbot.waitUntil(lambda: place.text().startswith("1 run   Newest: Two paths"))
     high = window.plots.height()
 
-    # The same button shows the list and takes it away again, with the mouse and with the keyboard.
+    # The same button shows and hides the list, with the mouse and with the keyboard.
     QTest.mouseClick(place, Qt.MouseButton.LeftButton)
     assert window.history.isVisible()
     assert window.history.height() > 100
@@ -241,11 +240,11 @@ def test_history_folds_to_a_line_in_a_low_window(qtbot: QtBot, window: MainWindo
     window.bar.trigger("view.fold")
     assert folded(window)
 
-    # Whoever asks for the list sees it.
+    # A search for a run shows the list.
     window.find_run()
     assert not folded(window)
 
-    # So does whoever asks for any other panel there: with its tab, from the View menu, or by a click on a curve.
+    # The same applies to any other panel there: opened by its tab, from the View menu, or by a click on a curve.
     for ask in (
         lambda: QTest.mouseClick(window.docks.tab("explain"), Qt.MouseButton.LeftButton),
         lambda: window.docks.set_open("explain", True),
@@ -286,7 +285,7 @@ def places(window: MainWindow) -> list[QRect]:
 
 
 def settled(qtbot: QtBot, window: MainWindow) -> list[QRect]:
-    """Where things are once their layout has come to rest."""
+    """Places of the parts after the layout has settled."""
     qtbot.waitUntil(at_rest(lambda: places(window)))
     return places(window)
 
@@ -302,7 +301,7 @@ def test_nothing_moves_for_a_run_or_a_banner(qtbot: QtBot, window: MainWindow, r
     assert settled(qtbot, window) == before
     banner = QRect(window.banners.mapTo(window, QPoint()), window.banners.size())
     assert banner.height() > 20
-    # Over the plots, and off the lines below them and the form beside them.
+    # Over the plots, and clear of the status bar and the form.
     assert window.rect().contains(banner)
     assert banner.bottom() < window.statusBar().y()
     assert not banner.intersects(QRect(window.inspector.mapTo(window, QPoint()), window.inspector.size()))
@@ -335,7 +334,7 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
 
         assert window.workspaces.current == "study"
         assert window.docks.front_of("plots") == panel
-        # Other panels have left: the status bar says how to get back to them.
+        # Other panels are hidden: the status bar explains how to return to them.
         assert window.statusBar().currentMessage().endswith("leads back to Drawing."), panel
     window.bar.trigger("script.show")
     assert window.workspaces.current == "script"

@@ -1,4 +1,4 @@
-"""Formulas of rules as trees: what is above which line, what has which index, and that words stay words."""
+"""Formulas of rules as trees: fractions, indices, and words that stay words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subflow_app.vocabulary.formula_text import (
 
 
 def told(node: Node) -> str:
-    """A tree in a line: {above ÷ below}, base_[index]^[power], √[inside]."""
+    """A tree as one line: {above ÷ below}, base_[index]^[power], √[inside]."""
     gap = " " if node.gap else ""
     if isinstance(node, Word):
         return gap + node.text
@@ -40,7 +40,8 @@ def told(node: Node) -> str:
     [
         ("cwnd + acked / cwnd", "cwnd + {acked ÷ cwnd}"),
         ("max(basis / 2, floor)", "max({basis ÷ 2}, floor)"),
-        # Factors before a slash stand above it, brackets that its line replaces go, and what follows does not belong.
+        # Factors before a slash belong to the numerator, brackets replaced by the line disappear, and later factors
+        # stay out.
         ("acked * (target - cwnd) / cwnd", "{acked · (target − cwnd) ÷ cwnd}"),
         ("x_r / rtt_r / total_rate^2 * (1 + alpha) / 2", "{x_[r] ÷ rtt_[r] total_rate^[2]} · {1 + α ÷ 2}"),
         ("gradient / 2 (1 + amplifier)", "{gradient ÷ 2} (1 + amplifier)"),
@@ -48,10 +49,10 @@ def told(node: Node) -> str:
         ("best = max(cwnd_i / rtt_i^2)", "best = max({cwnd_[i] ÷ rtt_[i]^[2]})"),
         ("sum of theta, sum(x_i)", "Σ θ, Σ(x_[i])"),
         ("1.2 / sqrt(p) <= -1", "{1.2 ÷ √[p]} ≤ −1"),
-        # Words, hyphens and units are none of it.
+        # Words, hyphens and units are no parts of formulas.
         ("a packet per cwnd / (W_est - cwnd) acknowledged", "a packet per {cwnd ÷ W_[est] − cwnd} acknowledged"),
         ("until a round-trip time, 0.5 Mbit/s", "until a round-trip time, 0.5 Mbit/s"),
-        # Brackets that nobody closes.
+        # Unclosed brackets.
         ("min(1, (2", "min(1, (2"),
     ],
 )
@@ -83,7 +84,7 @@ def test_blocks_of_a_text_are_its_indented_lines() -> None:
 @for_each(
     ("block", "trees"),
     [
-        # As the labs write them: words are names, a lone x is the sign of a product, squares are letters.
+        # The notation of labs: words are names, a single x is the sign of a product, squares are letters.
         ("BDP = rate x round-trip time / size of a packet", ["BDP = rate × {round-trip time ÷ size of a packet}"]),
         ("W/2 rounds x 3W/4 packets = 3/8 W²", ["{W ÷ 2} rounds × {3W ÷ 4} packets = {3 ÷ 8} W^[2]"]),
         ("U = [ (1 - b)/2 + b² ]  /  [ b + b²/2 ]", ["U = {{1 − b ÷ 2} + b^[2] ÷ b + {b^[2] ÷ 2}}"]),

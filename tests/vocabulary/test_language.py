@@ -56,7 +56,7 @@ def test_texts_are_translated_and_values_filled_in_by_name(german: Path) -> None
         "1 Lauf von a",
         "2 Läufe von a",
     ]
-    assert tr("not yet") == "not yet"  # what has no translation stays English
+    assert tr("not yet") == "not yet"  # untranslated texts stay English
     assert tr("100 % {braces} stay without values") == "100 % {braces} stay without values"
 
 

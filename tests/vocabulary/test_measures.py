@@ -1,4 +1,4 @@
-"""The table of measures: each has one formula, and several flows become one number in one way."""
+"""The table of measures: each has one formula, and one way to combine several flows into a number."""
 
 import ast
 import json
@@ -129,7 +129,7 @@ def test_a_number_that_no_flow_has_is_named() -> None:
         NAMED["makespan"].of_flows([SHORT, ENDLESS])
     with pytest.raises(NotMeasuredError, match="short has 1 subflows, not 2"):
         NAMED["rtt"].of_flows([SHORT], 2)
-    assert "makespan_s" in run_values([SHORT, ENDLESS])  # of those with a size
+    assert "makespan_s" in run_values([SHORT, ENDLESS])  # of flows with a size
 
 
 def test_a_flow_with_a_size_shows_its_time_and_its_rate_while_active_first() -> None:
@@ -196,7 +196,7 @@ def test_a_key_of_the_summary_keeps_its_formula() -> None:
     assert flows.keys() == {"early", "late", "endless"}
     assert done.keys() == {"early", "late"}
     for name, flow in flows.items():
-        # Bytes over all of the measured interval, whatever part of it the flow was active in.
+        # Bytes divided by the whole measured interval, even if the flow was active in only a part of it.
         assert flow["goodput_bps"] == pytest.approx(8 * delivered[name] / 8.0, rel=1e-4)
         end_s = done.get(name, 10.0)
         assert flow["active_s"] == pytest.approx(end_s - max(2.0, flow["start_s"]))
@@ -238,7 +238,7 @@ open = true
 
 
 def _retyped(tree: ast.AST) -> list[str]:
-    """Columns of tables that type the title and the unit of a measure."""
+    """Columns of tables that repeat the title and the unit of a measure."""
     names = {
         text for each in (*MEASURES.values(), *RUN_MEASURES.values()) for text in (each.title, each.symbol) if text
     }

@@ -1,4 +1,4 @@
-"""Numbers as text: decimals with which printed differences agree with printed values."""
+"""Numbers as text: enough decimals for printed differences to agree with printed values."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from subflow_app.vocabulary.number_text import agreeing_decimals
         (0.286, [(0.274, -0.012)], 3),
         # The first agrees with two decimals, the second needs three.
         (0.286, [(0.5, 0.214), (0.274, -0.012)], 3),
-        # Differences of pairs are those of other runs, and nothing is known without a value.
+        # Paired differences belong to other runs, and cannot be checked without a value.
         (0.286, [(0.274, -0.5), (math.nan, math.nan)], 2),
         (math.nan, [(0.274, math.nan)], 2),
-        # With any number of decimals 0.67 - 0.33 ends in 4, and 0.33 in 3: the fewest stay.
+        # With any number of decimals 0.67 - 0.33 ends in 4, and 0.33 in 3: the fewest decimals stay.
         (1 / 3, [(1.0, 2 / 3), (2 / 3, 1 / 3)], 2),
     ],
 )

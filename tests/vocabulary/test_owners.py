@@ -1,4 +1,4 @@
-"""Owners of traces: names from outside keep every character, and none of it is taken for our grammar."""
+"""Owners of traces: names from outside keep every character, and no part of them is parsed as our grammar."""
 
 from __future__ import annotations
 

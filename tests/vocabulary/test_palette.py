@@ -1,4 +1,4 @@
-"""Colours: the same owner has the same colour everywhere, and different owners can be told apart."""
+"""Colours: the same owner has the same colour everywhere, and different owners have distinguishable colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_each_subflow_has_its_own_hue_and_a_flow_of_several_is_neutral() -> None
     keys = colour_keys(["download", "download/1", "download/2", "cross", "cross/1", "noise"])
 
     assert keys["download"].hue == TOTAL
-    # One subflow is all of its flow.
+    # A single subflow represents its flow.
     assert keys["cross"] == keys["cross/1"]
     assert [keys[owner].hue for owner in ("download/1", "download/2", "cross/1", "noise")] == [0, 1, 2, 3]
 
@@ -49,7 +49,7 @@ def test_colours_of_two_rounds_through_the_hues_are_all_different(dark: bool) ->
     owners = [f"flow{n}/1" for n in range(2 * len(HUES))]
     colours = [rgb(hex_colour(key, dark=dark)) for key in colour_keys(owners).values()]
 
-    # 25 of 442 (the distance of black and white): less is hard to see as two colours.
+    # 25 of 442 (the distance of black and white): smaller distances are hard to distinguish.
     assert all(math.dist(one, other) > 25 for one, other in itertools.combinations(colours, 2))
 
 
@@ -71,7 +71,7 @@ def test_both_directions_of_a_link_share_its_hue() -> None:
 def test_first_run_is_solid_and_the_next_four_have_different_dashes() -> None:
     assert dash(0) == ()
     assert len({dash(run) for run in range(5)}) == 5
-    # On-off pairs only, otherwise the pattern would invert itself from one repetition to the next.
+    # Only on-off pairs, otherwise the pattern would invert itself from one repetition to the next.
     assert all(len(dash(run)) % 2 == 0 for run in range(5))
 
 
@@ -82,6 +82,6 @@ def test_every_shade_stands_out_on_a_dark_background(hue: int, shade: int) -> No
         parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
-    # WCAG 1.4.11 asks for 3:1 between a line and what it is drawn on, here the base colour of the dark window.
+    # WCAG 1.4.11 requires 3:1 between a line and its background, here the base colour of the dark window.
     ground = luminance((0x17, 0x1A, 0x1F))
     assert (luminance(rgb(hex_colour(ColourKey(hue, shade), dark=True))) + 0.05) / (ground + 0.05) >= 3.0

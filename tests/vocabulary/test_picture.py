@@ -1,4 +1,4 @@
-"""Intervals as they are drawn: those of quantities that cannot be negative begin at zero."""
+"""Drawn intervals: those of quantities that cannot be negative begin at zero."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_app.vocabulary.picture import Panel, PanelSeries, interval_ends
 
 
 def test_an_interval_ends_at_zero_unless_its_quantity_may_be_negative() -> None:
-    """13.0 +- 18.1 Mbit/s, as lab 8 had of two seeds."""
+    """13.0 +- 18.1 Mbit/s, as in lab 8 with two seeds."""
     means, halves = np.array([13.0, 13.0, -2.0, 5.0]), np.array([18.1, 2.0, 1.0, np.nan])
     low, high = interval_ends(means, halves, is_signed=False)
     assert low[:3] == pytest.approx([0.0, 11.0, -3.0])

@@ -1,4 +1,4 @@
-"""Columns read rows, and texts, files and orders follow from them."""
+"""Columns read rows, and texts, files and sorting follow from the columns."""
 
 import math
 

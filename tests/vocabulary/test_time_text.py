@@ -1,4 +1,4 @@
-"""Points in time as text: the year is named wherever it is not clear by itself."""
+"""Points in time as text: the year appears if it is not obvious."""
 
 from __future__ import annotations
 

@@ -75,8 +75,7 @@ class Hands:
         yield from self.settle()
 
     def leave(self, popup: QWidget) -> Iterator[Until]:
-        """Presses Escape in an open menu or list, unless it closes by itself, and so keeps the window behind it open.
-        """
+        """Presses Escape in an open menu or list, unless it closes by itself; the window behind it must stay open."""
 
         def strike(window: QWindow) -> None:
             if QApplication.activePopupWidget() is popup:
@@ -112,7 +111,7 @@ class Hands:
     def _with_keyboard(self, strike: Callable[[QWindow], object]) -> Iterator[Until]:
         yield from self.settle()
         popup = QApplication.activePopupWidget()
-        # A menu receives the keys if any window had them before.
+        # An open menu receives the keys of the focused window, if a window has the focus.
         takers = (QGuiApplication.focusWindow(), None if popup is None else popup.windowHandle())
         window = next((taker for taker in takers if taker is not None), None)
         assert window is not None, "no window has the keyboard"

@@ -1,4 +1,4 @@
-"""The window opens and a run draws its curves in every locale, with the user's language and numbers."""
+"""In every locale the window opens and a run draws its curves, with the user's language and numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TIMEOUT_S = 120
 
 
 def started(name: str, folder: Path, places: Path) -> subprocess.Popen[str]:
-    """The check of the self-test, as the program begins in this locale."""
+    """The check of the self-test, started like the program in this locale."""
     folder.mkdir()
     environment = own_surroundings(os.environ, folder / "user") | {
         "LC_ALL": name if name == "C" else f"{name}.UTF-8",

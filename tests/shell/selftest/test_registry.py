@@ -1,4 +1,4 @@
-"""The list of checks, and the command that carries them out."""
+"""The list of checks, and the command that runs them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_check_of_the_folder_is_in_the_list() -> None:
 
 
 def test_checks_pass_in_the_source_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # The others take longer; each of them tries what other tests try too.
+    # The other checks take longer, and other tests cover each of them.
     monkeypatch.setattr(worker, "CHECKS", tuple(check for check in worker.CHECKS if check.name in QUICK))
     out = tmp_path / "report.json"
 

@@ -1,4 +1,4 @@
-"""The self-test tells of each check how it ended, whatever became of its process, and leaves nothing behind."""
+"""The self-test reports the end of each check, regardless of its process, and leaves no processes or files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_app.shell.selftest.outcome import Outcome, State
 
 @pytest.fixture(scope="module")
 def told() -> list[Outcome]:
-    """What was told of each, in this order."""
+    """The reported outcomes, in order."""
     found: list[Outcome] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "own_command", selftest_checks.command)

@@ -1,4 +1,4 @@
-"""Make the file of the version that this program writes: `python -m tests.store.versions.make`, before its release."""
+"""Makes the database file of the version of this program: `python -m tests.store.versions.make`, before its release."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from subflow_store.searches import Generation
 
 
 def make(path: Path) -> None:
-    """Write what README.md beside this file says."""
+    """Writes the content described in README.md beside this file."""
     block = ramp(5000)
     block[7] = np.nan
     with open_store(path) as store:

@@ -1,4 +1,4 @@
-"""Formulas as they are drawn: fractions take room above and below, long ones go on below, and text stays text."""
+"""Drawn formulas: fractions take room above and below, long formulas continue below, and text stays text."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def test_a_fraction_has_a_line_with_both_parts_beside_it(qtbot: QtBot) -> None:
     assert view.height() > 1.5 * view.fontMetrics().height()
     rows = [sum(_is_inked(image, x, y) for x in range(image.width())) for y in range(image.height())]
     line = rows.index(max(rows))
-    # The line is as wide as "cwnd" and drawn with the pixels of the screen; letters are above it and below.
+    # The line is as wide as "cwnd" and drawn with device pixels; letters are above and below.
     assert max(rows) >= 2 * view.fontMetrics().horizontalAdvance("cwnd") - 4
     assert any(rows[: line - 2])
     assert any(rows[line + 3 :])
-    # In the colour that was asked for, not that of the text.
+    # In the requested colour, not that of the text.
     assert all(QColor(image.pixel(x, line)).red() > 200 for x in range(image.width()))
 
 

@@ -1,4 +1,4 @@
-"""Tables of very many rows read those that are shown."""
+"""Tables of very many rows read only the visible rows."""
 
 from __future__ import annotations
 

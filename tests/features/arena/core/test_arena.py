@@ -1,5 +1,4 @@
-"""The arena from entry to page: outcomes are kept and reused, scores are independent of other entrants, failures count.
-"""
+"""The arena from entry to page: outcomes are kept and reused, scores depend on no other entrant, failures count."""
 
 from __future__ import annotations
 

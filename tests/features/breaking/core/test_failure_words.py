@@ -65,7 +65,7 @@ def test_what_a_claim_says_of_a_failure_has_no_comparison_in_it(name: str) -> No
         ("0.6029 > 0.9", "0.6029, where more than 0.9 is claimed"),
         ("3 == 2", "3, where 2 is claimed"),
         ("1.31 in 0.95 .. 1.05", "1.31, where 0.95 to 1.05 is claimed"),
-        # Only the failing part, or all parts if all fail.
+        # Only the failing parts.
         ("41.9 Mbit/s >= 48.38 Mbit/s and 16.63 ms <= 37.55 ms", "41.9 Mbit/s, where at least 48.38 Mbit/s is claimed"),
         ("1 > 2 and 4 < 3", "1, where more than 2 is claimed; 4, where less than 3 is claimed"),
         # Vectors, chains, and values that differ only in digits that are not printed.

@@ -29,7 +29,7 @@ def test_curves_part_where_one_stays_below_from_then_on() -> None:
     assert parting_sample((high, low), 0, 50) == 40
     low[:20] = 30.0  # a lead at first
     assert parting_sample((low, high), 0, 50) == 40
-    low[10:15] = 0.0  # and a dip from which the curve recovers
+    low[10:15] = 0.0  # and a dip within the lead
     assert parting_sample((low, high), 0, 50) == 40
     assert parting_sample((low, high), 60, 80) == 60
     assert parting_sample((high, high), 0, 50) is None

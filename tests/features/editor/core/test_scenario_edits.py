@@ -266,9 +266,7 @@ def test_a_sketch_shows_what_holds_together() -> None:
 
 
 def test_what_has_no_last_valid_state_is_not_taken_for_a_value() -> None:
-    """The reader's placeholder for a queue is one without a limit; a file opened with an invalid queue has no valid
-    value.
-    """
+    """The reader's placeholder for a queue has no limit; a file opened with an invalid queue has no valid value."""
     text = SCENARIO.replace("[links.wifi]", '[links.wifi]\nqueue = "50 packets"', 1)
     assert text != SCENARIO
     doc = ScenarioDoc(text)

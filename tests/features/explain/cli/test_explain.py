@@ -123,7 +123,7 @@ def test_an_estimate_counts_a_window_of_decisions(subflow: Subflow, scenario: Pa
         for words in (["--no-store"], ["--decisions", "--no-store", "--export", "x"], ["--decision-window", "5s"])
     )
 
-    # The speed of the machine is measured anew each time.
+    # Each call measures the speed of the machine anew.
     plain, streamed = (
         re.sub(r"[0-9.]+ m?s (of processor time|on this machine)", r"\1", text) for text in (plain, streamed)
     )

@@ -62,7 +62,7 @@ def test_simulated_again_they_are_the_same(
         assert in_words(again) == in_words(kept)
         assert again.before
         assert again.current.time_s <= at_s
-    # Recording is off again, and the continued simulation is unchanged.
+    # Recording is off again, and the replay still reproduces the run.
     assert plain.prepare()
     assert plain.is_same
 

@@ -79,7 +79,7 @@ def test_red_marks_what_can_be_marked_and_drops_the_rest() -> None:
     red = RedPlan(min_pkts=1, max_pkts=2, max_p=1.0, gentle=False, marks=True)
     queue = LinkQueue(replace(LINK, limit_pkts=10, red=red), seed=1)
     told = [(queue.offer(0, 1500, ecn) is not None, queue.has_marked) for ecn in (2, 2, 2, 0)]
-    # The second packet finds one packet in the queue, below the marking threshold; the third and fourth find two.
+    # The second finds one packet, where the probability of a mark is 0; the third and fourth find two, where it is 1.
     assert told == [(True, False), (True, False), (True, True), (False, False)]
     assert (queue.marks, queue.drops_queue) == (1, 1)
 

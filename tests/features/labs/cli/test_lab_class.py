@@ -45,9 +45,7 @@ def published(tmp_path: Path, subflow: Subflow) -> Path:
 
 
 def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Store, LabRunner]:
-    """The work of a student: the steps of the solution up to `until`, optionally after wrong answers one after the
-    other.
-    """
+    """The work of a student: the steps of the solution up to `until`, optionally each after wrong answers."""
     lab = small_lab(scratch, CLASS_LAB)
     runner = LabRunner(lab, store, scratch / "scratch")
     for step in lab.steps:

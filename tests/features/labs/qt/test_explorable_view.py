@@ -1,6 +1,4 @@
-"""Formulas of labs: typeset in the text of a step, or interactive with numbers that are dragged, typed and moved by
-keys.
-"""
+"""Formulas of labs: typeset in the text of a step, or interactive with numbers that are dragged, typed and stepped."""
 
 from __future__ import annotations
 

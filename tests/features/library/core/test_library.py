@@ -129,7 +129,7 @@ def test_summaries_share_text_and_come_back_whole(library: Store, own: Store, pa
     assert alike
     assert all("like" not in kept[number] and number < other for other, number in alike.items())
     assert all(len(kept[number]["packed"]) < 0.8 * len(kept[first]["packed"]) for number, first in alike.items())
-    # Only documents of a run other than the first: the first is read from the library nevertheless.
+    # Copies a run whose summary refers to another run, which is read from the library nevertheless.
     number = next(iter(alike))
     taken = copying.copy(library, Records(runs=(number,)), own).runs[number]
     again = Simulation(parse_scenario(own.run(taken).scenario_text or ""), seed=own.run(taken).seed)

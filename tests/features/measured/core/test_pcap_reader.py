@@ -28,8 +28,7 @@ def frame(source: tuple[str, int], target: tuple[str, int], seq: int, ack: int, 
 
 
 def capture(path: Path, *, start: int = 2**32 - 5000, kind: type = dpkt.pcap.Writer) -> None:
-    """Ten packets of 1000 bytes each 10 ms, acknowledged after 50 ms; the sequence numbers wrap; one is retransmitted.
-    """
+    """Ten packets of 1000 bytes each 10 ms, acknowledged after 50 ms; sequence numbers wrap; one is retransmitted."""
     packets: list[tuple[float, bytes]] = [
         (0.0, frame(CLIENT, SERVER, 99, 0, 0, dpkt.tcp.TH_SYN)),
         (0.0, frame(SERVER, CLIENT, start - 1, 100, 0, dpkt.tcp.TH_SYN | dpkt.tcp.TH_ACK)),

@@ -1,6 +1,4 @@
-"""The transport bar, the parts that follow it, and the list of events: driven by mouse and keys, with a clock of the
-test.
-"""
+"""The transport bar, the parts that follow it, and the list of events, driven by mouse and keys with a fake clock."""
 
 from __future__ import annotations
 
@@ -49,8 +47,7 @@ MARKS = (
 
 
 class FakeReplay:
-    """A packet travels along wifi with the progress of the run, and the queue holds one packet per second of run time.
-    """
+    """A packet travels along wifi with the progress of the run, and the queue holds one packet per simulated second."""
 
     notice = "made by another version"
 

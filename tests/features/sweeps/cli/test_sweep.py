@@ -1,5 +1,4 @@
-"""The commands ``subflow sweep`` and ``subflow sweeps``: defined by options or files, listed, shown, resumed, deleted.
-"""
+"""The commands ``subflow sweep`` and ``subflow sweeps``: by options or files, listed, shown, resumed, deleted."""
 
 from __future__ import annotations
 

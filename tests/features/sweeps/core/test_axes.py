@@ -87,7 +87,7 @@ def test_a_typed_list_is_cut_at_its_own_commas() -> None:
         ("1..100/3 log", "ms", "1ms..100ms/3 log"),
         ("1..5", "%", "1%..5%"),  # of a random sweep
         ("10kbit/s, 20", "Mbit/s", "10kbit/s, 20Mbit/s"),
-        ("8e6", "Mbit/s", "8e6"),  # as files write it
+        ("8e6", "Mbit/s", "8e6"),  # as written in files
         ("lia,olia", "", "lia,olia"),
         ("1,2 ,5", "", "1,2 ,5"),
     ],

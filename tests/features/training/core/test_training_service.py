@@ -31,9 +31,7 @@ PATIENCE_S = 30.0
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shortens the intervals of the service: a person does not notice a second of delay, but tests wait for it
-    repeatedly.
-    """
+    """Shortens the intervals of the service: a person does not notice a second of delay, but tests add them up."""
     monkeypatch.setattr(training_service, "TICK_S", 0.02)
     monkeypatch.setattr(training_service, "SYNC_S", 0.05)
 
