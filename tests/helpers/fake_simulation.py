@@ -58,8 +58,7 @@ _INTERVAL_FIGURES = (
 )
 INTERVAL_CONTROLLERS = ("vivace", "mpcc-loss", "mpcc-latency")
 AGENT_CONTROLLERS = ("drl-cc", "rl-explore")
-"""The first decides for each connection by a number; the second for each subflow by a choice, from two history records.
-"""
+"""The first decides by a number for each connection, the second by a choice for each subflow, with a history of 2."""
 REWARD_COLUMNS = (("reward", ""),)
 FEATURES = (
     AgentNumber("goodput", "1", "acknowledged payload, in the largest rate seen", 0.0, 2.0),

@@ -43,9 +43,9 @@ class When(Enum):
 class Import:
     """An import of one of our modules by another.
 
-    importer: the module with the statement.
+    Attributes:
+        importer: the module with the statement.
         imported: the module that the statement names, or that defines the imported name.
-        imported: The module that it names, or that has the name.
         line: line of the statement.
         when: the time of the import.
     """

@@ -59,8 +59,7 @@ flow = "late"
 subflow = 2
 open = true
 """
-"""A transfer that completes within a second, and a connection that starts then; one of its subflows closes and opens.
-"""
+"""A transfer that completes within a second, and a connection that starts then, whose subflow closes and opens."""
 
 VARYING = f"""{_NETWORK}
 [flows.download]

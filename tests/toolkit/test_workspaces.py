@@ -149,6 +149,7 @@ def test_plots_take_much_of_a_small_window(
             window.docks.raise_panel("plots")
             QApplication.processEvents()
         # The area of the plots with titles and axes, without the legend.
+        # The plots of a lab are narrower to leave room for its text and the form, but not lower.
         least = least_of_run if name == "run" else 0.25 if name == "lab" else 0.35
         assert share(window, window.plots.stack.viewport()) >= least, name
         assert len(window.plots.stack.plots) == 3

@@ -40,8 +40,7 @@ def told(node: Node) -> str:
     [
         ("cwnd + acked / cwnd", "cwnd + {acked ÷ cwnd}"),
         ("max(basis / 2, floor)", "max({basis ÷ 2}, floor)"),
-        # Factors before a slash belong to the numerator, brackets replaced by the line disappear, and later factors
-        # stay out.
+        # Factors before a slash belong to the numerator, its line replaces brackets, and later factors do not count.
         ("acked * (target - cwnd) / cwnd", "{acked · (target − cwnd) ÷ cwnd}"),
         ("x_r / rtt_r / total_rate^2 * (1 + alpha) / 2", "{x_[r] ÷ rtt_[r] total_rate^[2]} · {1 + α ÷ 2}"),
         ("gradient / 2 (1 + amplifier)", "{gradient ÷ 2} (1 + amplifier)"),

@@ -93,8 +93,7 @@ def runs_of(controller: str, first: int, *goodputs_bps: float, cross_bps: float 
     [
         # 5.1 against 4.133 Mbit/s, and no seed with the opposite order
         (LIA, OLIA, (None, None), "B (olia) won: 1.23× the goodput of A (lia) (5.100 against 4.133 Mbit/s)"),
-        # One run each allows no test, nor do seeds without a spread; flows with the same controller in all runs do not
-        # count.
+        # One run each allows no test, nor do seeds without a spread; flows whose controller stays do not count.
         ((2e6,), (4e6,), (8e6, 3e6), "In these two runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against "),
         ((2e6, 2e6), (4e6, 4e6), (None, None), "In these 4 runs, B (olia) had 2.00× the goodput of A (lia) (4.000 "),
         ((4e6, 6e6), (4.5e6, 6.5e6), (None, None), "B (olia) and A (lia) differ in goodput no more than seeds do"),

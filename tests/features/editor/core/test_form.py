@@ -65,8 +65,7 @@ def test_every_value_of_a_file_has_a_field(text: str) -> None:
     parts = [part for entry in outline(doc) for part in (entry, *entry.children)]
     offered = {each.key for part in parts for each in form(doc, part.key).fields()}
 
-    # Steps of a rate and options in tables are edited in the field of the key that holds them, random draws in the
-    # text.
+    # Steps of a rate and options in tables are edited in the field of their key, random draws in the text.
     values = [key for key, _ in leaves(doc.data) if not key.startswith("training.")]
     assert [key for key in values if not any(key == o or key.startswith(f"{o}.") for o in offered)] == []
 

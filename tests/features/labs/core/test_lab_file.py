@@ -192,8 +192,7 @@ _MEASURED = re.compile(
 def test_each_number_of_an_explanation_is_given_computed_or_a_fact(name: str) -> None:
     """Or a part of an equation; `labs check --run` computes the facts.
 
-    Small whole numbers may count things in explanations; numbers with units need a source, also in feedback on
-    mistakes.
+    Small whole numbers may count things in explanations; those with units need a source, as in feedback on mistakes.
     """
     lab = load_lab(name, language="en")
     known = _numbers(lab.introduction, lab.scenario_text())

@@ -50,8 +50,7 @@ def test_values_are_in_the_unit_of_their_measure_and_points_where_they_lie(tmp_p
     olia, lia = lines.series
     assert olia.means.tolist() == [6.5, 4.4]
     assert lia.means.tolist() == [5.25, 3.5]
-    # Student's t for one degree of freedom is 12.706: two values have half their distance times that as half an
-    # interval.
+    # Student's t for one degree of freedom is 12.706: half the distance of two values times that is the half-width.
     assert olia.halves[0] == pytest.approx(0.5 * 12.706, rel=1e-3)
     assert bars.series[0].means.tolist() == pytest.approx([85.0, 110.0])
     assert trace.series[0].means.tolist() == pytest.approx([6.000001] * 5)

@@ -13,8 +13,7 @@ TIMES = np.array([1.0, 2.0, 3.0, 4.0])
 def test_a_stretch_has_its_ends_and_what_lies_between() -> None:
     found = stretch(TIMES, np.array([5.0, 9.0, 1.0, 8.0]), 1.4, 3.6)
 
-    # The nearest samples are at 1 s and 4 s. The mean covers the 3 s between them; the first sample ends the time
-    # before.
+    # The nearest samples are at 1 s and 4 s. The mean covers the 3 s between them; the first covers the time before.
     assert found == pytest.approx((5.0, 8.0, 3.0, 1.0, 6.0, 1.0, 9.0))
     # The first cursor may be the later one.
     found = stretch(TIMES, np.array([5.0, 9.0, 1.0, 8.0]), 4.0, 1.0)

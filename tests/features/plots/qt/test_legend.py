@@ -323,8 +323,7 @@ def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> Non
     assert place.orientation() == Qt.Orientation.Horizontal
     assert legend.width() <= 0.31 * place.width()
 
-    # In larger type it would take a third of the width; below the plots no text is cut, and values stay beside their
-    # names.
+    # In larger type it would take a third of the width; below the plots all texts fit, beside their values.
     font = QFont(view.font())
     font.setPointSizeF(1.4 * font.pointSizeF())
     legend.tree.setFont(font)
