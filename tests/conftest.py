@@ -1,4 +1,4 @@
-"""What holds for every Python test: the user's files are not touched, no screen is needed, long tests run on request.
+"""Settings of every Python test: the user's files stay untouched, no screen is needed, long tests need --full.
 
 This file is imported before any test module, hence before Qt, matplotlib and platformdirs read the environment.
 """
@@ -22,23 +22,23 @@ for _name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_H
     _folder.mkdir(mode=0o700)
     os.environ[_name] = str(_folder)
 
-# matplotlib looks at every font of the machine when it has no cache: seconds, so this one is kept between runs.
+# Without a cache, matplotlib reads every font of the machine, for seconds; this cache is kept between runs.
 os.environ["MPLCONFIGDIR"] = str(_CACHE / "matplotlib")
 os.environ["MPLBACKEND"] = "Agg"
 
-# The screen that Qt draws to is memory, the same on every machine; scaling and style are not the user's.
+# Qt draws to memory, the same on every machine; scaling and style do not depend on the user's settings.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 for _name in ("QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_QPA_PLATFORMTHEME", "QT_STYLE_OVERRIDE"):
     os.environ.pop(_name, None)
 
-# Tables and progress bars come out the same width, without colours, and buffered as they are for most people.
+# Tables and progress bars have a fixed width and no colours, and output is buffered as for most users.
 os.environ.update(COLUMNS="120", NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
 for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
 pytest_plugins = ("tests.helpers.command_line", "tests.helpers.qt_fixtures")
 
-# What takes more than eight seconds of processor time, longest first.
+# Files that take more than eight seconds of processor time, longest first.
 LONGEST_FILES = (
     "docs/test_printed_code.py",
     "features/training/qt/test_training_page.py",
@@ -64,7 +64,7 @@ LONGEST_FILES = (
     "features/paper/qt/test_reporting.py",
 )
 
-# Derived from the code under test alone, so that a failure comes back on the next run and on other machines.
+# Seeds derive only from the code under test, so that a failure occurs again on the next run and on other machines.
 hypothesis.settings.register_profile("quick", max_examples=25, derandomize=True, deadline=None)
 hypothesis.settings.register_profile("full", max_examples=2000, deadline=None)
 
@@ -87,7 +87,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Modules and tests stay to the end: the garbage collector goes through them neither now nor between the tests."""
+    """The garbage collector skips modules and tests, which stay until the end."""
     gc.disable()
     try:
         return (yield)
@@ -97,9 +97,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves what is marked as `full` to --full, and begins with the files that take longest.
+    """Leaves tests marked as `full` to --full, and begins with the files that take longest.
 
-    With those at the end, all workers but one would have nothing to do.
+    If they came last, one worker would run them while the others wait.
     """
     for item in items if not config.getoption("--full") else ():
         if (mark := item.get_closest_marker("full")) is not None:

@@ -1,4 +1,4 @@
-"""dev.py: what it decides, tried without installing anything."""
+"""Decisions of dev.py, tested without installing anything."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-# Which Python
+# Choice of the Python
 
 
 def test_an_old_python_can_read_it_far_enough_to_say_which_one_it_needs() -> None:
@@ -51,7 +51,7 @@ def test_a_python_out_of_range_ends_with_what_is_needed(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int, int]
 ) -> None:
     monkeypatch.setattr(sys, "version_info", version)
-    monkeypatch.setattr(dev.shutil, "which", lambda name: None)  # and no other Python is there
+    monkeypatch.setattr(dev.shutil, "which", lambda name: None)  # no other Python is installed
     with pytest.raises(SystemExit, match=r"needs Python 3\.11 to 3\.13"):
         dev.use_supported_python()
 
@@ -82,7 +82,7 @@ def test_a_package_under_its_new_name_counts_by_what_it_provides(
     script.write_text(
         "#!/bin/sh\n"
         "echo 'installed libglib2.0-0t64 libglib2.0-0 (= 2.80.0-6ubuntu3.4)'\n"
-        "echo 'config-files libegl1 '\n"  # removed, only its settings are left
+        "echo 'config-files libegl1 '\n"  # removed, but its settings remain
     )
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
@@ -138,7 +138,7 @@ def test_a_venv_is_kept_only_where_and_with_what_it_was_made(dev: ModuleType) ->
         (["sympy>=1.13.3", "networkx"], False),
         (["sympy>=1.13.3", 'nvidia-cublas==13.1; platform_system == "Linux"'], True),
         (["triton==3.5; platform_machine == 'x86_64'"], True),
-        (None, True),  # pip found nothing that fits
+        (None, True),  # pip found no suitable version
     ],
 )
 def test_a_build_with_cuda_is_known_by_what_it_would_bring(
@@ -178,7 +178,8 @@ def test_what_needs_pytorch_is_installed_with_it_and_not_before(
         ({}, False, ["torch==2.13.0", "stable-baselines3==2.9.2"]),
         ({}, True, ["torch==2.13.0+cpu", "stable-baselines3==2.9.2"]),
         ({"torch": "2.12.0"}, False, ["torch==2.13.0", "stable-baselines3==2.9.2"]),
-        ({"torch": "2.13.0+cpu"}, True, ["torch==2.13.0+cpu", "stable-baselines3==2.9.2"]),  # the build that is there
+        # the build that is installed
+        ({"torch": "2.13.0+cpu"}, True, ["torch==2.13.0+cpu", "stable-baselines3==2.9.2"]),
         ({"torch": "2.13.0+cpu", "stable-baselines3": "2.9.2"}, True, None),
     ],
 )
@@ -198,12 +199,12 @@ def test_pytorch_is_installed_as_it_is_needed(
     assert [command[-2:] for command in done] == ([] if expected is None else [expected])
 
 
-# What is done again, and when
+# Steps that are repeated, and when
 
 
 @pytest.fixture
 def steps(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Sets up with steps that only note their name; gives the names of one call."""
+    """Sets up with steps that only record their name; returns the names of one call."""
     done: list[str] = []
     monkeypatch.setattr(dev, "provide_system_packages", lambda *packages, **options: None)
     monkeypatch.setattr(dev, "venv_is_ours", lambda text: True)
@@ -228,7 +229,7 @@ ALL_STEPS = ["venv", "pip", "torch", "core"]
     [
         *((source, ["core"]) for source in ("sim/core/link.cpp", "sim/bindings/new.cpp", "CMakeLists.txt")),
         ("sim/core/cc/lia.h", ["core"]),
-        ("-sim/core/cc/lia.h", ["core"]),  # it is gone
+        ("-sim/core/cc/lia.h", ["core"]),  # removed
         ("app/window.py", []),
         ("pyproject.toml", ALL_STEPS),
     ],
@@ -318,12 +319,12 @@ def test_a_package_that_was_not_made_cannot_be_tested(
 
 
 class _HandedOver(Exception):  # noqa: N818 - not an error
-    """Stands for becoming another program, after which nothing comes."""
+    """Replaces the change to another program, after which no code runs."""
 
 
 @pytest.fixture
 def handed_over(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], list[str]]:
-    """What `dev.py run` starts, as the words behind `python -m subflow_app`."""
+    """The words that `dev.py run` passes to `python -m subflow_app`."""
 
     def hand_over(*words: Any) -> None:
         raise _HandedOver(*map(str, words))
@@ -413,5 +414,5 @@ def test_a_part_of_the_tests_begins_at_once(
     monkeypatch.delattr(dev, "checks")
     assert dev.test(full=False, expression=expression, paths=paths, pytest_arguments=["-x"]) == 0
     picked = ["-k", "lia"] if expression else ["tests/sim"]
-    # In one process, and with bytecode for the next time.
+    # In one process, and with bytecode for the next run.
     assert capfd.readouterr().out.splitlines() == [" ".join(["-n0", *picked, "-x"]), "kept: "]

@@ -1,4 +1,4 @@
-"""The rules of the house that no other tool checks."""
+"""Rules of the code that no other tool checks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ SOURCE_FOLDERS = ("sim", "agents", "app", "packaging", "tests")
 SOURCES = sorted(
     path
     for path in [ROOT / "dev.py", *(path for folder in SOURCE_FOLDERS for path in (ROOT / folder).rglob("*"))]
-    if path.suffix in (".py", ".pyi", ".h", ".cpp") and path.name != "_core.pyi"  # that one is generated
+    if path.suffix in (".py", ".pyi", ".h", ".cpp") and path.name != "_core.pyi"  # a generated file
 )
 
-# Where the name that is imported is not that of the package it comes in.
-# shiboken6 comes with PySide6, in the one version that fits it.
+# Packages whose name differs from the imported name. shiboken6 comes with PySide6, in the matching version.
 DISTRIBUTION_OF = {
     "PySide6": "PySide6-Essentials",
     "PySide6QtAds": "PySide6-QtAds",
@@ -34,9 +33,9 @@ MOST_WINDOWS = 30
 """Places of all tests that make a main window; a place with parameters makes several."""
 
 MOST_PRIVATE_NAMES = 112
-"""Places of tests, but for those of the window of a feature, that name what its owner keeps to itself."""
+"""Places of tests that use private names of other modules, without the tests of a feature's window."""
 
-# Underlined, and public all the same: of named tuples, and of ending a process.
+# Public in spite of the underscore: the methods of named tuples, and the call that ends a process.
 PUBLIC_NAMES = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 
 
@@ -62,7 +61,7 @@ def _folders_with_a_readme() -> list[str]:
         _name(path.parent) for folder in ("sim", "agents", "app") for path in (ROOT / folder).rglob("__init__.py")
     ]
     features = [name for name in packages if name.startswith("app/subflow_app/features/") and name.count("/") == 3]
-    # Docstrings of packages explain folders that lie deeper.
+    # Docstrings of packages explain the folders below.
     return sorted({*top, *parts, *features, *(name for name in packages if name.count("/") <= 2)})
 
 
@@ -88,7 +87,7 @@ def test_the_packages_import_what_they_declare_and_declare_what_they_import() ->
     declared = {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
     extras = ("envs", "train", "cluster", "pcap")
     optional = {one.partition("==")[0] for extra in extras for one in PROJECT["optional-dependencies"][extra]}
-    # The icons are drawn from its fonts, without importing it.
+    # The icons are drawn from the fonts of this package, which is not imported.
     from_others.add("qtawesome")
     needed = {DISTRIBUTION_OF.get(name, name) for name in from_others}
     assert needed - optional == declared
@@ -106,7 +105,7 @@ def test_what_is_imported_late_is_not_loaded_already() -> None:
 
 
 def test_few_tests_have_a_window_of_their_own() -> None:
-    # To make one takes longer than most tests, which share that of the fixture `window`.
+    # Making a window takes longer than most tests, which share the window of the fixture `window`.
     makes = re.compile(r"^@pytest\.mark\.own_window$|\b(?:make|open)_window\(|\bMainWindow\(", re.MULTILINE)
     tests = [path for path in SOURCES if path.name.startswith("test_") and path != Path(__file__)]
     made = {_name(path): len(makes.findall(path.read_text(encoding="utf-8"))) for path in tests}
@@ -114,7 +113,7 @@ def test_few_tests_have_a_window_of_their_own() -> None:
 
 
 def test_features_are_tested_without_the_window() -> None:
-    # What needs all of it is tested in tests/shell; a desk has the parts that a feature uses.
+    # Tests of the whole window belong to tests/shell; a desk has the parts that a feature uses.
     folder = ROOT / "tests" / "features"
     uses = re.compile(r"\b(?:MainWindow|make_window|open_window|window: Any|run_once: Callable)\b")
     assert [_name(path) for path in folder.rglob("*.py") if uses.search(path.read_text(encoding="utf-8"))] == []
@@ -126,7 +125,7 @@ def _private(name: str) -> bool:
 
 
 def _private_names(tree: ast.Module) -> list[str]:
-    """What a module takes, imports or patches of the private names of others."""
+    """Private names of other modules that a module uses, imports or patches."""
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and _private(node.attr):
@@ -141,7 +140,7 @@ def _private_names(tree: ast.Module) -> list[str]:
 
 
 def test_few_tests_know_what_is_private() -> None:
-    # Such a test fails at a change that nobody sees. Where a name has to be known, one helper knows it for all.
+    # Such a test fails at a change without visible effect. Where a test needs such a name, one helper uses it for all.
     tests = [path for path in SOURCES if path.suffix == ".py" and _name(path).startswith("tests/")]
     names = {_name(path): _private_names(ast.parse(path.read_text(encoding="utf-8"))) for path in tests}
     outside = {name: found for name, found in names.items() if found and "/qt/" not in name}
@@ -149,8 +148,9 @@ def test_few_tests_know_what_is_private() -> None:
 
 
 def test_what_is_installed_is_pinned() -> None:
-    # Tools exactly, so that formatting and findings are the same everywhere; libraries up to the next breaking version.
-    # What learning needs is exact as well: other versions of PyTorch learn other policies from the same seed.
+    # Tools are pinned exactly, so that formatting and findings are the same everywhere; libraries up to the next
+    # breaking version. Learning needs exact versions as well: other versions of PyTorch learn other policies from the
+    # same seed.
     extras = PROJECT["optional-dependencies"]
     assert all("==" in requirement for extra in ("dev", "envs", "train") for requirement in extras[extra])
     assert all("==" in requirement or "<" in requirement for requirement in PROJECT["dependencies"])

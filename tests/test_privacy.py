@@ -1,4 +1,4 @@
-"""Nothing phones home: no source can open a connection, but for those listed here with their reason."""
+"""No telemetry: no source opens a connection, except those listed here with their reason."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.helpers import import_graph
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("sim/subflow_sim", "agents/subflow_agents", "app/subflow_store", "app/subflow_app")
-# Whatever speaks to a network, of the standard library, of Qt and of what is often installed beside them.
+# Modules for network access: of the standard library, of Qt, and of packages that are often installed with them.
 NETWORK = (
     *("asyncio", "ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "socketserver", "ssl", "urllib.request"),
     *("webbrowser", "xmlrpc", "aiohttp", "httpx", "requests", "urllib3", "websockets", "sentry_sdk", "ray"),
     *("PySide6.QtNetwork", "PySide6.QtWebSockets", "PySide6.QtWebEngineCore", "PySide6.QtWebEngineWidgets"),
 )
-# Folder or file -> why it may.
+# Folder or file -> reason for its network access.
 ALLOWED = {
     "app/subflow_app/features/kernel/core": "the machine's own TCP, in a network namespace without a way out",
     "app/subflow_app/shell/app.py": "a pair of sockets in the process wakes the window at a signal",
@@ -52,12 +52,12 @@ def test_no_source_opens_a_connection() -> None:
     }
 
     assert {path for path in speaking if not path.startswith(tuple(ALLOWED))} == set()
-    # A reason that nobody needs any more leaves.
+    # A permission without a use is removed.
     assert [allowed for allowed in ALLOWED if not any(path.startswith(allowed) for path in speaking)] == []
 
 
 def test_no_address_is_opened_but_by_the_person() -> None:
-    """Qt opens addresses in the browser: of files on this computer, and of links that are clicked."""
+    """Qt opens addresses in the browser: files on this computer, and links that the user clicks."""
     for source in SOURCES:
         for path in (ROOT / source).rglob("*.py"):
             text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The first things that a visitor meets: folders that explain themselves, the files at the top, the changelog."""
+"""The first files that a visitor reads: READMEs of folders, the files at the top, the changelog."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 LONGEST_PART = 120
-"""Lines of the changelog on one version: more is not read."""
+"""Lines of the changelog on one version: nobody reads more."""
 
 LONGEST_LINE = 120
 
-# Each is where people, GitHub, pip or CMake look for it. Everything else has a folder.
+# Files that people, GitHub, pip or CMake expect at the top. All others have a folder.
 AT_THE_TOP = {
     *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "codemeta.json"),
     *("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"),
@@ -37,12 +37,12 @@ _FILE = re.compile(r"`([\w./-]*\w\.(?:py|h|cpp|toml|sh|nsi|md|json|yml|db|svg|js
 _FOLDER = re.compile(r"`([\w./-]+/)`")
 _PLACE = re.compile(r"`((?:\.\./|agents/|app/|assets/|docs/|sim/|tests/|subflow_\w+/)[\w./-]+)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-# Written by commands that a page explains, or made while somebody works.
+# Files that commands of a page write, or that belong to a user's work.
 _NOT_KEPT = re.compile(r"build/|subflow-demo/|my\.toml$|my-lia\.py$|\.subflow\.toml$|(FILE|LAB|RUN|NAME)\b")
 
 
 def _folders() -> Iterator[Path]:
-    """The folders of the sources, to a depth of two; those of caches and builds are left out."""
+    """The folders of the sources, to a depth of two, without caches and builds."""
     for folder in TOPS:
         yield folder
         yield from (
@@ -53,7 +53,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _is_explained(folder: Path) -> bool:
-    """True if it has a page of its own, or the page of the folder above names it."""
+    """True if it has its own page, or if the page of the folder above names it."""
     if any((folder / page).is_file() for page in ("README.md", "index.md")):
         return True
     above = folder.parent / "README.md"
@@ -93,7 +93,7 @@ def test_only_what_a_visitor_or_a_tool_looks_for_lies_at_the_top() -> None:
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         pytest.skip("no repository of git")
-    # A file that is moved away is listed until the change is committed.
+    # git lists a moved file until the change is committed.
     top = {name for name in listed.stdout.splitlines() if "/" not in name and (ROOT / name).exists()}
     assert top == AT_THE_TOP
 
@@ -111,7 +111,7 @@ def test_the_version_is_the_same_everywhere() -> None:
         "CHANGELOG.md": newest.partition("]")[0].removeprefix("["),
     }
     assert versions == dict.fromkeys(versions, subflow_app.__version__)
-    # A release writes the day in place of the word: the day that citations give.
+    # A release replaces the word by its date, which citations give.
     assert newest in {f"[{subflow_app.__version__}] - {when}" for when in ("unreleased", RELEASED)}
 
 

@@ -21,28 +21,28 @@ SOURCES = [
     for folder in ("app/subflow_app", "app/subflow_store", "sim/subflow_sim", "agents/subflow_agents")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
-# Texts that begin small are parts of sentences: what is allowed, or why not.
+# Texts that begin with a small letter are parts of sentences: a permission, or a reason against it.
 _BEGINS = re.compile(r"(?:what|who|whose|whether|which)\b")
 _GERMAN = re.compile(r"^(?:Was(?! wäre, wenn)|Wer|Ob|Wessen)\b(?!.*\?$)")
-# Values that are filled in, and the attributes of HTML.
+# Placeholders of values, and the attributes of HTML.
 _NO_WORDS = re.compile(r"\{[^{}]*\}|=\"[^\"]*\"")
 
 
 def broken_rules(text: str) -> list[str]:
-    """The rules that a text for users breaks, each with the words around."""
+    """The rules that a text for users breaks, each with the surrounding words."""
     words = _NO_WORDS.sub("…", text)
     return [*broken(words), *(["name the thing"] if _BEGINS.match(words) else [])]
 
 
 def _docstrings(tree: ast.Module) -> set[int]:
-    """Texts that stand alone: docstrings of modules, classes, functions and attributes."""
+    """Texts outside of expressions: docstrings of modules, classes, functions and attributes."""
     return {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
 
 
 def literals(source: str) -> Iterator[tuple[int, str]]:
-    """The texts of more than one word in a program, with their lines; values of f-strings are left out."""
+    """The texts of more than one word in a program, with their lines; without the values of f-strings."""
     tree = ast.parse(source)
     left_out = _docstrings(tree)
     for node in ast.walk(tree):

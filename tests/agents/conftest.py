@@ -1,4 +1,4 @@
-"""What holds for every test of learners: they compute with one thread, as trainings do."""
+"""Fixture for every test of learners: they compute with one thread, as in a training."""
 
 from __future__ import annotations
 

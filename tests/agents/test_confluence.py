@@ -1,4 +1,4 @@
-"""Confluence while it learns: the networks it is drawn, what it is judged by, and that its policy has none of that."""
+"""Training of Confluence: the random networks, the reward, and a policy that uses neither of them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_epoch_is_worth_its_share_less_queue_loss_and_harm() -> None:
     assert reward(judge, rate=2, contested=1) == pytest.approx(-2 * math.log(2))
     assert reward(judge, queue=1) == pytest.approx(-0.5 * math.log(2))
     assert reward(judge, queue=1, has_tcp=1) == pytest.approx(-0.25 * math.log(2))
-    assert reward(judge, loss=-0.01, random_loss=0.01) == pytest.approx(0.05)  # luck, which evens out
+    assert reward(judge, loss=-0.01, random_loss=0.01) == pytest.approx(0.05)  # random losses, which average out
     for _ in range(400):
         judge.see(truth(beside=0.5), np.array([[True]]))
     assert reward(judge, has_tcp=1) == pytest.approx(-3 * math.log(0.98 / 0.5), rel=1e-3)
@@ -118,7 +118,7 @@ def test_the_simulator_tells_what_no_agent_sees() -> None:
     assert own["rate"] == pytest.approx(1.0, abs=0.1)
     assert own["part"] == pytest.approx(1.0)
     assert one["part"] + two["part"] == pytest.approx(1.0, abs=0.1)
-    assert 0 < one["beside"] < 1  # a NewReno whose packets get lost, beside one who does not heed that
+    assert 0 < one["beside"] < 1  # a NewReno with lost packets, beside a sender that ignores losses
     assert one["queue"] > 0
 
 

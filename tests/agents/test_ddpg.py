@@ -71,7 +71,7 @@ def test_the_representation_learns_through_the_loss_that_the_option_names(rep_gr
     target = torch.from_numpy(columns["reward"]) + 0.99 * learner.next_value(after)
     value = learner.networks.values(learner.networks.encoder(batch), batch, torch.from_numpy(columns["action"]))[0]
     critic_only = torch.autograd.grad(((value - target) ** 2).mean(), list(learner.networks.encoder.parameters()))
-    # The critic's step comes first; with the actor's part the critic of that moment is another.
+    # The critic's step comes first; the actor's part uses the updated critic.
     learner.critic_optimiser.param_groups[0]["lr"] = 0.0
 
     learner.update(sample)
@@ -87,7 +87,7 @@ def test_the_representation_learns_through_the_loss_that_the_option_names(rep_gr
 
 
 def test_a_critic_that_errs_by_far_does_not_hold_the_actor_back() -> None:
-    # Both are clipped, each by its own norm, also where both teach the representation.
+    # Both gradients are clipped, each by its own norm, also where both teach the representation.
     def step(reward: float) -> float:
         learner, _ = advanced(replace(SMALL, rep_grad="both", warmup=1000, grad_norm=1.0))
         learner.critic_optimiser.param_groups[0]["lr"] = 0.0
@@ -183,8 +183,8 @@ def test_every_algorithm_learns_where_the_levels_should_be(algorithm: str, head:
 
     advance(learner, env, 15)
 
-    # At random the mean reward is 1 - E(x - 0.5)^2 = 1 - (1/3 + 1/4) = 0.42; at its best close to 1, the way there and
-    # the noise taken off.
+    # The mean reward of random actions is 1 - E(x - 0.5)^2 = 1 - (1/3 + 1/4) = 0.42. The best is close to 1, less the
+    # exploration noise and the first steps.
     assert learner.metrics()["return_mean"] > 0.8
 
 

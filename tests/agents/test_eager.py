@@ -1,4 +1,4 @@
-"""Learning without PyTorch's compiler, in a process of its own: what is imported stays imported."""
+"""Learning without PyTorch's compiler, in a separate process: imported modules stay imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks of the arena for agents: what is learned on, and what the best policy is chosen by."""
+"""Networks of the arena for agents: the networks of a training, and the score that selects the best policy."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ def test_half_of_the_score_is_that_at_home_and_half_of_each_is_of_the_worst_tent
 
     assert told.mean == pytest.approx((-2.0 + 0.0 - 0.6) / 3)
     assert told.worst_decile == -3.0
-    # Abroad (-1 and -3) / 2 = -2; at home (-0.6 and -0.7) / 2 = -0.65.
+    # Other families: (-1 and -3) / 2 = -2; its own: (-0.6 and -0.7) / 2 = -0.65.
     assert told.score == pytest.approx((-2.0 - 0.65) / 2)

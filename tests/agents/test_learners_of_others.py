@@ -1,4 +1,4 @@
-"""Learners of others train in our environments as they are."""
+"""Learners of other libraries train in our environments without changes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def test_ppo_of_stable_baselines_trains_on_a_path() -> None:
     observation, _ = env.reset(seed=5)
     choice, _ = learner.predict(observation, deterministic=True)
     assert env.action_space.contains(choice)
-    # Episodes ended on the way, each with a return of its own.
+    # Several episodes ended, each with its own return.
     assert learner.ep_info_buffer is not None
     assert len({each["r"] for each in learner.ep_info_buffer}) > 1

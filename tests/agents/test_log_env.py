@@ -23,7 +23,7 @@ SPEC = learner_spec("ddpg-mpcc")
 
 
 def log_of(rates: list[float], utilities: list[float]) -> IntervalLog:
-    """Rates in Mbit/s; the RTT grows with the rate, and what is above 100 Mbit/s is lost."""
+    """Rates in Mbit/s; the RTT grows with the rate, and packets above 100 Mbit/s are lost."""
     table = np.zeros((len(rates), len(COLUMNS)))
     for row, rate, utility in zip(table, rates, utilities, strict=True):
         loss = max(0.0, 1 - 100 / rate)
@@ -49,7 +49,7 @@ def test_a_run_of_mpcc_leaves_a_log(recorded: IntervalLog) -> None:
     assert len(recorded) > 500
     assert set(recorded["session"]) == {0, 1, 2, 3}  # two connections of two subflows
     assert (np.diff(recorded["time"]) >= 0).all()
-    # Of a subflow: intervals in order, each with the utility of the one before
+    # Intervals of one subflow: in order, each with the utility of the previous interval
     own = recorded.table[recorded["session"] == 1]
     number, util, old = (own[:, COLUMNS.index(name)] for name in ("sequences", "util", "old_util"))
     assert (np.diff(number) >= 1).all()
@@ -62,14 +62,14 @@ def test_a_run_of_mpcc_leaves_a_log(recorded: IntervalLog) -> None:
 
 
 def test_utilities_of_a_log_are_mpccs(recorded: IntervalLog) -> None:
-    # Gilad et al. 2020: U = R^0.9 - 11.35 L R, R the total in Mbit/s. The siblings' rates that the controller went by
-    # are those they advertised, so only rows of a first subflow that is alone are exact: those at the very beginning.
+    # Gilad et al. 2020: U = R^0.9 - 11.35 L R, with R the total rate in Mbit/s. The controller computes with the rates
+    # that siblings advertise, so only rows of a first subflow without siblings are exact: the first rows.
     alone = recorded["total_rate"] == recorded["rate"]
     assert alone.any()
     total = recorded["total_rate"] / 1e6
     expected = total**0.9 - 11.35 * recorded["loss_rate"] * total
     clean = recorded["loss_rate"] == 0
-    # Without losses it is within what probing moves the siblings' rates by.
+    # Without losses, the error stays within the changes of the siblings' rates by probing.
     assert np.median(np.abs(recorded["util"][clean] / expected[clean] - 1)) < 0.1
 
 

@@ -103,7 +103,7 @@ def test_the_core_does_what_the_exported_network_says(tmp_path, encoder: Encoder
         Trunk(spec, rng(2), outputs=None, takes_action=False),
     )
     critic = Trunk(spec, rng(3), outputs=1, takes_action=True)
-    with torch.no_grad():  # away from 0, where a wrong row would not show
+    with torch.no_grad():  # away from 0, where a wrong row would have no effect
         for trunk in (actor, critic):
             trunk.last.weight.mul_(300)
     document = {

@@ -21,14 +21,14 @@ def learner_of(env: ChoiceEnv, config: PpoConfig | None = None, seed: int = 1) -
 
 
 def begun(num_envs: int, config: PpoConfig | None = None, **values: Any) -> tuple[ChoiceEnv, PpoLearner]:
-    """An environment at its beginning, and a learner."""
+    """An environment after its reset, and a learner."""
     env = ChoiceEnv(num_envs, **values)
     env.reset()
     return env, learner_of(env, config)
 
 
 def decide(env: ChoiceEnv, learner: PpoLearner) -> int:
-    """A step; returns how many decisions it closed."""
+    """One step; returns the number of decisions that it closed."""
     closed = learner.observe(env)
     env.send(learner.act(env))
     return closed
@@ -46,7 +46,8 @@ def train(env: ChoiceEnv, learner: PpoLearner, steps: int) -> None:
 
 
 def test_advantages_are_the_discounted_sums_of_errors() -> None:
-    # Three lanes of five decisions at most; an episode ends in the middle of the first, at the end of the third.
+    # Three lanes of at most five decisions; one episode ends in the middle of the first lane, another at the end of the
+    # third.
     rng = np.random.default_rng(3)
     reward, value = rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
     boundary = np.zeros((5, 3), dtype=np.bool_)
@@ -74,7 +75,7 @@ def test_advantages_are_the_discounted_sums_of_errors() -> None:
 
 
 def test_a_constant_reward_without_an_end_is_worth_its_geometric_series() -> None:
-    # With the right value of every state nothing is better or worse than expected: V = 1 / (1 - gamma).
+    # With the right value of every state, all advantages are 0: V = 1 / (1 - gamma).
     none, worth = np.zeros((4, 2)), np.full((4, 2), 10.0)
     found = advantages(none + 1, worth, none > 0, none, np.full(2, 4), worth[0], 0.9, 0.95)
     assert found == pytest.approx(none, abs=1e-12)
@@ -96,7 +97,7 @@ def test_a_decision_whose_agent_has_gone_is_forgotten() -> None:
 
     assert learner.observe(env) == 1
     learner.act(env)
-    env.acting[1, 0] = False  # and this one is not asked
+    env.acting[1, 0] = False  # this subflow does not act
     assert learner.observe(env) == 1
 
 
@@ -105,7 +106,7 @@ def test_what_follows_a_decision_whose_agent_went_is_not_what_comes_of_another()
     decide(env, learner)
     decide(env, learner)  # the first decision is closed
     worth = learner.state().tensors["open.value"][0]
-    env.agent[0, 0] = 7  # another subflow has taken the slot, and nothing comes of the second
+    env.agent[0, 0] = 7  # another subflow has taken the slot, so the second decision gets no reward
     learner.observe(env)
 
     state = learner.state().tensors
@@ -127,7 +128,7 @@ def test_a_subflow_that_acts_more_often_counts_no_more_than_the_others() -> None
         env.recv()
         env.acting[1, 0] = turn % 3 == 2  # a third as often
     assert counts.tolist() == [4, 4]
-    assert turn == 12  # the slow one's fourth
+    assert turn == 12  # the fourth decision of the slow subflow
 
 
 def test_the_step_after_an_episode_is_nobodys_decision() -> None:
@@ -152,7 +153,7 @@ def test_a_time_limit_has_a_future_and_an_end_has_none(terminated: bool) -> None
 
 
 def value_of(learner: PpoLearner, obs: np.ndarray) -> float:
-    """By the exported critic."""
+    """Value of an observation by the exported critic."""
     return float(run_exported(learner, "critic", obs)[0])
 
 
@@ -178,12 +179,12 @@ def test_it_learns_what_it_is_shown() -> None:
         assert run_exported(learner, "actor", np.eye(3)[right]).argmax() == right
     learner.metrics()
     train(env, learner, 64)
-    # 6 for a right choice, 5 for a wrong one: a policy that knows nothing gets 5.33
+    # 6 for a right choice, 5 for a wrong choice: an untrained policy gets 5.33
     assert learner.metrics()["return_mean"] > 5.9
 
 
 def test_values_approach_what_rewards_come_to() -> None:
-    # Every choice earns 5 or more and at most 6, for ever: values are within 5 / (1 - gamma) and 6 / (1 - gamma).
+    # Every choice earns between 5 and 6, without end: values are between 5 / (1 - gamma) and 6 / (1 - gamma).
     env, learner = begun(16, PpoConfig(rollout=256, gamma=0.9), offset=5.0)
     train(env, learner, 250)
     for right in range(3):
@@ -193,7 +194,7 @@ def test_values_approach_what_rewards_come_to() -> None:
 def test_the_first_values_are_what_the_first_rewards_come_to() -> None:
     env, learner = begun(16, PpoConfig(rollout=64, gamma=0.99, learning_rate=1e-7), offset=5.0)
     train(env, learner, 6)
-    # (5 + 1/3) / (1 - 0.99), as near as the mean of 64 rewards is
+    # (5 + 1/3) / (1 - 0.99), within the error of a mean of 64 rewards
     assert value_of(learner, np.eye(3)[0]) == pytest.approx(533, abs=30)
 
 
@@ -240,7 +241,7 @@ def test_metrics_are_means_since_the_last_time() -> None:
     assert learner.metrics() == {}
 
 
-# ------------------------------------------------------------------------------------------------------- going on
+# ------------------------------------------------------------------------------------------------------ resuming
 
 
 def test_it_goes_on_bit_for_bit_from_any_moment() -> None:
@@ -249,7 +250,7 @@ def test_it_goes_on_bit_for_bit_from_any_moment() -> None:
         for step in range(60):
             learner.observe(env)
             action = learner.act(env)
-            learner.learn(step / 60)  # one step of an update at a time, so that some moments are within one
+            learner.learn(step / 60)  # one step of an update at a time, so that some checkpoints lie within an update
             if step == stop_at:
                 saved = learner.state()
                 saved.values = json.loads(json.dumps(saved.values))

@@ -61,7 +61,7 @@ def test_a_policy_of_windows_acts_on_any_number_of_subflows(name: str) -> None:
         actions, _ = policy.act(rows, np.ones(count, dtype=np.bool_))
         assert actions.shape == (count, spec.action_width)
         assert np.isfinite(actions).all()
-        # The order of the others says nothing about a subflow where no LSTM reads them one by one.
+        # Only an LSTM reads the other subflows one by one; elsewhere their order changes nothing.
         if config.encoder == "pool":
             turned, _ = policy.act(rows[::-1], np.ones(count, dtype=np.bool_))
             assert np.allclose(turned[::-1], actions, atol=1e-6)

@@ -1,4 +1,4 @@
-"""What the shipped policies are there to show, on seeds that neither their training nor its evaluations have seen."""
+"""Claims about the shipped policies, on seeds that neither their training nor its evaluations used."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def run(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...])
 
 
 def ratio(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...]) -> float:
-    """Its goodput over that of the best baseline."""
+    """Goodput of the policy divided by the goodput of the best baseline."""
     told = run(policy, scenario, *overrides, baselines=baselines)
     return told.ratio(told.results[0])
 
 
 def figure(policy: str, scenario: str, *overrides: str, name: str = "goodput_bps") -> float:
-    """The mean of a figure of it."""
+    """Mean of one result of the policy."""
     return run(policy, scenario, *overrides, baselines=("newreno",)).results[0].figure(name).mean
 
 
@@ -57,7 +57,7 @@ def test_drl_cc_fills_paths_of_any_kind_and_shares_them() -> None:
     short = ["links.path1.rate=100Mbit/s", "links.path1.delay=2.5ms", "links.path1.queue=42pkt", "links.path1.loss=1%"]
     short += ["links.path2.rate=10Mbit/s", "links.path2.delay=1ms", "links.path2.queue=2pkt", "links.path2.loss=1%"]
     short += ["duration=40s", "warmup=20s", "flows.download.size=1000MB"]
-    # 18 Mbit/s; OLIA has more in real numbers, 15.7 as the kernel computes
+    # 18 Mbit/s; OLIA reaches more in floating-point numbers, and 15.7 in the kernel's integers
     assert ratio("drl-cc", "drlcc-sc1", *short, baselines=("lia", "olia", "balia", "wvegas")) > 0.9
 
 
@@ -76,9 +76,9 @@ def test_mplibra_uses_lossy_paths_and_lets_reno_live() -> None:
 
 
 def test_rl_explore_follows_a_rate_that_jumps() -> None:
-    # 1.168 of CUBIC; one that learned on such links alone has 1.247, and 0.2 % of the links below.
+    # 1.168 of CUBIC; a policy trained only on these links reaches 1.247, but 0.2 % of the links below.
     assert ratio("rl-explore", "rlx-alternating", baselines=("cubic", "newreno")) > 1.16
-    assert figure("rl-explore", "rlx-fixed") > 42e6  # of 46.3; 44.6 for that one
+    assert figure("rl-explore", "rlx-fixed") > 42e6  # of 46.3; 44.6 for the policy trained only on these links
 
 
 def test_rl_explore_fills_fast_links_whose_receivers_delay_their_acks() -> None:

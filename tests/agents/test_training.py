@@ -26,13 +26,13 @@ from subflow_agents.training import TrainingResult, run_training
 from subflow_sim.vec_env import learner_spec
 
 NOT_SHIPPED = pytest.mark.full("no policy that is shipped is trained so")
-# An agent that the core knows, so that what is learned is a policy file that it can read.
+# An agent that the core supports, so that the core can read the policy file of a training.
 SPEC = learner_spec("dql-mptcp")
 OPTIONS = {"hidden": 8, "encoder": "lstm", "encoder_hidden": 4, "batch": 8, "warmup": 20, "replay": 500}
 
 
 class Told:
-    """Gives commands at steps of the training, once each."""
+    """Gives commands at chosen steps of the training, each once."""
 
     def __init__(self, **at: int) -> None:
         self.at = {Command(name): step for name, step in at.items()}
@@ -61,7 +61,7 @@ class Told:
 
 
 def use_toy(monkeypatch: pytest.MonkeyPatch) -> Told:
-    """Has trainings train a toy agent in a toy environment, in place of the registry's."""
+    """Replaces agent and environment of the registry by small ones."""
     told = Told()
 
     def make_environment(config: TrainingConfig, _options: object) -> LevelEnv:
@@ -93,13 +93,13 @@ def use_toy(monkeypatch: pytest.MonkeyPatch) -> Told:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    """What a training of a toy agent is told and tells."""
+    """Commands for a training of a toy agent, and its reports."""
     return use_toy(monkeypatch)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A training that nobody interrupted; its folder is to stay as it is."""
+    """A training without interruption; tests must not change its folder."""
 
     folder: Path
     told: Told
@@ -223,7 +223,7 @@ def test_a_killed_training_goes_on_from_its_last_checkpoint(tmp_path: Path, told
     with pytest.raises(KilledError):
         run_training(config(tmp_path / "parts"), told, die)
     kept = checkpoints.checkpoints(tmp_path / "parts")
-    # The later one was being written when the process died.
+    # The process died while it wrote the later checkpoint.
     kept[-1].write_bytes(kept[-1].read_bytes()[:5000])
 
     resumed = run_training(config(tmp_path / "parts", resume=True), NoControl(), told.report)
@@ -265,7 +265,7 @@ def test_pausing_stops_everything_within_a_tenth_of_a_second_until_it_is_resumed
 
     def poll() -> Command:
         waited = bool(paused_at) and time.monotonic() - paused_at[0][0] > 0.3
-        if waited and told.steps == paused_at[0][1]:  # nothing went on
+        if waited and told.steps == paused_at[0][1]:  # the training has made no step
             told.at[Command.RESUME] = 0
         return original()
 
@@ -276,7 +276,7 @@ def test_pausing_stops_everything_within_a_tenth_of_a_second_until_it_is_resumed
     assert told.states == ["starting", "running", "paused", "running", "finished"]
     gaps = np.diff([moment for moment in told.polls if paused_at[0][0] <= moment <= paused_at[0][0] + 0.3])
     assert gaps.max() < 0.15  # 20 ms on an idle machine
-    assert result.elapsed_s < time.monotonic() - begun - 0.25  # the pause is not training
+    assert result.elapsed_s < time.monotonic() - begun - 0.25  # the pause does not count as training
 
 
 def test_a_checkpoint_on_request_and_a_stop_while_paused(tmp_path: Path, told: Told) -> None:

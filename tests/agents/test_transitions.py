@@ -10,7 +10,7 @@ from subflow_agents.transitions import LogsOf, TransitionBuilder, read_decisions
 
 def test_a_decision_holds_the_rows_of_its_agent_and_which_of_them_act() -> None:
     env = begun(2, rows=3, agents=2)
-    env.mask[0, 1] = False  # a subflow that is not there
+    env.mask[0, 1] = False  # a subflow that does not exist
     env.acting[:] = False
     env.acting[0, [2, 5]] = True
     env.acting[1, 3] = True
@@ -59,7 +59,7 @@ def test_rewards_may_be_told_relative_to_fair_shares() -> None:
     env.reward[:] = 3
     env.flow[:] = 0, 0, 1, 1
     env.fair_bps[0] = 4e6, 4e6, 8e6, 8e6
-    env.fair_bps[1] = 2e6, 2e6, 0, 0  # a flow that cannot send counts with the least that rewards know
+    env.fair_bps[1] = 2e6, 2e6, 0, 0  # a flow that cannot send counts with the lowest rate of a reward
     env.mask[1, 0] = env.acting[1, 0] = False
 
     expected: dict[LogsOf, list[float]] = {
@@ -71,7 +71,7 @@ def test_rewards_may_be_told_relative_to_fair_shares() -> None:
 
 
 def begun(*envs: int, **values: Any):
-    """An environment at its beginning."""
+    """An environment after its reset."""
     env = LevelEnv(*envs, **values)
     env.reset(1)
     return env
@@ -121,7 +121,7 @@ def test_an_end_of_episode_closes_what_is_open_and_a_cut_off_is_bootstrapped() -
         left, closed = stitched(env, stitcher)
 
         assert closed["ends"].tolist() == [0, ends]
-        assert left.env.tolist() == [0]  # nothing is decided where the episode is over
+        assert left.env.tolist() == [0]  # no decisions after the end of an episode
         assert len(stitcher) == 0
 
 
@@ -131,7 +131,7 @@ def test_an_agent_that_went_leaves_nothing_in_the_next_episode() -> None:
     first, _ = stitched(env, stitcher)
     stitcher.open(first, np.zeros((2, 1, 1), dtype=np.float32))
     env.truncated[0] = True
-    env.acting[0] = True, False  # the second one is gone
+    env.acting[0] = True, False  # the second agent has ended
 
     _, closed = stitched(env, stitcher)
 

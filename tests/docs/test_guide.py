@@ -1,4 +1,4 @@
-"""The built guide: a page for everything, found by its words; no dead links, nothing from the network."""
+"""The built guide: a page for every subject, found by its words; no dead links, no files from the network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MATH = re.compile(r"<math.*?</math>", re.DOTALL)
 
 
 class _Page(HTMLParser):
-    """The anchors of a page, where it leads, and what it loads."""
+    """The anchors of a page, its links, and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The guide, built as `dev.py docs` builds it: a warning is an error."""
+    """The guide, built by the command of `dev.py docs`: a warning is an error."""
     folder = tmp_path_factory.mktemp("guide")
     words = [sys.executable, "-m", "sphinx", "-b", "html", "-E", "-W", "--keep-going", "-q"]
     built = subprocess.run(
@@ -143,7 +143,7 @@ def test_the_page_of_all_experiments_is_in_it(html: Path) -> None:
     assert f'href="../_static/live/{PAGE_NAME}"' in (html / "reproduction" / "index.html").read_text(encoding="utf-8")
     data = data_of(text)
     assert [chapter["id"] for chapter in data["chapters"]] == list(recipe_names())
-    # What is no run of a network says so instead.
+    # A chapter without a run of a network names the reason in its text.
     empty = {chapter["id"]: chapter["texts"][-1] for chapter in data["chapters"] if not chapter["runs"]}
     assert len(empty) == 6
     assert all("no run of a network shows it" in told for told in empty.values())
@@ -173,7 +173,7 @@ def test_the_live_page_is_the_recorded_run_of_the_demo(html: Path) -> None:
 
 @BUILDS
 def test_it_can_be_searched_without_a_server(html: Path) -> None:
-    # Scripts, which a page on a disk may load; data would be refused there.
+    # Scripts, because a browser refuses to load data files from a disk.
     text = (html / "search.html").read_text(encoding="utf-8")
     assert (html / "searchindex.js").read_text(encoding="utf-8").startswith("Search.setIndex(")
     assert 'src="searchindex.js"' in text
@@ -211,7 +211,7 @@ def test_questions_find_their_page_among_the_first_three_with_excerpts(
 
 
 def _first_hits(browser: Browser, html: Path, question: str) -> list[tuple[str, str]]:
-    """Address and excerpt of the first three pages that the search lists, in a guide that is opened from a disk."""
+    """Address and excerpt of the first three pages that the search lists, in a guide opened from a disk."""
     browser.open(f"{(html / 'search.html').as_uri()}?q={quote_plus(question)}")
     wait_until(browser, "document.querySelector('ul.search li .context')")
     row = "[row.querySelector('a').getAttribute('href'), row.querySelector('.context').textContent]"

@@ -1,4 +1,5 @@
-"""The page of limits: each stands there as the code has it, and is where the code stops, not one earlier or later."""
+"""The page of limits: each limit on the page equals the limit in the code, and the code refuses the next larger input.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +58,10 @@ class Limit:
     """A row of the page.
 
     Attributes:
-        what: the first cell.
+        what: text of the first cell.
         most: the limit, as a whole number.
         attempt: reads an input of this size.
-        refusal: the words of the error beyond the limit, and not at it.
+        refusal: words of the error beyond the limit.
         shown: the second cell; left out: the limit in groups of three digits.
     """
 
@@ -72,7 +73,7 @@ class Limit:
 
 
 def of_file(what: str, most: int, read: Callable[[Path], object], refusal: str, name: str = "file") -> Limit:
-    """Of the bytes of a file, which is one of zeros and takes no room on the disk."""
+    """Limit of the bytes of a file; the file is sparse and takes no room on the disk."""
 
     def attempt(folder: Path, size: int) -> None:
         path = folder / name
@@ -138,7 +139,7 @@ def write_csv(folder: Path, text: str) -> Path:
 
 
 def read_gap(folder: Path, traces: int, last_s: int) -> None:
-    """Two samples of each trace, as far apart as there are to be samples."""
+    """Two samples of each trace, at the largest distance in time that is accepted."""
     headings = "".join(f",download/{k + 1}:cwnd_pkts" for k in range(traces))
     path = write_csv(folder, f"time_s{headings}\n1{',1' * traces}\n{last_s}{',2' * traces}\n")
     make_run(read_csv(path, ReadingOptions()), name="a", path=path, interval_s=1.0)
@@ -150,7 +151,7 @@ def read_interval(folder: Path, tenths: int) -> None:
 
 
 def write_capture(folder: Path, connections: int, record: int = 60) -> Path:
-    """Connections with a packet each, in a capture whose first record says that it has so many bytes."""
+    """A capture with one packet per connection; its first record claims a length of `record` bytes."""
     path = folder / "capture.pcap"
     packets = []
     for k in range(connections):
@@ -187,7 +188,7 @@ def write_bundle(folder: Path, files: int, size: int, name: str = "traces/a") ->
         for k in range(files - 1):
             archive.writestr(f"traces/{k}", b"")
         archive.writestr(name, b"")
-    # The size that the directory at the end of the archive tells of its last file.
+    # Uncompressed size of the last file, in the directory at the end of the archive.
     content = bytearray(path.read_bytes())
     struct.pack_into("<I", content, content.rindex(b"PK\1\2") + 24, size)
     path.write_bytes(content)
@@ -417,7 +418,7 @@ def test_a_limit_is_where_it_is_said_to_be(limit: Limit, tmp_path: Path) -> None
 
 
 def refusal_of(limit: Limit, folder: Path, size: int) -> str:
-    """What is told of an input of this size; empty if it is taken."""
+    """The error for an input of this size; empty if the input is accepted."""
     try:
         limit.attempt(folder, size)
     except (AppError, OSError, ValueError) as error:

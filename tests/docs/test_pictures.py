@@ -1,4 +1,4 @@
-"""Each picture of README and guide has a maker and a page, and words for those who do not see it."""
+"""Each picture of README and guide has a program that makes it, a page that shows it, and an alternative text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _files() -> set[str]:
 
 
 def _shown() -> dict[str, list[str]]:
-    """The words for each picture, by its file."""
+    """The alternative texts of each picture, by its file."""
     shown: dict[str, list[str]] = {}
     for page in PAGES:
         for found in _SHOWN.finditer(page.read_text(encoding="utf-8")):

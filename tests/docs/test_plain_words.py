@@ -20,7 +20,7 @@ RECIPES = sorted(path for folder in ("assess", "experiments") for path in (ROOT 
 _PROSE_KEYS = {"claim", "disagrees", "says", "why", "note", "ruling"}
 
 _FENCE = re.compile(r"^(?P<fence>```+|\$\$)[^\n]*\n.*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
-# Code, comments, quotations and headings may say more than the rules allow.
+# The rules do not apply to code, comments, quotations and headings.
 _OTHER = re.compile(r"<!--.*?-->|`[^`\n]*`|^> .*?$|^#.*?$|\"[^\"\n]*\"|“[^”]*”", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=:)|\n(?=\|)|(?<=[^|]) \| (?=\S)")
 
@@ -44,7 +44,7 @@ def _values(part: Any) -> Iterator[str]:
 
 
 def _broken(text: str) -> list[str]:
-    """The rules that a text breaks, each with the words around."""
+    """The rules that a text breaks, each with the surrounding words."""
     return [each for block in _blocks(text) for each in broken(block)]
 
 

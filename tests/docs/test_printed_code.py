@@ -1,4 +1,4 @@
-"""The code that README and guide print works: every block, in the order of its page, in an empty folder and history.
+"""The code that README and guide print works: every block, in the order of its page, with an empty folder and history.
 
 Commands within sentences and tables are read by the parser of the command line.
 """
@@ -32,14 +32,14 @@ from subflow_app.shell.commands import app
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import check_script, kind_of
 
-# What is HTML is opened by browsers, in tests/web/test_served_pages.py.
+# Browsers open the blocks in HTML, in tests/web/test_served_pages.py.
 LANGUAGES = {"sh", "console", "python", "toml", "text", "html"}
 _OFFERED = re.compile(r"\{download\}`[^`<]*</([^>]+)>`")
 TREE: Any = typer.main.get_command(app)
 _COMMAND = re.compile(r"(?:\.venv/bin/)?(?:subflow|pip install|python3 dev\.py|dev\.py)(?: |$)")
 _SHORTENED = re.compile(r"[ ]?…")  # words that a sentence leaves out
 _PLACE = re.compile(r"<?[A-Z][A-Z=-]*>?|<[a-z]+>")
-# What a slow command has to look at its words without doing what they say.
+# Options of slow commands that check the arguments without doing the work.
 _ONLY_TOLD = {"sweep": "--estimate", "reproduce": "--list", "arena": "--list"}
 
 
@@ -71,7 +71,7 @@ def _call(words: list[str]) -> tuple[int, str, str]:
 
 
 def _read(words: list[str]) -> Any:
-    """The context of the command that words name, read to their end; an error in them ends as typer's error."""
+    """The context of the command that words name, with all its options read; errors are typer's."""
     command = TREE
     context = command.make_context("subflow", list(words))
     while hasattr(command, "commands"):
@@ -84,7 +84,7 @@ def _read(words: list[str]) -> Any:
 
 
 def _parse(words: list[str]) -> None:
-    """Reads words, runs nothing, and looks for the scenarios, recipes and plans that they name."""
+    """Parses words without running the command, and looks for the scenarios, recipes and plans that they name."""
     context = _read(words)
     command = context.command
     params = context.params
@@ -161,7 +161,7 @@ def test_no_command_hides_in_a_block_that_is_not_run() -> None:
 
 
 def _problem_inline(text: str) -> str:
-    """Mistakes of a command in a sentence; words in capitals hold the place of others."""
+    """Mistakes of a command in a sentence; words in capitals are placeholders."""
     words = shlex.split(_SHORTENED.sub("", text.partition("|")[0]))
     words[0] = words[0].removeprefix(".venv/bin/")
     if words[0] == "dev.py" and words[1:]:
@@ -169,14 +169,14 @@ def _problem_inline(text: str) -> str:
     try:
         if words[0] == "subflow":
             _read(words[1:])
-        elif len(words) > 1:  # not the name alone
+        elif len(words) > 1:  # more than the name
             _parse_other(words)
     except typer.Exit:
         pass
     except MissingParameter:
         pass  # a sentence may name a command without its arguments
     except UsageError as error:
-        # A word in capitals may hold the place of a number.
+        # A word in capitals may be the placeholder of a number.
         is_place = any(word in error.format_message() for word in words if _PLACE.fullmatch(word))
         return "" if is_place else error.format_message()
     except (AssertionError, SystemExit, AppError) as error:
@@ -215,7 +215,7 @@ def test_what_a_page_prints_works_in_its_order(
         elif block.language == "python" and block.saved_as:
             assert check_script(block.text, kind_of(block.text)) == (), place
         elif block.language == "python":
-            # In a process of its own: what other tests have imported or registered would help it.
+            # In a separate process: modules that other tests have imported or registered would help it.
             ran = subprocess.run(
                 [sys.executable, "-c", block.text], capture_output=True, text=True, check=False, env=dict(os.environ)
             )
@@ -225,7 +225,7 @@ def test_what_a_page_prints_works_in_its_order(
                 program, *words = shlex.split(line, comments=True)
                 mark = block.mark(line)
                 if program != "subflow":
-                    # dev.py sets a machine up: the tests run in what it made.
+                    # dev.py sets a machine up: the tests run in the environment that it made.
                     assert mark == NOT_RUN or words[0] == "dev.py", f"{place}: {line}"
                     _parse_other([program, *words])
                     continue
@@ -238,7 +238,7 @@ def test_what_a_page_prints_works_in_its_order(
 
 
 def test_queries_that_the_guide_shows_can_be_asked() -> None:
-    assert _call(["run", "demo", "--set", "links.wifi.loss=1%"])[0] == 0  # a history that knows this parameter
+    assert _call(["run", "demo", "--set", "links.wifi.loss=1%"])[0] == 0  # creates a history with this parameter
     (block,) = (block for block in blocks(ROOT / "docs" / "views" / "history.md") if block.language == "text")
     for query in block.text.splitlines():
         code, _, said = _call(["runs", query])

@@ -11,13 +11,13 @@ TEXT = PAGE.read_text(encoding="utf-8")
 MOST_BYTES = 8000
 LARGEST_FEATURE_PICTURE_B = 150_000
 LARGEST_PICTURE_B = 250_000
-WIDEST_LINE = 90  # of code: more is cut off in a browser
+WIDEST_LINE = 90  # of code: browsers cut longer lines off
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)]+)\)")
 
 
 def _anchors(page: str) -> set[str]:
-    """Those that GitHub and the guide give to the headings of a page."""
+    """The anchors that GitHub and the guide give to the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -46,7 +46,7 @@ def test_it_shows_the_window_and_six_small_features() -> None:
 
 
 def test_its_examples_are_short_and_all_of_them_are_run() -> None:
-    """By test_printed_code.py, which runs every block of its pages that has no mark."""
+    """test_printed_code.py runs every block of its pages that has no mark."""
     assert PAGE in PAGES
     assert len(TEXT.encode()) <= MOST_BYTES
     setting_up, terminal, python = blocks(PAGE)
@@ -65,6 +65,6 @@ def test_its_examples_are_short_and_all_of_them_are_run() -> None:
 
 
 def test_it_promises_no_release_before_there_is_one() -> None:
-    """Installers are those that `dev.py package` makes: no file of a version, and no page of releases."""
+    """Installers come from `dev.py package`: no file with a version, and no page of releases."""
     assert "`python3 dev.py package` makes the installer" in TEXT
     assert re.findall(r"\S*\d+\.\d+\.\d+\S*|\S*/releases\S*|releases page", TEXT) == []

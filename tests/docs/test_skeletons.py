@@ -1,4 +1,4 @@
-"""The page on extending, followed to the letter: the files that it gives to begin with do what it says they do."""
+"""The page on extending, followed to the letter: its skeletons compile and do the work that the page promises."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from subflow_store import open_store
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
-# A scenario with a field and an event of the skeletons, on its way to the window and to the core.
+# A scenario with a field and an event of the skeletons, read for the window and lowered for the core.
 _READING = """
 import json
 import subflow_sim.lowering as lowering
@@ -72,7 +72,7 @@ print(json.dumps({
 }))
 """
 
-# A small network with both, run to its end: what a user would do from a scenario.
+# A run of a small network with both, as from a scenario.
 _PROGRAM = """
 #include <cstdio>
 #include "cc/controllers.h"
@@ -149,7 +149,7 @@ def test_a_field_and_an_event_are_three_files_and_their_use(tmp_path: Path) -> N
     _apply(tmp_path)
     text = TWO_PATHS.replace('loss = "1%"\n', 'loss = "1%"\nextra_delay = "5ms"\n')
     text += '\n[[events]]\nat = "1s"\nlink = "wifi"\nextra_delay = "20ms"\n'
-    # Without the start-up files of packages, which would find the sources that are not changed.
+    # Without the start-up files of packages, which would put the unchanged sources on the path.
     places = [tmp_path / "sim", ROOT / "app", ROOT / "agents", Path(np.__file__).parents[1]]
     done = subprocess.run(
         [sys.executable, "-S", "-c", _READING],

@@ -1,4 +1,4 @@
-"""Facts that README and guide state and that change with the program: versions, counts, names, limits, keys, files."""
+"""Facts of README and guide that change with the program: versions, counts, names, limits, keys, files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TERMINAL = (ROOT / "docs" / "terminal.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 
 _WORDS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
-# Keys that belong to the toolkit or to the desktop: no action of ours has them.
+# Keys of the toolkit or of the desktop, without an action of ours.
 _NOT_ACTIONS = {"Ctrl+C"}
 
 

@@ -1,4 +1,7 @@
-"""Figures of simulations that the guide states: made again, and compared with what is written.
+"""Figures of simulations that the guide states: computed again, and compared with the text.
+
+A row has the page, the words with the figure, and the function that computes it. The words must occur on the page, so
+that a change of the figure leads here.
 
 A row has the page, the words with the figure in it, and what makes it. Both the words and the figure have to be there:
 whoever changes one finds the other here.
@@ -26,7 +29,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def _flows(name: str, *overrides: str, seed: int | None = None) -> dict[str, dict[str, float]]:
-    """What each flow of a shipped scenario came to."""
+    """Results of each flow of a shipped scenario."""
     summary = run(open_scenario(name, overrides=overrides, seed=seed).scenario).summary()
     return {flow["name"]: flow for flow in summary["flows"]}
 
@@ -41,7 +44,7 @@ def _of_best_path(*overrides: str) -> float:
 
 
 def _use(from_s: float) -> NDArray[np.float64]:
-    """How much of its link RL-explore uses from a time on, for each tenth of a second, %."""
+    """Share of the link's capacity that RL-explore uses from a time on, for each tenth of a second, %."""
     done = run(open_scenario("rlx-fixed").scenario, sample_interval_s=0.1)
     return 100 * column(done, "utilisation", "data/forward").astype(np.float64)[round(from_s / 0.1) :]
 
@@ -56,7 +59,7 @@ def _over_cubic() -> float:
 
 
 def _over_tcp(subflows: int, choose: Callable[[list[float]], float]) -> float:
-    """What LIA gets over what a TCP beside it gets, the least or the most of seeds 1 to 5."""
+    """Goodput of LIA divided by the goodput of a TCP flow beside it: the least or the most of seeds 1 to 5."""
     path = '["mptcp-in", "bottleneck", "mptcp-out"]'
     paths = f"flows.mptcp.paths=[{', '.join([path] * subflows)}]"
     found = []
@@ -154,7 +157,7 @@ def test_a_stated_figure_is_what_the_simulator_gives(page: str, words: str, made
     assert words.replace("{", "").replace("}", "") in text
     (written,) = re.findall(r"\{([\d.]+)\}", words)
     decimals = len(written.partition(".")[2])
-    # To the last digit that is written.
+    # To the last digit in the text.
     assert f"{made():.{decimals}f}" == written
 
 
@@ -163,7 +166,7 @@ def test_lost_syns_are_sent_again_when_the_guide_says() -> None:
     simulation = Simulation(scenario, seed=1)
     times, lost = [], 0
     for second in range(140):
-        # Each leaves at a whole second.
+        # Each packet is sent at a whole second.
         simulation.run_until(second + 0.5)
         count = simulation.summary()["links"][0]["drops_random"]
         times += [second] * (count - lost)

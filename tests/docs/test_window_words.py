@@ -1,4 +1,4 @@
-"""In one sentence "window" is either what may be under way (cwnd) or the program's window, never both."""
+"""In one sentence "window" is either the congestion window or the program's window, never both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGES = [
     ROOT / "README.md",
 ]
 
-# The program: what is done in it, and what it does itself.
+# The program's window.
 _PROGRAM = re.compile(
     r"\b(?:main|program's|(?-i:Subflow's)|whole(?= window\b(?! of))) window\b|"
     r"\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
@@ -24,7 +24,7 @@ _PROGRAM = re.compile(
     r"\b(?:(?<!packets )in|from|beside|close|open|outside of) the window\b(?! of)",
     re.IGNORECASE,
 )
-# What a sender may have under way, or a receiver takes.
+# The congestion window of a sender or the window of a receiver.
 _OF_SENDER = re.compile(
     r"\b(?:congestion|receive|send|mean|largest|smallest|slow-start|coupled) windows?\b|\bcwnd\b|"
     r"\b(?-i:subflow|connection|flow|sender)'s windows?\b|"
@@ -43,9 +43,9 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def is_of_both(sentence: str) -> bool:
-    """Whether a sentence has the word in both meanings."""
+    """True if a sentence has the word in both meanings."""
     program = list(_PROGRAM.finditer(sentence))
-    # What one pattern has found is not another meaning of the same word.
+    # Words that match the first pattern do not count for the second.
     rest = _PROGRAM.sub(" ", sentence)
     return bool(program) and _OF_SENDER.search(rest) is not None
 

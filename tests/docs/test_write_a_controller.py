@@ -1,4 +1,4 @@
-"""The page on writing controllers: its fragments are in order, and its figures are those of the program."""
+"""The page on writing controllers: its fragments are in order, and its figures equal those of the program."""
 
 from __future__ import annotations
 

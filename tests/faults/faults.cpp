@@ -1,6 +1,6 @@
-// Makes the N-th call of one kind fail, or end the process there. Loaded before the C library (LD_PRELOAD), and told
-// what to do by tests/faults/trial.py. Writes, syncs and renames count where they are of files in one folder;
-// allocations where one library asks for them, so that what Python itself needs is always there.
+// Makes the N-th call of one kind fail, or ends the process at that call. The library is loaded before the C library
+// (LD_PRELOAD) and controlled by tests/faults/trial.py. Only writes, syncs and renames of files in one folder count,
+// and only allocations by one library, so that Python itself keeps working.
 
 #include <cerrno>
 #include <climits>
@@ -30,12 +30,12 @@ enum Kind : int { kWrite, kSync, kRename, kMalloc, kKinds };
 long counts[kKinds];
 int armed_kind = -1;
 long armed_at = 0;
-bool goes_on = false;  // every later call fails, too, as on a disk that stays full
+bool goes_on = false;  // every later call fails, too, as on a full disk
 bool kills = false;
 char folder[PATH_MAX];
 uintptr_t caller_begin = 0, caller_end = 0;
 
-// Whether this call is the one. Ends the process instead, if it is to be ended there.
+// Returns true for the chosen call; ends the process instead if the trial chose that.
 bool fails(Kind kind) {
     const long number = __atomic_add_fetch(&counts[kind], 1, __ATOMIC_SEQ_CST);
     if (kind != armed_kind || armed_at == 0 || (goes_on ? number < armed_at : number != armed_at)) return false;
@@ -84,7 +84,7 @@ int find_library(dl_phdr_info* info, size_t, void* wanted) {
 
 extern "C" {
 
-// What the trial calls.
+// Interface for the trial.
 
 void fault_arm(int kind, long at, int all_later, int kill_there) {
     memset(counts, 0, sizeof counts);
@@ -106,7 +106,7 @@ int fault_caller(const char* library) {
     return dl_iterate_phdr(find_library, const_cast<char*>(library));
 }
 
-// What the program calls.
+// Replacements for the functions that the program calls.
 
 ssize_t write(int file, const void* data, size_t n) {
     static const auto call = real<ssize_t (*)(int, const void*, size_t)>("write");

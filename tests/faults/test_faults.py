@@ -1,4 +1,5 @@
-"""A write, sync, rename or allocation fails, or the process ends there: nothing half is left, and a message says why.
+"""A write, sync, rename or allocation fails, or the process ends there: nothing incomplete remains, and a message names
+the cause.
 
 The plain tests try a few calls of each kind, spread over the operation; --full tries every one.
 """
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("g++") is None, reason="needs a compiler and what Linux loads first"
 )
 
-# Operation, kind of fault, way, and of how many calls one is tried.
+# Operation, kind of fault, way, and N: every N-th call is tried.
 QUICK = (
     ("create", "write", "later", 40),
     ("run", "write", "once", 30),
@@ -40,14 +41,14 @@ OPERATIONS = (
 )
 WAYS = tuple((kind, way) for kind in ("write", "sync", "rename") for way in ("once", "later", "kill"))
 EVERY = tuple((operation, kind, way, 1) for operation in OPERATIONS for kind, way in WAYS)
-# A failure in C or C++ is handled alike wherever it comes from: of very many allocations, some.
+# C and C++ handle all failures of an allocation in the same way: every N-th of very many suffices.
 EVERY += tuple((operation, "sqlite-malloc", "once", 13) for operation in OPERATIONS)
 EVERY += (("run", "core-malloc", "once", 1), ("sweep", "core-malloc", "once", 3))
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What makes calls fail, compiled."""
+    """The compiled library that makes calls fail."""
     made = tmp_path_factory.mktemp("faults") / "libfaults.so"
     source = Path(__file__).with_name("faults.cpp")
     subprocess.run(["g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-o", str(made), str(source), "-ldl"], check=True)
@@ -55,7 +56,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tried(library: Path, operation: str, kind: str, way: str, every: int) -> dict[str, Any]:
-    """What came of it."""
+    """Report of the trials."""
     command = [sys.executable, "-m", "tests.faults.trial", operation, kind, way, str(every)]
     environment = {**os.environ, "LD_PRELOAD": str(library)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

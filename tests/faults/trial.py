@@ -1,11 +1,11 @@
-"""Carries out one operation again and again, and lets another call of it fail each time.
+"""Repeats one operation, and makes another call of it fail each time.
 
     LD_PRELOAD=libfaults.so python -m tests.faults.trial OPERATION KIND WAY EVERY
 
-Prints one JSON document: how many calls of that kind there are, how many were tried, what went wrong, and after which
-the process ended by itself: nanobind converts between Python and C++ in functions that let no exception through, so
-that a few bytes which are missing there end the program. That has to leave what kill -9 leaves. Each trial has a folder
-of its own and is a forked process, so that nothing of one gets into the next.
+Prints one JSON document: the number of calls of that kind, the number of trials, the failures, and the calls after
+which the process aborted. nanobind converts between Python and C++ in noexcept functions, so that a failed allocation
+there ends the program. The files must then be as after kill -9. Each trial is a forked process with its own folder, so
+that no trial affects the next.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ paths = [["wifi"], ["lte"]]
 
 @dataclass(frozen=True)
 class Operation:
-    """What is tried.
+    """One operation to test.
 
     Attributes:
-        prepare: makes what it needs in the folder.
-        act: does it there; returns the exit code.
+        prepare: creates the input in the folder.
+        act: performs the operation there; returns the exit code.
     """
 
     prepare: Callable[[Path], object]
@@ -91,7 +91,7 @@ def _command(*words: str) -> int:
 
 
 def _told(work: Callable[[], object]) -> int:
-    """What is not a command fails as commands do."""
+    """Runs work that is not a command, with the errors and exit codes of commands."""
     try:
         work()
     except StoreError as error:
@@ -197,7 +197,7 @@ OPERATIONS = {
 
 
 class Trials:
-    """Of one operation and kind of fault."""
+    """The trials of one operation and one kind of fault."""
 
     def __init__(self, operation: str, kind: str, way: str, root: Path) -> None:
         self._operation = OPERATIONS[operation]
@@ -219,7 +219,7 @@ class Trials:
         return 0
 
     def count(self) -> int:
-        """How many calls there are; nothing fails."""
+        """Number of calls of the kind, in a run without failures."""
         folder, told = self._try(0)
         assert told["code"] == 0, told
         self._whole = {name: path.read_bytes() for name, path in _files(folder).items()}
@@ -227,7 +227,7 @@ class Trials:
         return int(told["count"])
 
     def problems(self, at: int) -> list[str]:
-        """What is wrong after the N-th call has failed."""
+        """Problems after the failure of the N-th call."""
         folder, told = self._try(at)
         if self._kind == "core-malloc" and told["code"] == -signal.SIGABRT:
             self.aborted.append(at)
@@ -242,7 +242,7 @@ class Trials:
         return folder, self._child(lambda: self._operation.act(folder), folder, at)
 
     def _child(self, work: Callable[[], int], folder: Path, at: int) -> dict[str, Any]:
-        """Does it in a process of its own, with the fault armed; what came of it."""
+        """Runs the work in a forked process with the fault armed; returns its result."""
         read_end, write_end = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -278,7 +278,7 @@ class Trials:
         is_killed = code == -signal.SIGKILL or (self._kind == "core-malloc" and code == -signal.SIGABRT)
         if self._way == "kill" and not is_killed:
             yield f"not killed: {code}"
-        # A simulation that the memory is too small for is refused, before anything is done.
+        # A simulation that needs too much memory is refused before it starts.
         expected = (0, 1, 2) if self._kind == "core-malloc" else (0, 1)
         if not is_killed and code not in expected:
             yield f"exit code {code}"
@@ -303,10 +303,10 @@ class Trials:
 
     def _wrong_database(self, path: Path, name: str) -> Iterator[str]:
         if path.stat().st_size == 0 and name not in self._pattern_names():
-            return  # SQLite makes a file before anything is in it; the next opening goes on there
+            return  # SQLite creates an empty file first; the next opening continues from there
         try:
             if path.stat().st_size > 0:
-                # As it opens for the next program, which is the one that recovers it.
+                # Opened as by the next program, which recovers it.
                 with open_store(path) as store:
                     stuck = [row.id for row in store.runs(include_deleted=True) if row.status == "running"]
                     if stuck:
@@ -329,7 +329,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def trial(operation: str, kind: str, way: str, every: int) -> dict[str, Any]:
-    """All trials, or every so many-th."""
+    """Runs all trials, or every N-th."""
     with tempfile.TemporaryDirectory(prefix="subflow-faults-") as root:
         trials = Trials(operation, kind, way, Path(root).resolve())
         count = trials.count()

@@ -54,13 +54,13 @@ def _combined_in(network: str) -> Iterator[tuple[str, Scenario]]:
 
 
 def kept_in(file: Path) -> dict[str, str]:
-    """The signatures written down."""
+    """The stored signatures."""
     kept: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
     return kept
 
 
 def _compare(file: Path, scenarios: Mapping[str, Scenario], *, update: bool, shows_all: bool) -> bool:
-    """Prints what was found, all of it or only what differs; returns whether it is what was kept."""
+    """Prints the signatures, all or only those that differ; returns True if all equal the stored ones."""
     kept = kept_in(file) if file.exists() else {}
     found = {name: signature_of(scenario) for name, scenario in scenarios.items()}
     for name in {**kept, **found}:
@@ -76,7 +76,7 @@ def _compare(file: Path, scenarios: Mapping[str, Scenario], *, update: bool, sho
 
 
 def main(arguments: list[str]) -> int:
-    """Returns the exit code: 1 if a signature differs from the one kept and is not to be updated."""
+    """Returns the exit code: 1 if a signature differs from the stored one and --update is not given."""
     parser = argparse.ArgumentParser(prog="dev.py golden", description=__doc__)
     parser.add_argument("--update", action="store_true", help="write signatures.json and combinations.json")
     parser.add_argument("--all", action="store_true", help="print each combination, not only those that differ")

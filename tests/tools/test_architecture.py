@@ -1,4 +1,4 @@
-"""The drawing of the architecture is that of the imports, and its walks count what they promise."""
+"""The drawing of the architecture agrees with the imports, and its walks count correctly."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_the_drawing_has_a_box_for_each_part_and_an_arrow_for_each_import(
     parts = [name for name in house.files if "." in name]
     assert all(texts.count(name.split(".")[0]) >= 1 for name in parts)
     assert all(package in texts for package in PACKAGES)
-    assert len(list(root.iter(f"{SVG}path"))) == sum(map(len, house.arrows.values())) + 2  # and two tips
-    assert len(list(root.iter(f"{SVG}rect"))) == len(house.files) + 1  # and the paper
+    assert len(list(root.iter(f"{SVG}path"))) == sum(map(len, house.arrows.values())) + 2  # and the two arrowheads
+    assert len(list(root.iter(f"{SVG}rect"))) == len(house.files) + 1  # and the background
 
 
 def test_an_arrow_that_follows_from_others_is_left_out() -> None:
@@ -87,6 +87,6 @@ def test_the_page_states_the_walks_of_today(name: str, take: Callable[[], Walk])
 def test_paths_that_the_page_names_exist() -> None:
     named = set(re.findall(r"`((?:\w+/)+[\w.]+)`", PAGE))
     assert len(named) > 20
-    # Walks name files by their last part, and rules name those of any feature.
+    # Walks name files by their last part, and rules name files of any feature.
     ours = {path for path in named if path.split("/")[0] in TOP}
     assert sorted(path for path in ours if not ((ROOT / path).exists() or (APP / path).exists())) == []

@@ -1,4 +1,4 @@
-"""Sentences with habits that readers stumble over are found in code and pages; good sentences are not."""
+"""The checker finds habits that readers stumble over in code and pages, and passes good sentences."""
 
 from __future__ import annotations
 

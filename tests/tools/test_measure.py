@@ -1,4 +1,4 @@
-"""What ``dev.py measure`` tells of each part; how fast it is, no test tells."""
+"""Reports of ``dev.py measure`` for each part; no test asserts a speed."""
 
 from __future__ import annotations
 

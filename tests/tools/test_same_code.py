@@ -1,4 +1,4 @@
-"""A commit that moves code, and one that changes something, in small repositories of git."""
+"""Commits that move code, and commits that change it, in small repositories."""
 
 from __future__ import annotations
 

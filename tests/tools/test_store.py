@@ -1,4 +1,4 @@
-"""The benchmark measures what it says; how fast is for `dev.py measure` to tell, not for a test."""
+"""The benchmark of the store measures its parts; `dev.py measure` reports the speed, and no test asserts it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_the_benchmark_compares_store_and_reference(monkeypatch: pytest.MonkeyPa
     assert figures["workload"] == {"samples": 400_000, "columns": 20, "repeats": 1, "runs": 3, "history_runs": 4}
     for side in ("store", "reference"):
         assert all(value > 0 for value in figures[side].values())
-        # Uncompressed these are 1.6 MB; noisy signals compress little, the others nearly to nothing.
+        # Uncompressed these are 1.6 MB; noisy signals compress little, the others to almost nothing.
         assert 0.3 < figures[side]["megabytes_per_run"] < 1.2
     assert set(figures["ratio"]) == set(figures["reference"]) <= set(figures["store"])
     for name, ratio in figures["ratio"].items():

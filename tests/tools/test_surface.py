@@ -1,4 +1,4 @@
-"""The surface of the program: shapes of what it writes, names in a window, and the comparison of two collections."""
+"""The surface of the program: formats of its output, names in a window, and the comparison of two collections."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_every_command_is_typed_with_json_where_that_is_possible() -> None:
     assert "export 2 --page" in lines  # a later line reads the page
     assert "sweeps show last --csv" in lines
     assert "runs" in lines
-    assert not any(line.startswith("guide") for line in lines)  # not built, perhaps
+    assert not any(line.startswith("guide") for line in lines)  # the guide may be missing
 
 
 def test_commands_answer_in_a_home_of_their_own(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How a training answers and how long recipes take, measured on a trainer that learns nothing."""
+"""Response time of a training and duration of recipes, measured with a trainer that learns nothing."""
 
 from __future__ import annotations
 
