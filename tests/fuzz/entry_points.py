@@ -1,4 +1,4 @@
-"""All ways in for what comes from outside: valid examples, how they are damaged, and who reads them."""
+"""All entry points of external input: valid examples, mutators, and readers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ REFUSED = "refused"
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A way in.
+    """Entry point of external input.
 
     Attributes:
-        name: in the command line and of the folder of the corpus.
+        name: name on the command line and of the folder of the corpus.
         examples: makes valid inputs.
-        mutate: makes others of them.
-        call: reads the file at a path, and uses what it holds; raises what the project tells people, or returns
-            `REFUSED` where a reader passes by what it cannot read.
-        file: what the input is called in its folder.
-        leaves: patterns of other files that may lie in the folder afterwards.
+        mutate: damages an input.
+        call: reads the file at a path and uses its content; raises the errors that the project shows to people, or
+            returns `REFUSED` if a reader skips unreadable files.
+        file: name of the input in its folder.
+        leaves: patterns of other files that may exist in the folder afterwards.
     """
 
     name: str
@@ -51,7 +51,7 @@ def _read_scenario(path: Path) -> None:
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim.limits import estimate
 
-    doc = ScenarioDoc.open(path)  # the window shows what is wrong, and raises nothing
+    doc = ScenarioDoc.open(path)  # the window shows the problems; nothing is raised
     assert doc.scenario is not None or doc.problems
     estimate(open_scenario(str(path)).scenario)
 
@@ -98,7 +98,7 @@ def _import_trace(kind: str, path: Path) -> None:
 
     size = path.stat().st_size
     options = ReadingOptions(format=kind, interval_s=0.1 if kind == "ss" else None)
-    # What people choose is as good as random, and comes again with the input.
+    # The choices of a person are derived from the size of the input, so that they are reproducible.
     options.clock = ("sort", "refuse", "drop", "join")[size % 4]
     run = make_run(read_trace(path, options), name="a", path=path, interval_s=0.05 if size % 5 == 0 else None)
     with open_store(":memory:") as store:
@@ -189,7 +189,7 @@ def _read_training_recipe(path: Path) -> None:
 def _read_training(path: Path) -> None:
     from subflow_app.features.training.core.training_folder import command_of, living_process, read_config, read_reports
 
-    # One file stands for each of those in the folder of a training.
+    # One file represents each file in the folder of a training.
     content = path.read_bytes()
     others = [path.with_name(name) for name in ("metrics.jsonl", "process.json")]
     for other in others:
@@ -257,7 +257,7 @@ def _rank(path: Path) -> str | None:
 
 @cache
 def _window() -> Any:
-    """A window with three panels, and what keeps the program of Qt alive."""
+    """A window with three panels, and the object that keeps the Qt application alive."""
     from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
     from subflow_app.toolkit.docks import Docks
@@ -272,7 +272,7 @@ def _window() -> Any:
 
 
 def _window_states() -> Sequence[bytes]:
-    """Made by a process of its own: the tests of the window want theirs without windows of others."""
+    """Made by a separate process: tests of the window must start without other windows."""
     code = "import sys; from tests.fuzz import entry_points as e; sys.stdout.buffer.write(e.window_state())"
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     made = subprocess.run([sys.executable, "-c", code], cwd=dev.ROOT, env=environment, capture_output=True, check=True)
@@ -280,7 +280,7 @@ def _window_states() -> Sequence[bytes]:
 
 
 def window_state() -> bytes:
-    """The file that a window leaves."""
+    """The file in which a window saves its state."""
     import tempfile
 
     from PySide6.QtCore import QSettings
@@ -343,7 +343,7 @@ def _resigned_result(rng: Any, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def _policy(rng: Any, data: bytes, others: Sequence[bytes]) -> bytes:
-    """The header of a safetensors file, and the document in it, or its bytes."""
+    """Changes the header of a safetensors file and the document in it, or its bytes."""
     if rng.random() < 0.3:
         return mutators.bytes_of(rng, data, others)
     length = int.from_bytes(data[:8], "little")
@@ -424,7 +424,7 @@ ENTRY_POINTS = {each.name: each for each in _all()}
 
 
 def _misbehave(path: Path) -> None:
-    """Does what the input says, as a reader with a bug would."""
+    """Follows the input, like a reader with a bug."""
     import logging
     import time
     import warnings
@@ -459,19 +459,19 @@ def _misbehave(path: Path) -> None:
 
 
 ITSELF = EntryPoint("itself", lambda: [b"fine"], mutators.text, _misbehave, "a.txt")
-"""What the harness is tried with."""
+"""Entry point for tests of the harness."""
 
-# What a run may take where an entry point simulates: so that it is the reader that is tried, and not the simulator.
+# Limits of a run where an entry point simulates: the harness tests the reader, not the simulator.
 ENVIRONMENT = {"SUBFLOW_MAX_MEMORY": "100MB", "SUBFLOW_MAX_EVENTS": "20000"}
 
 
 def corpus(name: str) -> Path:
-    """The folder of the inputs of an entry point that have failed once."""
+    """The folder of the inputs of an entry point that failed once."""
     return Path(__file__).parent / "corpus" / name
 
 
 def private_folders(home: Path) -> dict[str, str]:
-    """An environment in which nothing of the user is read or written."""
+    """An environment in which no file of the user is read or written."""
     names = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
     folders = {name: str(home / name.lower()) for name in names}
     screen = {"QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C.UTF-8"}

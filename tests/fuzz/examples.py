@@ -1,4 +1,4 @@
-"""Valid inputs of every entry point: what ships, and what is made here in little time."""
+"""Valid inputs of every entry point: shipped files, and files that are made here quickly."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ text = "a note"
 
 
 def assets(pattern: str, count: int = 6) -> Callable[[], Sequence[bytes]]:
-    """The smallest files of a kind that ship: what is read in no time is tried most often."""
+    """The smallest shipped files of a kind: a small file permits more trials."""
     return lambda: sorted((path.read_bytes() for path in ASSETS.glob(pattern)), key=len)[:count]
 
 
@@ -79,7 +79,7 @@ def scenarios() -> Sequence[bytes]:
 
 @cache
 def store_file() -> bytes:
-    """A database with two runs, one of them with decisions, a sweep of nothing, and a tag."""
+    """A database with two runs, one of them with decisions, an empty sweep, and a tag."""
     import tempfile
 
     from subflow_app.features.running.core.runs import RunJob

@@ -1,4 +1,4 @@
-"""How a stored run goes on: shown, listed, drawn, exported and reported, as a person would do with it."""
+"""Uses of a stored run by a person: shown, listed, drawn, exported and reported."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_store import Store
 
 _DRAWN = 25
-"""One run of so many is drawn by matplotlib too, which takes a hundred times as long as all the rest."""
+"""matplotlib draws one run of so many, because it takes a hundred times as long as all other uses."""
 
 _MOST_NUMBERS = 200_000
-"""Longer runs are shown, but neither drawn nor exported: the time that takes is that of their length alone."""
+"""Longer runs are shown, but neither drawn nor exported: their length alone determines the time."""
 
 
 def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
-    """Does it with a run.
+    """Shows, draws, exports and reports a run.
 
     Args:
         store: open for reading.
-        run_id: which run.
-        folder: for the files, which are removed by whoever gave it.
-        chance: any number that comes with the input: 0 of `_DRAWN` draws figures and a report.
+        run_id: the run.
+        folder: for the files; the caller removes them.
+        chance: any number that is derived from the input: multiples of `_DRAWN` draw figures and a report.
 
     Raises:
-        Exception: what the project tells people, and what is a bug.
+        Exception: errors that the project shows to people, and bugs.
     """
     from subflow_app.features.comparison.core.results import results_of
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
@@ -74,5 +74,5 @@ def _draw(store: Store, run_id: int, traces: StoredTraces, folder: Path, chance:
     plot = plots[chance // _DRAWN % len(plots)]
     plan = ExportPlan(run_data=False, figures=(plot,), figure_formats=("svg",))
     for path in export_run(traces, folder / "svg", plan):
-        ElementTree.parse(path)  # it is well-formed, whatever the names are
+        ElementTree.parse(path)  # well-formed with any names
     render_html(build_report(read_runs(store, [run_id]), plots=[plot]))

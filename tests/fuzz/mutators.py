@@ -1,4 +1,4 @@
-"""Makes damaged and malicious inputs out of valid ones, each in the structure of its format.
+"""Makes damaged and malicious inputs from valid ones, each in the structure of its format.
 
 A mutator takes a random generator, one example and all examples of its entry point, and returns another input. The same
 generator gives the same input.
@@ -27,7 +27,7 @@ from subflow_sim.gate import toml_tree
 Mutator = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 
 MOST_BYTES = 600_000
-"""Inputs are cut off here: what is larger is the business of the tests of limits."""
+"""Inputs are cut off here: the tests of limits cover larger ones."""
 
 NUMBERS = (
     *("0", "-1", "1", "1e308", "-1e308", "1e-308", "1e999", "inf", "-inf", "nan", "NaN", "Infinity", "1e18", "1e10"),
@@ -51,7 +51,7 @@ _LINES_OF_NESTING = (10, 40, 200, 3000)
 
 
 def bytes_of(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Flipped, lost, doubled and foreign bytes."""
+    """Flips, deletes, duplicates and inserts bytes."""
     made = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 4, 16))):
         at = rng.randrange(len(made) + 1)
@@ -98,7 +98,7 @@ _WORDS = tuple(
 
 
 def text(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Tokens and lines of a text: other values and types, lost, doubled and swapped ones, deep nesting, long keys."""
+    """Changes tokens and lines of a text: other values and types, deletions, copies, swaps, deep nesting, long keys."""
     if rng.random() < 0.1:
         return bytes_of(rng, data, others)
     tokens: list[str] = _TOKEN.findall(data.decode("utf-8", "surrogateescape"))
@@ -115,7 +115,7 @@ def _with_change(rng: random.Random, tokens: list[str], others: Sequence[bytes])
     at = rng.randrange(len(tokens))
     kind = rng.randrange(16)
     if kind < 4:
-        # The values are what is read: so a token that is one is looked for.
+        # Readers read values, so a value is replaced where possible.
         places = [place for place, token in enumerate(tokens) if token[0] in '"+-' or token[0].isalnum()]
         tokens[rng.choice(places or [at])] = value(rng)
     elif kind == 4:
@@ -178,12 +178,12 @@ def nesting(rng: random.Random) -> str:
 
 
 def json_of(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Members of a JSON document: lost, doubled, swapped, of other types and sizes; sometimes its text."""
+    """Deletes, copies, swaps or replaces members of a JSON document; sometimes changes its text."""
     if rng.random() < 0.25:
         return text(rng, data, others)
     try:
         document = json.loads(data)
-    except (ValueError, RecursionError):  # an example that is damaged or nested too deeply already
+    except (ValueError, RecursionError):  # an example that is already damaged or nested too deeply
         return text(rng, data, others)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         document = json_value(rng, document)
@@ -191,7 +191,7 @@ def json_of(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def json_value(rng: random.Random, document: Any) -> Any:
-    """The document with one change, in place where that is possible."""
+    """The document with one change, in place if possible."""
     places = list(_places(document))
     if not places:
         return _strange(rng, document)
@@ -207,12 +207,12 @@ def json_value(rng: random.Random, document: Any) -> Any:
         case 2 if isinstance(holder, dict):
             holder[rng.choice((f"{key} ", "", str(key).upper(), "\0", "a.b", "__class__", "é" * 300))] = holder[key]
         case 3 if isinstance(holder, list):
-            # What is large comes only a few times more: a thousand thousandfold copies fit into no memory.
+            # Large members are copied only a few times: a thousand copies of a thousand copies fit into no memory.
             is_small = len(json.dumps(holder[key])) < 200
             holder[key:key] = [holder[key]] * (rng.choice((1, 3, 1000)) if is_small else 1)
         case _:
             holder[key] = _strange(rng, holder[key])
-    # Swapping may have put a part into itself.
+    # A swap may have put a part into itself.
     try:
         json.dumps(document)
     except (ValueError, RecursionError):
@@ -265,7 +265,7 @@ def _strange(rng: random.Random, before: Any) -> Any:
 
 
 def toml(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Members of a TOML document, as `json_of` changes them, so that it stays TOML; or its text."""
+    """Changes members of a TOML document like `json_of`, so that it stays TOML; or changes its text."""
     if rng.random() < 0.4:
         return text(rng, data, others)
     try:
@@ -301,7 +301,7 @@ def _toml_key(key: object) -> str:
 
 
 def table(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Cells, columns, lines and separators of a table."""
+    """Changes cells, columns, lines and separators of a table."""
     if rng.random() < 0.3:
         return text(rng, data, others)
     written = data.decode("utf-8", "replace")
@@ -347,7 +347,7 @@ def table(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def archive(member: Mutator, resign: Callable[[dict[str, bytes]], None] | None = None) -> Mutator:
-    """Members of a ZIP archive: changed by another mutator, renamed, lost, doubled, or very large."""
+    """Members of a ZIP archive: changed by another mutator, renamed, deleted, copied, or very large."""
 
     def mutate(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
         if rng.random() < 0.3:
@@ -355,7 +355,7 @@ def archive(member: Mutator, resign: Callable[[dict[str, bytes]], None] | None =
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as opened:
                 files = {name: opened.read(name) for name in opened.namelist()}
-        except Exception:  # an example that is damaged already: whatever is wrong with it
+        except Exception:  # an example that is already damaged, in any way
             return bytes_of(rng, data, others)
         name = rng.choice(sorted(files))
         doubled: list[tuple[str, bytes]] = []
@@ -384,7 +384,7 @@ def archive(member: Mutator, resign: Callable[[dict[str, bytes]], None] | None =
 
 
 def sign_bundle(files: dict[str, bytes]) -> None:
-    """Brings the manifest of a bundle in step with its files, as somebody would who forges one."""
+    """Updates the manifest of a bundle to its files, like a forger."""
     try:
         manifest = json.loads(files["manifest.json"])
         named = manifest["files"]
@@ -400,7 +400,7 @@ def sign_bundle(files: dict[str, bytes]) -> None:
 
 
 def capture(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Records of a capture: their times, lengths and order, and the bytes of their packets."""
+    """Changes records of a capture: their times, lengths and order, and the bytes of their packets."""
     if rng.random() < 0.3 or data[:4] != b"\xd4\xc3\xb2\xa1":
         return bytes_of(rng, data, others)
     head, records, at = data[:24], [], 24
@@ -438,7 +438,7 @@ def capture(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def database(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """Pages and header of a SQLite file, and values in its rows that no writer of ours would put there."""
+    """Changes pages and header of a SQLite file, and puts values into its rows that Subflow never writes."""
     size = 1 << (data[16] << 8 | data[17]).bit_length() - 1 if len(data) > 17 and (data[16] or data[17]) else 4096
     kind = rng.randrange(6)
     if kind == 0:
@@ -479,7 +479,7 @@ def _with_rows_changed(rng: random.Random, data: bytes) -> bytes:
                 connection.execute("PRAGMA ignore_check_constraints=1")
                 connection.execute("PRAGMA writable_schema=1")
                 tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-                # Finished runs are closed by triggers, which whoever changes one takes away and puts back.
+                # Triggers protect finished runs, so they are dropped for the change and then restored.
                 kept = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
                 if is_closed := rng.random() < 0.9:
                     for trigger, _ in kept:

@@ -1,10 +1,10 @@
-"""Feeds made-up input to every way in, and to the core: `python3 dev.py fuzz [NAME ...] --minutes N`.
+"""Feeds damaged input to every entry point, and to the core: `python3 dev.py fuzz [NAME ...] --minutes N`.
 
-All names share the time when none is given; `--inputs N` tries so many of each, however long it takes unless
-`--minutes` says more. A name fails the run if an input breaks the promise, if no input could be made, or if its reader
-took none or refused none: the inputs never reached it then. An input that fails is made as small as it still fails, and
-written to tests/fuzz/corpus/NAME, which `dev.py test` tries from then on. The core, whose inputs are networks, is
-fuzzed by libFuzzer; what it finds lies in build/fuzz.
+Without a name, all names share the time; `--inputs N` tries N inputs of each without a time limit unless `--minutes`
+sets one. A name fails the run if an input breaks the promise, if no input could be made, or if its reader accepted none
+or refused none, because then no input reached the reader. A failing input is minimised and written to
+tests/fuzz/corpus/NAME, which `dev.py test` tries from then on. libFuzzer fuzzes the core, whose inputs are networks,
+and writes its findings to build/fuzz.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ _MOST_MINIMISING_S = 60.0
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the inputs of an entry point.
+    """Results of the inputs of an entry point.
 
     Attributes:
-        name: of the entry point.
-        inputs: that were tried.
-        read: that the reader took.
-        told: that it refused.
+        name: name of the entry point.
+        inputs: number of inputs tried.
+        read: number of inputs that the reader accepted.
+        told: number of inputs that it refused.
         skipped: mutations that raised an exception.
-        seconds: of processor time, all together.
-        slowest_s: of processor time.
-        most_bytes: of memory at its peak.
-        failures: the kept input by what broke the promise.
+        seconds: total processor time.
+        slowest_s: processor time of the slowest input.
+        most_bytes: peak memory.
+        failures: the stored input by kind of failure.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Tally:
     failures: dict[str, Path] = field(default_factory=dict)
 
     def add(self, outcome: Outcome) -> None:
-        """Count one."""
+        """Counts one outcome."""
         self.inputs += 1
         self.told += outcome.is_told
         self.read += not outcome.is_told and not outcome.failure
@@ -79,7 +79,7 @@ class Tally:
 
     @property
     def missed(self) -> str:
-        """Why these inputs have not tried the reader; empty if they have."""
+        """Reason why these inputs did not test the reader; empty if they did."""
         if not self.inputs:
             return "no input was tried"
         if not self.read:
@@ -88,7 +88,7 @@ class Tally:
 
 
 def main() -> int:
-    """Fuzzes for some time; returns 1 if something failed."""
+    """Fuzzes for some time; returns 1 after a failure."""
     parser = argparse.ArgumentParser("dev.py fuzz", description=__doc__)
     known = (*ENTRY_POINTS, CORE)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"left out: all; {', '.join(known)}")
@@ -124,7 +124,7 @@ def main() -> int:
 
 
 def fuzz(point: EntryPoint, most_s: float, most_inputs: int | None, seed: int) -> Tally:
-    """Tries inputs of one entry point; each kind of failure leaves one input in the corpus."""
+    """Tries inputs of one entry point; each kind of failure adds one input to the corpus."""
     examples = list(point.examples())
     kept = [path.read_bytes() for path in sorted(corpus(point.name).glob("*"))]
     tally = Tally(point.name)
@@ -150,9 +150,10 @@ def fuzz(point: EntryPoint, most_s: float, most_inputs: int | None, seed: int) -
 def inputs(
     point: EntryPoint, examples: Sequence[bytes], kept: Sequence[bytes], seed: int, tally: Tally
 ) -> Iterator[bytes]:
-    """Valid ones first, then changed ones, sometimes of one that failed before.
+    """Valid inputs first, then changed ones, sometimes made from an input that failed before.
 
-    A mutation that raises an exception or takes too long is skipped, and counted. Where all do, nothing more comes.
+    A mutation that raises an exception or takes too long is skipped and counted. The inputs end if all mutations are
+    skipped.
     """
     yield from examples
     number = since = 0
@@ -188,7 +189,7 @@ def _time_limit() -> Iterator[None]:
 
 
 def minimised(child: Child, point: EntryPoint, content: bytes, failure: str) -> bytes:
-    """The input without all that it does not take to fail in the same way."""
+    """The input without all parts that the failure does not need."""
     ends_s, tries = time.monotonic() + _MOST_MINIMISING_S, 0
     length = max(1, len(content) // 2)
     while length and tries < _MOST_TRIES and time.monotonic() < ends_s:
@@ -214,7 +215,7 @@ def keep(point: EntryPoint, content: bytes) -> Path:
 
 
 def table(tallies: Sequence[Tally]) -> str:
-    """What was tried, for people."""
+    """Table of the tallies, for people."""
     head = f"{'entry point':16} {'inputs':>8} {'read':>8} {'refused':>8} {'skipped':>8} {'failures':>8}"
     head += f" {'s':>8} {'slowest s':>10} {'most MB':>8}"
     whole = Tally("all")
@@ -238,7 +239,7 @@ def _row(tally: Tally) -> str:
 
 
 def fuzz_core(seconds: float, most_inputs: int | None = None) -> int:
-    """Builds the fuzzer of the core and runs it, for so long or so many inputs; returns its exit code."""
+    """Builds the fuzzer of the core and runs it for a time or a number of inputs; returns its exit code."""
     known = FOLDER / "corpus-core"
     known.mkdir(parents=True, exist_ok=True)
     try:
@@ -268,10 +269,10 @@ def _built_core() -> Path:
 
 
 def _clang() -> str:
-    """A clang++ that is new enough, installed where apt-get and root allow.
+    """A recent clang++, installed where apt-get and root permit it.
 
     Raises:
-        dev.SetUpError: if there is none and none can be installed.
+        dev.SetUpError: if none is installed or can be installed.
     """
     names = [f"clang++-{major}" for major in range(21, dev.OLDEST_CLANG, -1)]
     found = next((path for path in map(shutil.which, names) if path), None)

@@ -1,4 +1,4 @@
-"""Every input that has ever broken the promise of a reader, and the valid ones, tried again; see `tests.fuzz.trial`."""
+"""Every input that ever broke the promise of a reader, and the valid ones, tried again; see `tests.fuzz.trial`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_what_failed_once_never_fails_again(point: EntryPoint, child: Child) -> 
 
 @for_each("point", POINTS, ids=lambda point: point.name)
 def test_the_first_example_is_valid_and_others_come_of_it(point: EntryPoint, child: Child) -> None:
-    """Else all inputs would be refused at the door, and nothing behind it tried."""
+    """Otherwise the reader would refuse all inputs at once, and the code behind it would stay untested."""
     examples = list(point.examples())
     outcome = child.try_input(point, examples[0])
     assert not outcome.failure, f"{outcome.failure}\n{outcome.details}"

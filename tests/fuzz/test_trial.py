@@ -1,4 +1,5 @@
-"""The harness itself: each way to break the promise is seen, costs its input alone, and is kept as a small file."""
+"""The harness itself: it detects each way to break the promise, loses only that input, and stores it as a small file.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def test_each_failure_is_seen_and_costs_its_input_alone() -> None:
     assert found["told"].is_told
     assert not found["fine"].is_told
     assert found["memory"].most_bytes > 600e6
-    assert outcomes[-1].is_told  # also after all that
+    assert outcomes[-1].is_told  # also after all previous failures
 
 
 def test_what_waits_for_ever_is_ended() -> None:

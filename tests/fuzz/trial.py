@@ -1,10 +1,10 @@
-"""Tries one input after the other in a child process, and tells which of them break the promise.
+"""Tries inputs one by one in a child process, and reports those that break the promise.
 
-The promise to everybody who opens a file of somebody else: it succeeds, or ends with an error that says what is wrong;
-in less than 5 s of processor time and 500 MB of memory; and no file is left behind. What breaks it is a failure: any
-other exception, one that is logged, a warning, a crash, a hang.
+The promise for a file from another person: opening it succeeds, or ends with an error that names the problem; it takes
+less than 5 s of processor time and 500 MB of memory; and it leaves no file behind. A failure is any other exception,
+also a logged one, a warning, a crash, or a hang.
 
-A child that dies costs the input at which it died; the next one goes on.
+A child that dies costs the current input; the next child continues with the following one.
 """
 
 from __future__ import annotations
@@ -34,22 +34,23 @@ from tests.fuzz.entry_points import ENTRY_POINTS, ITSELF, REFUSED, EntryPoint, p
 
 MOST_SECONDS = 5.0
 MOST_BYTES = 500e6
-# What ends a child from outside: a wait takes no processor time, and other work of the machine may slow it down.
+# Limit in wall-clock time that ends a child from outside: a wait takes no processor time, and a busy machine may slow
+# it down.
 HANG_S = 120.0
-# Of addresses beyond those in use when an input comes: an allocation that is refused, before the machine has none left.
+# Address space beyond that in use before the input: an allocation fails before the machine runs out of memory.
 _ADDRESSES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an input.
+    """Result of one input.
 
     Attributes:
-        failure: what broke the promise, in a line that is the same for inputs that fail alike; empty: nothing did.
-        details: the traceback or what was found.
-        seconds: of processor time.
-        most_bytes: of memory at its peak.
-        is_told: whether the input was refused: by an error that people are told, or passed by where none is due.
+        failure: the way it broke the promise, in a line that is the same for similar failures; empty without a failure.
+        details: the traceback or the finding.
+        seconds: processor time.
+        most_bytes: peak memory.
+        is_told: whether the input was refused, by an error for people or by a reader that skips unreadable files.
     """
 
     failure: str
@@ -60,22 +61,22 @@ class Outcome:
 
 
 class Child:
-    """A process that tries inputs; it begins when the first ones come."""
+    """A process that tries inputs; it starts with the first ones."""
 
     def __init__(self, most_seconds: float = MOST_SECONDS, hang_s: float = HANG_S) -> None:
         """Starts no process yet.
 
         Args:
-            most_seconds: of processor time for an input.
-            hang_s: that nothing may come back.
+            most_seconds: limit of processor time for an input.
+            hang_s: longest time without an answer.
         """
         self._most_seconds, self._hang_s = most_seconds, hang_s
         self._process: subprocess.Popen[bytes] | None = None
         self._home: tempfile.TemporaryDirectory[str] | None = None
-        self._said = b""  # what has come and was not looked at
+        self._said = b""  # output received but not yet read
 
     def try_inputs(self, point: EntryPoint, contents: Sequence[bytes]) -> Iterator[Outcome]:
-        """What comes of each input, in order."""
+        """Outcomes of the inputs, in order."""
         done = 0
         while done < len(contents):
             self._begin(point, contents[done:])
@@ -87,7 +88,7 @@ class Child:
                     break
 
     def try_input(self, point: EntryPoint, content: bytes) -> Outcome:
-        """What comes of an input."""
+        """Outcome of an input."""
         return next(self.try_inputs(point, [content]))
 
     def close(self) -> None:
@@ -107,7 +108,7 @@ class Child:
         self.close()
 
     def _begin(self, point: EntryPoint, contents: Sequence[bytes]) -> None:
-        """Hands over inputs, many at once: a machine that is busy lets the two processes wait for each other."""
+        """Passes inputs to the child, many at once: on a busy machine, the two processes would wait for each other."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._home = tempfile.TemporaryDirectory(prefix="subflow-fuzz-")
@@ -125,17 +126,17 @@ class Child:
                     stderr=stderr,
                 )
             assert self._process.stdout is not None
-            self._process.stdout.readline()  # a busy machine takes long to begin, which is no fault of the input
+            self._process.stdout.readline()  # a busy machine takes long to start it, which must not count for the input
         assert self._home is not None
         assert self._process.stdin is not None
         with Path(self._home.name, "batch").open("wb") as batch:
             for part in (point.name.encode(), *contents):
                 batch.write(len(part).to_bytes(8, "little") + part)
-        with contextlib.suppress(BrokenPipeError):  # it has died, which the answer tells
+        with contextlib.suppress(BrokenPipeError):  # the child has died, which the missing answer reports
             self._process.stdin.write(b"\n")
 
     def _answer(self) -> tuple[Outcome, bool]:
-        """What came of the next input, and whether the process goes on."""
+        """Outcome of the next input, and whether the process continues."""
         assert self._process is not None
         assert self._process.stdout is not None
         while b"\n" not in self._said:
@@ -163,7 +164,7 @@ class Child:
 
 
 class _TooSlow(BaseException):
-    """Ends what takes too long; no reader catches it."""
+    """Raised at the time limit; no reader catches it."""
 
 
 def _on_alarm(_number: int, _frame: FrameType | None) -> None:
@@ -171,7 +172,7 @@ def _on_alarm(_number: int, _frame: FrameType | None) -> None:
 
 
 class _Noticed(logging.Handler):
-    """Keeps the exceptions that the program survives and only logs."""
+    """Keeps exceptions that the program only logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -235,14 +236,14 @@ def _try(point: EntryPoint, content: bytes, home: Path, most_seconds: float, not
 
 
 def _is_told(error: BaseException) -> bool:
-    """Whether an error is one that the project tells people, in words."""
+    """True if the project shows an error to people, in words."""
     from subflow_app.foundation.expected_errors import is_expected
 
     return is_expected(error) and bool(str(error).strip())
 
 
 def _place(error: BaseException) -> str:
-    """Where an exception comes from: the innermost function of ours."""
+    """Place where an exception was raised: the innermost function of the project."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name != "_on_alarm"]
     ours = [
         frame for frame in frames if "subflow" in Path(frame.filename).parent.as_posix().rpartition("site-packages")[2]
@@ -281,13 +282,13 @@ def _batch(home: Path) -> list[bytes]:
 def _main() -> None:
     home, most_seconds = Path(sys.argv[1]), float(sys.argv[2])
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a reader prints is none of the answers
+    os.dup2(2, 1)  # output of a reader must not mix with the answers
     noticed = _Noticed()
     logging.getLogger().addHandler(noticed)
     logging.getLogger().setLevel(logging.WARNING)
     signal.signal(signal.SIGPROF, _on_alarm)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _is_told(ValueError())  # imports what tells errors apart
+    _is_told(ValueError())  # imports the module that classifies errors
     answers.write(b"ready\n")
     answers.flush()
     known: set[str] = set()
@@ -295,7 +296,7 @@ def _main() -> None:
         name, *contents = _batch(home)
         point = {**ENTRY_POINTS, ITSELF.name: ITSELF}[name.decode()]
         if point.name not in known:
-            # What is imported late would be counted as the work of the first input.
+            # Late imports would count as work of the first input.
             known.add(point.name)
             _try(point, point.examples()[0], home, most_seconds, noticed)
         for content in contents:

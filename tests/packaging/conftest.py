@@ -1,4 +1,6 @@
-"""Scripts of packaging/ as modules, and what `dev.py package` has made.
+"""Scripts of packaging/ as modules, and the output of `dev.py package`.
+
+The folder packaging/ is not a Python package: PyPI has a package of that name.
 
 That folder is not a package of Python: PyPI has one of its name.
 """
@@ -20,7 +22,7 @@ sys.path.insert(0, str(ROOT / "packaging"))
 
 @pytest.fixture(scope="session")
 def bundle(pytestconfig: pytest.Config) -> Path:
-    """The folder of the frozen program; skips where it was not asked for, and fails where it was and is not there."""
+    """The folder of the frozen program; skips without --packaged, and fails with it if the folder is missing."""
     if not pytestconfig.getoption("--packaged"):
         pytest.skip("needs the frozen program: python3 dev.py test-package")
     folder = OUTPUT / "dist" / "subflow"
@@ -31,7 +33,7 @@ def bundle(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def small_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What looks like the frozen program to whatever makes installers, but says its arguments and ends."""
+    """A stand-in for the frozen program with the files that installers need; it prints its arguments and ends."""
     folder = tmp_path_factory.mktemp("bundle") / "subflow"
     inside = folder / "_internal"
     (inside / "licenses").mkdir(parents=True)

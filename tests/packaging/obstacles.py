@@ -1,9 +1,9 @@
-"""What users meet, put in the way of the program: a disk that fills up, a home that cannot be written, no display.
+"""Obstacles that users meet, put in the way of the program: a full disk, a read-only home, no display.
 
     python -m tests.packaging.obstacles NAME FOLDER PROGRAM ...
 
-Tries the program in a folder of its own and tells what came of it. Linux alone: this process, and those that it
-starts, lose rights of root or see a disk that nobody else sees, before numpy is imported, which starts threads.
+Tries the program in its own folder and prints the result. Linux only: this process and its children lose rights of root
+or see a private disk. That happens before numpy is imported, because numpy starts threads.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from subflow_app.shell.selftest import check
 from subflow_app.shell.selftest.check import SHORT_RUN, CheckError, NotHereError, Place, last_lines, require
 
 NOT_HERE = 77
-"""The exit code where the system does not let it be tried."""
+"""The exit code where the system does not permit the trial."""
 
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
 _MS_REC, _MS_PRIVATE = 0x4000, 0x40000
 _PR_CAPBSET_DROP = 24
 _CAPABILITY_VERSION_3 = 0x20080522
-# CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_FOWNER: by them the permissions of files mean nothing to root.
+# CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_FOWNER, with which root ignores the permissions of files.
 _OVER_PERMISSIONS = (1, 2, 3)
 _PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 _PATIENCE_S = 60.0
 _DISK_BYTES = 3_000_000
 # Enough to open the database, too little for a whole run.
 _LEFT_BYTES = 200_000
-# Said by the library that finds fonts, where the system has no cache of its own; nothing is wrong with what is drawn.
+# Message of fontconfig on a system without a font cache; it does not affect the drawing.
 _NO_FONT_CACHE = "Fontconfig error: No writable cache directories"
 _FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "HOME")
 _DISPLAYS: tuple[dict[str, str | None], ...] = ({"DISPLAY": None}, {"DISPLAY": ":4711"}, {"QT_QPA_PLATFORM": "no-such"})
@@ -49,7 +49,7 @@ class _Capabilities(ctypes.Structure):
 
 
 def obey_permissions() -> None:
-    """From now on this process is refused what the permissions of files refuse, also as root.
+    """Makes the permissions of files apply to this process, also as root.
 
     Raises:
         NotHereError: if the system cannot do that.
@@ -58,7 +58,7 @@ def obey_permissions() -> None:
     if os.geteuid() != 0:
         return
     libc = ctypes.CDLL(None, use_errno=True)
-    # Those that a program started as root gets.
+    # The capabilities that a program started as root gets.
     for number in _OVER_PERMISSIONS:
         if libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
             raise NotHereError(f"root cannot be kept from overriding permissions: {_last_error()}")
@@ -74,14 +74,14 @@ def obey_permissions() -> None:
 
 
 def mount_small_disk(folder: Path, size_bytes: int) -> None:
-    """Makes a folder a disk of that size, which this process and its children alone see, and which goes with them.
+    """Mounts a disk of that size on a folder; only this process and its children see it, until they end.
 
     Args:
-        folder: an empty one.
-        size_bytes: what fits on it.
+        folder: an empty folder.
+        size_bytes: capacity of the disk.
 
     Raises:
-        NotHereError: if the system lets this user make none.
+        NotHereError: if the system does not let this user mount one.
     """
     _require_linux()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -110,7 +110,7 @@ def _last_error() -> str:
 
 
 def low_disk(place: Place) -> str:
-    """A disk that fills up during a run: the run is saved elsewhere, and what was on the disk stays whole."""
+    """A disk that fills up during a run: the run is saved elsewhere, and the files on the disk stay intact."""
     disk = place.folder / "disk"
     disk.mkdir()
     mount_small_disk(disk, _DISK_BYTES)
@@ -132,18 +132,18 @@ def low_disk(place: Place) -> str:
 
 
 def _kept_run(place: Place, database: Path) -> int:
-    """Number of a run that the program has kept in this database."""
+    """Number of a run that the program has stored in this database."""
     return int(place.subflow("run", *SHORT_RUN, "--db", database, "--json").document["run_id"])
 
 
 def _finished(place: Place, database: Path) -> set[int]:
-    """Numbers of the runs that are whole."""
+    """Numbers of the finished runs."""
     runs = place.subflow("runs", "--db", database, "--json").document
     return {run["run_id"] for run in runs if run["status"] == "finished"}
 
 
 def _fill(filler: Path) -> None:
-    """Leaves some room on the disk."""
+    """Fills the disk except for some room."""
     written = 0
     with filler.open("wb", buffering=0) as file:
         try:
@@ -154,7 +154,7 @@ def _fill(filler: Path) -> None:
 
 
 def read_only_home(place: Place) -> str:
-    """A home that cannot be written: what needs no file of the user works, the rest says which folder it is."""
+    """A read-only home: commands that need no file of the user work, the others name the folder."""
     obey_permissions()
     home = place.folder / "home"
     home.mkdir(mode=0o555)
@@ -171,7 +171,7 @@ def read_only_home(place: Place) -> str:
 
 
 def _said_by_the_window(place: Place, environment: dict[str, str]) -> list[str]:
-    """The lines that the program writes until its window shows and is asked to go."""
+    """The lines that the program writes until its window appears and is asked to close."""
     sys.path.append(str(_PACKAGING))
     from virtual_screen import ScreenError, VirtualScreen
 
@@ -198,7 +198,7 @@ def _said_by_the_window(place: Place, environment: dict[str, str]) -> list[str]:
 
 
 def no_display(place: Place) -> str:
-    """Without a display, or with one that cannot be reached, the window is refused in one line, and commands work."""
+    """Without a display, or with an unreachable one, the window is refused in one line, and commands work."""
     for display in _DISPLAYS:
         environment = {"QT_QPA_PLATFORM": None, "WAYLAND_DISPLAY": None, **display}
         said = place.subflow(code=1, may_speak=True, environment=environment).err
@@ -213,7 +213,7 @@ CHECKS = {made.__name__: made for made in (low_disk, read_only_home, no_display)
 
 
 def main(name: str, folder: str, *program: str) -> int:
-    """Tries one; returns the exit code."""
+    """Tries one obstacle; returns the exit code."""
 
     def tried(*words: str) -> list[str]:
         return [*program, *words]

@@ -1,8 +1,7 @@
-"""The .deb on a Debian that has neither Python nor Qt: installed, used as a student would, upgraded and removed.
+"""The .deb on a Debian without Python and Qt: installed, used by a student, upgraded and removed.
 
-The tests are one story and go on from one another: what is installed by the first is removed by the last. Nothing but
-apt has a network; the program runs without. What was seen goes to build/package/screenshots, what was measured to
-build/package/bare-system.json.
+The tests form one sequence: the last removes the package that the first has installed. Only apt has network access; the
+program runs without. Screenshots go to build/package/screenshots, measurements to build/package/bare-system.json.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from virtual_screen import VirtualScreen
 pytestmark = pytest.mark.timeout(1800)
 
 SUITES = ("bookworm", "trixie")
-"""Releases of Debian; all but the first are tried with --full."""
+"""Releases of Debian; all but the first need --full."""
 
-# What a desktop has to find the program of a file with; the package itself does not need it.
+# Packages by which a desktop finds the program of a file; the package itself does not need them.
 DESKTOP = ("desktop-file-utils", "libfile-mimeinfo-perl", "libglib2.0-bin", "shared-mime-info", "xdg-utils")
 
 FOLDER = "Übung 1, Wärme und Weg"
-"""Spaces, a comma and letters that are not ASCII: names that people give."""
+"""Spaces, a comma and letters outside ASCII, as in names that people give."""
 SCENARIO = f"/home/{USER}/{FOLDER}/Mein Labor ü.subflow.toml"
 DATABASE = f"/home/{USER}/{FOLDER}/Ergebnisse ß.subflow"
 
-# Written by apt, dpkg and the caches of the desktop whatever is installed, and kept when it is removed.
+# Written by apt, dpkg and the caches of the desktop at every installation, and kept after a removal.
 NOT_OF_THE_PACKAGE = (
     *("/var/log/", "/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/lib/ucf/", "/etc/ld.so.cache"),
     *("/usr/share/mime/", "/usr/share/applications/mimeinfo.cache", "/usr/share/icons/hicolor/icon-theme.cache"),
@@ -46,14 +45,14 @@ NOT_OF_THE_PACKAGE = (
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Has each test made on the first release, and with --full on the others too."""
+    """Runs each test on the first release, and with --full on the others too."""
     if "suite" in metafunc.fixturenames:
         suites = SUITES if metafunc.config.getoption("--full") else SUITES[:1]
         metafunc.parametrize("suite", suites, scope="module")
 
 
 def newest(pattern: str) -> Path:
-    """What `dev.py package` made last of a kind; fails if there is nothing."""
+    """The newest output of `dev.py package` of a kind; fails without one."""
     found = sorted(OUTPUT.glob(pattern), key=lambda path: path.stat().st_mtime)
     if not found:
         pytest.fail(f"{OUTPUT / pattern} is not there: python3 dev.py package", pytrace=False)
@@ -69,7 +68,7 @@ def deb(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="module")
 def figures(suite: str) -> Iterator[dict[str, Any]]:
-    """What was measured on this system; written down when all its tests are over."""
+    """Measurements on this system; written to the file after its last test."""
     measured: dict[str, Any] = {}
     yield measured
     file = OUTPUT / "bare-system.json"
@@ -90,13 +89,13 @@ def system(deb: Path, suite: str, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(scope="module")
 def files_before(system: BareSystem) -> dict[str, str]:
-    """What the system consisted of before anything was installed."""
+    """The files of the system before the installation."""
     return system.files()
 
 
 @pytest.fixture(scope="module")
 def packages_before(system: BareSystem) -> set[str]:
-    """The packages that were there before anything was installed."""
+    """The packages of the system before the installation."""
     return system.packages()
 
 
@@ -104,7 +103,7 @@ def packages_before(system: BareSystem) -> set[str]:
 def installed(
     system: BareSystem, deb: Path, files_before: dict[str, str], packages_before: set[str], figures: dict[str, Any]
 ) -> BareSystem:
-    """The system with the package on it, installed as a double click on the file does: by apt, with what it needs."""
+    """The system with the package, installed by apt with its dependencies, as by a double click on the file."""
     assert not any("subflow" in path for path in files_before)
     copy = system.root / "tmp" / deb.name
     shutil.copyfile(deb, copy)
@@ -120,14 +119,14 @@ def installed(
 
 
 def _size_bytes(folder: Path) -> int:
-    """What the files of a folder take on a disk, each of them once."""
+    """Size of the files of a folder on a disk; a file with several links counts once."""
     told = subprocess.run(["du", "-s", "--block-size=1", folder], capture_output=True, text=True, check=True).stdout
     return int(told.split()[0])
 
 
 @pytest.fixture(scope="module")
 def desktop(installed: BareSystem) -> BareSystem:
-    """The system with what desktops bring to open a file with the program that is meant for it."""
+    """The system with the packages of a desktop that open a file with its program."""
     installed.apt_get("install", "--no-install-recommends", *DESKTOP)
     return installed
 
@@ -142,7 +141,9 @@ def screen() -> Iterator[VirtualScreen]:
 def opened(
     system: BareSystem, words: Sequence[str], screen: VirtualScreen, log: Path, title: str = "Subflow", **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The program, whose window has this title, for as long as it is used; it ends well and without a traceback."""
+    """The program with a window of this title, running during the context; it must end normally and without a
+    traceback.
+    """
     window = system.start(words, log, user=True, display=screen.display, **options)
     try:
         screen.wait_for_title(title, window)
@@ -155,7 +156,7 @@ def opened(
 
 
 def picture(screen: VirtualScreen, suite: str, name: str) -> None:
-    """Keeps what the screen shows once nothing moves on it, for people; it must be more than an empty frame."""
+    """Saves a picture of the screen as soon as it no longer changes; it must show more than an empty frame."""
 
     def is_still() -> bool:
         before = screen.pixels()
@@ -170,7 +171,7 @@ def picture(screen: VirtualScreen, suite: str, name: str) -> None:
 
 
 def scenario_of_a_student(system: BareSystem) -> None:
-    """Saves the demo where a student might."""
+    """Saves the demo in a folder of the student."""
     inside = system.root / SCENARIO[1:]
     if not inside.exists():
         demo = next((system.root / "usr/lib/subflow").rglob("scenarios/demo.toml"))
@@ -226,7 +227,7 @@ def test_the_window_shows_and_runs_the_demo(
         screen.press("F5", "— Subflow")
         wait_until(lambda: _stored_runs(installed) == 1, "the run is in the database", 120)
         picture(screen, suite, "run")
-        # A second instance, in a terminal, on the very database that the window has open.
+        # A second instance, in a terminal, on the database that the window has open.
         installed.run(["subflow", "run", "demo", "--seed", "2"], user=True)
         assert _stored_runs(installed) == 2
     assert log.read_text(encoding="utf-8") == ""
@@ -271,8 +272,8 @@ def test_the_desktop_knows_the_files_of_the_program(desktop: BareSystem) -> None
         assert "subflow.desktop" in desktop.run(["gio", "mime", kind], user=True).stdout
 
 
-# GNOME, Xfce, MATE and Cinnamon open files as gio does, the others as xdg-open does alone. gio does not wait for the
-# program, and the name space ends with its first process.
+# GNOME, Xfce, MATE and Cinnamon open files like gio, the others like xdg-open alone. gio does not wait for the program,
+# and the name space ends with its first process.
 GIO_OPEN = 'gio open "$1"; while pidof subflow >/dev/null; do sleep 0.1; done'
 
 
@@ -314,7 +315,7 @@ def test_the_tarball_runs_from_a_folder_with_a_space_in_its_name(
 
 @pytest.fixture(scope="module")
 def later_deb(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The same package as a later version, in which one file has gone and another has come."""
+    """The same package as a later version, with one file removed and another added."""
     folder = tmp_path_factory.mktemp("later")
     tree, later = folder / "tree", folder / "later.deb"
     subprocess.run(["dpkg-deb", "-R", deb, tree], check=True)
@@ -359,15 +360,15 @@ def test_removal_leaves_nothing_but_the_files_of_the_user(
     desktop.apt_get("remove", "subflow")
     assert not (desktop.root / "usr/lib/subflow").exists()
     assert _files_of_the_user(desktop) == users
-    desktop.run(["dpkg", "--purge", "subflow"])  # apt-get has forgotten it, unless it has files to purge
+    desktop.run(["dpkg", "--purge", "subflow"])  # apt-get knows a removed package only if it left files to purge
 
     assert "subflow" not in desktop.run(["dpkg-query", "-W", "-f", "${Package}\n"]).stdout.split()
-    # What the desktop knows of its programs and files was made anew without us.
+    # The desktop's databases of programs and files were written anew without the package.
     for folder in ("usr/share/mime", "usr/share/applications", "usr/share/icons", "usr/share/metainfo"):
         for file in (desktop.root / folder).rglob("*"):
             assert "subflow" not in file.name
             assert not file.is_file() or b"subflow" not in file.read_bytes(), file
-    # What apt brought for it goes as well. (Its own autoremove keeps what anything might recommend.)
+    # Dependencies that apt installed are removed as well. (Its autoremove keeps every recommended package.)
     desktop.apt_get("purge", *sorted(desktop.packages() - packages_before))
 
     after = desktop.files()

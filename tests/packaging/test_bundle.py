@@ -1,4 +1,4 @@
-"""The frozen program tries itself, and every part of it does what it does in the source tree."""
+"""The frozen program passes its self-test, and all its parts work as in the source tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subflow_app.shell.selftest.worker import CHECKS
 
 @pytest.fixture(scope="module")
 def told(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Any]:
-    """What the self-test printed, and its report. What `dev.py` and pytest have set is not for the program."""
+    """Output and report of the self-test, run without the environment variables of `dev.py` and pytest."""
     folder = tmp_path_factory.mktemp("selftest")
     program = bundle / ("subflow-cli.exe" if sys.platform == "win32" else "subflow")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
@@ -36,7 +36,7 @@ def test_the_frozen_program_passes_its_self_test(told: tuple[subprocess.Complete
     assert done.stderr == ""
     assert report["frozen"] is True
     assert report["passed"] is True
-    # No check is left out, and each is printed in a line.
+    # No check is missing, and each has a line in the output.
     assert [check["name"] for check in report["checks"]] == [check.name for check in CHECKS]
     assert [check["name"] for check in report["checks"] if check["state"] == "skipped"] == []
     lines = done.stdout.splitlines()

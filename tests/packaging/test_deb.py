@@ -1,4 +1,4 @@
-"""The Debian package, made of a bundle of a few files and taken apart by dpkg."""
+"""The Debian package, made from a bundle of a few files and unpacked by dpkg."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_it_says_what_it_is(package: Path) -> None:
 
 
 def test_it_needs_the_libc_that_its_programs_ask_for(package: Path) -> None:
-    # All that the echo in this bundle is linked with.
+    # The only library of the echo in this bundle.
     depends = _dpkg_deb("--field", package, "Depends").strip()
     assert depends.startswith("libc6 (>= 2.")
     assert "," not in depends

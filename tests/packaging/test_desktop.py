@@ -1,4 +1,4 @@
-"""What desktops read of us, judged by the tools of those who wrote the formats; the tarball, which may lie anywhere."""
+"""Files for desktops, judged by the reference tools of their formats; the tarball, which may lie in any folder."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ TIME_S = 1_767_225_600
 
 @pytest.fixture(scope="module")
 def installed(small_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tarball, unpacked where names have all that shells and desktops stumble over."""
+    """The tarball, unpacked in a folder whose name has every character that shells and desktops stumble over."""
     output = tmp_path_factory.mktemp("tarball")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOURCE_DATE_EPOCH", str(TIME_S))
         archive = tarball.make(small_bundle, output, version="1.2.3", compression="xz")
-    # Python 3.11.3 and older have no filter; what is unpacked is ours.
+    # Python 3.11.3 and older have no filter; the archive is our own.
     subprocess.run(["tar", "-C", output, "-xf", archive], check=True)
     return (output / "subflow-1.2.3").rename(output / "My 'own' \"apps\" $HOME `x` \\ ü")
 
@@ -111,7 +111,7 @@ def test_the_forms_agree_on_names() -> None:
     entry = (share.HERE / "subflow.desktop").read_text(encoding="utf-8")
     listed = re.search(r"^MimeType=(.+);$", entry, re.MULTILINE)
     assert listed is not None
-    ours = set(listed[1].split(";"))  # no type of others: editors open any TOML
+    ours = set(listed[1].split(";"))  # no type of other programs: editors open any TOML
     types = re.findall(r'<mime-type type="(.+)">', (share.HERE / "subflow-mime.xml").read_text(encoding="utf-8"))
     metainfo = (share.HERE / "metainfo.xml").read_text(encoding="utf-8")
     assert ours == set(types) == set(re.findall(r"<mediatype>(.+)</mediatype>", metainfo))
@@ -120,7 +120,7 @@ def test_the_forms_agree_on_names() -> None:
 
 @pytest.fixture(scope="module")
 def content_type(data_home: Path) -> Callable[[Path], str]:
-    """Asks GLib, as file managers do, what a file is."""
+    """The type of a file by GLib, as in file managers."""
     _tool("update-mime-database", "shared-mime-info")
     gio = _tool("gio", "libglib2.0-bin")
 
@@ -181,7 +181,7 @@ def test_what_was_added_to_the_menu_goes_again(installed: Path, tmp_path: Path) 
     _run(installed / "add-to-menu", data_home=tmp_path)
     _run(installed / "add-to-menu", "--remove", data_home=tmp_path)
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    # Databases of the desktop stay, as they do when any other program goes.
+    # Databases of the desktop stay, as after the removal of any other program.
     assert {name for name in left if not name.startswith("mime/")} <= {
         "applications/other.desktop",
         "applications/mimeinfo.cache",

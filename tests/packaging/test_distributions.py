@@ -1,4 +1,6 @@
-"""What pip gets: archives of sources (sdist) of the simulator and of the workbench, and what is built from them."""
+"""Distributions for pip: source archives (sdist) of the simulator and of the workbench, and the packages built from
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ HOME = {"GITHUB_SERVER_URL": "https://example.org", "GITHUB_REPOSITORY": "somebo
 
 
 def _python(code: str, folder: Path, **environment: str) -> str:
-    """What a Python prints that begins in a folder."""
+    """Output of a Python that starts in a folder."""
     return _output([sys.executable, "-c", code], folder, **environment)
 
 
@@ -32,7 +34,7 @@ def _output(words: list[object], folder: Path, **environment: str) -> str:
 
 
 def _unpacked(name: str, folder: Path) -> Path:
-    """The folder in the archive that a build makes, as pip calls for it."""
+    """The unpacked source archive, built as pip builds it."""
     call = f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})"
     _python(call, FOLDERS[name], **HOME)
     with tarfile.open(folder / f"subflow_{name}-{VERSION}.tar.gz") as archive:
@@ -86,6 +88,6 @@ def test_a_wheel_of_the_archive_does_what_it_is_for(name: str, program: list[obj
     _output([*pip, "wheel", "--no-build-isolation", "--no-deps", source], tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
     _output([*pip, "install", "--no-deps", "--target", ".", wheel], tmp_path)
-    # What it needs is found here; -S leaves out the checkout's own packages, which .venv finds otherwise.
+    # Its dependencies come from this path; -S leaves out the checkout's packages, which .venv would find.
     paths = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib")])
     assert _output([sys.executable, "-S", *program], tmp_path, PYTHONPATH=paths)

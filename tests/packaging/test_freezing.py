@@ -1,4 +1,4 @@
-"""What belongs into the bundle, its sizes, and the licences of its parts."""
+"""Content of the bundle, its sizes, and the licences of its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The core for installers: built by a profile, it computes what the installed one does."""
+"""The core for installers: built with profile-guided optimisation, it gives the same results as the installed core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The icon in the forms of each system, read by Qt."""
+"""The icon in the formats of each system, read by Qt."""
 
 from __future__ import annotations
 

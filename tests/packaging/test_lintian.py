@@ -1,4 +1,6 @@
-"""What Debian's own checker says: of our own files in seconds, of the whole package in minutes, hence --packaged."""
+"""Findings of lintian, Debian's checker: on our own files in seconds, on the whole package in minutes, hence
+--packaged.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import pytest
 
 from linux import deb
 
-# What it says of a package that brings everything along, and why that is so.
+# Accepted findings on a package that contains its libraries, each with the reason.
 ACCEPTED = {
     "malformed-deb-archive": "this lintian does not know zstd, which dpkg reads since 1.21.18",
     "embedded-library": "that is what the package is for",

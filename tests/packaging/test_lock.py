@@ -1,4 +1,4 @@
-"""packaging/requirements.lock: the installers are made of what pyproject.toml asks for, each file by its hash."""
+"""packaging/requirements.lock: installers contain the requirements of pyproject.toml, each file fixed by its hash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SYSTEMS = [
 
 
 def entries() -> Iterator[tuple[Requirement, list[str]]]:
-    """The entries: what is pinned where, and the hashes."""
+    """The entries: each requirement with its hashes."""
     text = locked.LOCK.read_text(encoding="utf-8").replace("\\\n", " ")
     for line in (line for line in text.splitlines() if line and not line.lstrip().startswith("#")):
         pin, *hashes = re.split(r"\s+--hash=", line.strip())
@@ -36,7 +36,7 @@ def entries() -> Iterator[tuple[Requirement, list[str]]]:
 
 
 def asked() -> list[Requirement]:
-    """What pyproject.toml asks for, of what goes into an installer or makes it."""
+    """Requirements in pyproject.toml of the parts and of the builder of an installer."""
     table = dev.project()
     extras = table["project"]["optional-dependencies"]
     lists = [table["build-system"]["requires"], table["project"]["dependencies"]]
@@ -70,11 +70,11 @@ def test_every_entry_has_hashes() -> None:
 
 
 def test_the_lock_is_that_of_pyproject() -> None:
-    """What is not asked for any more leaves it, too."""
+    """The lock has no superfluous entries either."""
     assert locked.differences() == []
 
 
-# What `dev.py package` does with it
+# Use of the lock by `dev.py package`
 
 ASKED = {
     "build-system": {"requires": ["nanobind==3.1.0"]},
@@ -100,14 +100,14 @@ numpy==2.4.6 --hash=sha256:00
 
 @pytest.fixture
 def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """The commands that make the environment, by the name of their log; they are noted, not carried out."""
+    """The commands that make the environment, by the name of their log; they are recorded and not run."""
     done: dict[str, list[str]] = {}
 
     def note(what: str, log_name: str, command: list[Any]) -> None:
         done[log_name] = [str(word) for word in command]
         dev.VENV.mkdir(exist_ok=True)
 
-    for name in ("VENV", "BIN", "PYTHON"):  # are put back
+    for name in ("VENV", "BIN", "PYTHON"):  # monkeypatch restores them
         monkeypatch.setattr(dev, name, getattr(dev, name))
     monkeypatch.setattr(dev, "provide_system_packages", lambda *packages: None)
     monkeypatch.setattr(dev, "project", lambda: ASKED)

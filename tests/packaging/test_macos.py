@@ -1,4 +1,4 @@
-"""The disk image for macOS, its script run with stand-ins for the tools that only a Mac has."""
+"""The disk image for macOS: its script runs with stand-ins for the tools of a Mac."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_image_holds_the_signed_program_beside_a_link_to_applications(
     app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = tmp_path / "tools"
-    # The image of the stand-in is a list of what lies in the folder that it is made of.
+    # The image of the stand-in is a list of the files in its source folder.
     create = '[ "$1" = create ] && ls -F "$6" >"${@: -1}"; exit 0'
     _stand_ins(tools, codesign="", ditto='cp -R "$1" "$2"', hdiutil=create)
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")

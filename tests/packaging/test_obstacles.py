@@ -1,4 +1,4 @@
-"""What users meet is told by the program in a line, and nothing is lost: full disks, read-only homes, no display."""
+"""Obstacles that users meet cost a message of one line and no data: full disks, read-only homes, no display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers and their tools read first: how to cite, how to report, how to take part."""
+"""Files that strangers and their tools read first: how to cite, how to report, how to take part."""
 
 from __future__ import annotations
 

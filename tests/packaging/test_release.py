@@ -1,4 +1,4 @@
-"""The workflows, which run elsewhere: judged by linters, and what makes releases by the names that our scripts give."""
+"""The release workflows, which run on other machines: checked by linters, and by the file names of our scripts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _faults(*words: object) -> str:
-    """What a checker says when it fails; empty if all is well."""
+    """Output of a failed checker; empty if it passes."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=ROOT, check=False)
     return f"exit code {done.returncode}: {done.stdout}{done.stderr}" if done.returncode else ""
 
@@ -50,7 +50,7 @@ def test_github_understands_them() -> None:
 
 
 def test_nobody_else_gets_into_a_release() -> None:
-    # Actions are pinned to commits, no cache is shared, no credentials stay, nothing of others is put into a script.
+    # Actions are pinned to commits, no cache is shared, no credentials stay, no external text is put into a script.
     (zizmor,) = (file.locate() for file in metadata.files("zizmor") or () if file.stem == "zizmor")
     assert _faults(zizmor, "--offline", "--no-progress", "--persona=auditor", *WORKFLOWS) == ""
 
@@ -68,7 +68,7 @@ def test_the_scripts_of_its_steps_are_clean(workflow: dict[str, Any], tmp_path: 
     files = []
     for number, script in enumerate(scripts):
         files.append(tmp_path / f"step-{number}.sh")
-        # Expressions are filled in before a shell sees them.
+        # Expressions are replaced before a shell reads the script.
         files[-1].write_text(f"#!/bin/bash\n{re.sub(r'[$]{{.*?}}', 'filled in', script)}", encoding="utf-8")
         assert _faults("bash", "-n", files[-1]) == ""
     if shutil.which("shellcheck") is None:
@@ -84,7 +84,7 @@ def test_each_system_has_an_installer_and_is_tried_before_and_after_it(workflow:
     }
     steps = _steps(workflow)
     assert {step["with"]["python-version"] for step in steps if "python-version" in step.get("with", {})} == {
-        ".".join(map(str, locked.PYTHON))  # whose packages are locked
+        ".".join(map(str, locked.PYTHON))  # the version whose packages are locked
     }
     (frozen,) = (step["run"] for step in steps if step.get("name") == "Self-test of the frozen program")
     for system in systems.values():
@@ -112,7 +112,7 @@ def test_what_is_made_is_what_is_uploaded(workflow: dict[str, Any], small_bundle
 
 
 SYSTEMS = {"Debian 12": (2, 36), "Ubuntu 22.04": (2, 35), "Ubuntu 24.04": (2, 39)}
-"""Their C libraries."""
+"""Version of the C library of each system."""
 
 
 INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
@@ -121,12 +121,12 @@ INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
 def test_what_people_are_told_about_installers_is_true() -> None:
     rows = dict(re.findall(r"^\| ([^|]+?) \| `([^`]+)` \|", INSTALLATION, re.MULTILINE))
     (promised,) = (tuple(map(int, found)) for found in re.findall(r"glibc (\d+)\.(\d+)", "\n".join(rows)))
-    # Every system that is named has the C library that the package asks for: at most that of where it is made.
+    # Every named system has the C library that the package needs: at most the version of the build system.
     (debian,) = (system for system, file in rows.items() if file.endswith(".deb"))
     named = re.findall(r"(?:Debian|Ubuntu) [\d.]+", debian)
     assert len(named) == 2
     assert min(SYSTEMS[system] for system in named) >= promised
-    # The image has the name that our script gives it, and the systems are those of what is inside.
+    # The image has the name from our script, and the systems are those of its content.
     (mac,) = (system for system, file in rows.items() if file == "Subflow-VERSION-macos-arm64.dmg")
     assert (
         mac
@@ -162,7 +162,7 @@ def test_the_wheels_of_the_simulator_are_made_for_three_systems_and_tried(workfl
     tried = re.findall(r"{project}/(\S+)", settings["test-command"])
     assert len(tried) == 2
     assert all((ROOT / path).is_file() for path in tried)
-    # The versions of Python, and numpy, are those of the workbench, of which it is a part.
+    # The versions of Python and numpy are those of the workbench, which contains it.
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert own["requires-python"] == whole["project"]["requires-python"]
     assert own["dependencies"] == [one for one in whole["project"]["dependencies"] if one.startswith("numpy")]

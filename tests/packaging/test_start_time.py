@@ -1,4 +1,4 @@
-"""Measuring how long a program takes to its window: seen from outside, on a screen of memory."""
+"""Measurement of the time until the window of a program appears, from outside and on a virtual screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from start_time import start_once
 from virtual_screen import ScreenError, VirtualScreen
 
-# A white window that ends well when it is asked to: without a handler the signal itself would end it.
+# A white window that handles SIGTERM and ends normally: without a handler the signal would kill it.
 WINDOW = """
 import signal, sys
 from PySide6.QtCore import QTimer

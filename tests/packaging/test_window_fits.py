@@ -1,4 +1,4 @@
-"""The window with its frame lies on the screen: the first time, and when it comes back from a larger one."""
+"""The window with its frame lies on the screen: at the first start, and after a session on a larger screen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from virtual_screen import VirtualScreen
 
-# A window as the program begins it, told where it lies once its desktop has framed it; then moved as it says, and left.
+# A window at the start of the program: prints its place after the desktop has framed it, moves as told, and closes.
 WINDOW = """
 import json, sys
 from types import SimpleNamespace
@@ -48,7 +48,7 @@ application.exec()
 
 @pytest.fixture
 def desktops() -> Iterator[dict[str, VirtualScreen]]:
-    """A large and a small screen, with a window manager where there is one."""
+    """A large and a small screen, with a window manager if one is installed."""
     if shutil.which("Xvfb") is None:
         pytest.skip("Xvfb is not installed")
     with VirtualScreen(1920, 1080) as large, VirtualScreen(1280, 720) as small:
@@ -93,6 +93,6 @@ def assert_inside(rect: list[int], size: tuple[int, int]) -> None:
     assert top >= 0
     assert left + width <= size[0]
     assert top + height <= size[1]
-    # It is not needlessly small either.
+    # The window is not smaller than necessary either.
     assert width > 0.9 * size[0]
     assert height > 0.9 * size[1]

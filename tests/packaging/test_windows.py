@@ -1,4 +1,4 @@
-"""The installer for Windows: made by makensis from files that only look like the program, and run where Wine is."""
+"""The installer for Windows: built by makensis from stand-ins for the program, and run if Wine is installed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("makensis") is None:
         pytest.skip("needs makensis of the package nsis")
-    # Debian's makensis can make an installer of 64 bits, which needs less of Wine than one of 32, as others are.
+    # Debian's makensis can make a 64-bit installer, which needs less of Wine than the usual 32-bit one.
     options = ("-DAMD64_STUB",) if Path("/usr/share/nsis/Stubs/zlib-amd64-unicode").exists() else ()
     return installer.make(bundle, tmp_path_factory.mktemp("installer"), version="1.2.3", options=options)
 
@@ -42,7 +42,7 @@ def test_nsis_makes_an_installer_without_a_warning(made: Path) -> None:
 
 
 def _payload(setup: Path, folder: Path) -> dict[str, bytes]:
-    """What a setup puts on the disk, by the names that it has there."""
+    """Files that a setup installs, by their names on the disk."""
     if shutil.which("7z") is None:
         pytest.skip("needs 7z of the package p7zip-full")
     subprocess.run(["7z", "x", f"-o{folder}", str(setup)], capture_output=True, check=True)
@@ -86,7 +86,7 @@ def test_only_what_the_uninstaller_removes_is_installed(bundle: Path, tmp_path: 
 
 
 def test_its_script_names_files_as_nsis_on_windows_wants_them() -> None:
-    # makensis of Linux takes both, so that only the script itself can tell.
+    # makensis on Linux accepts both forms, so the test reads the script itself.
     script = (installer.HERE / "subflow.nsi").read_text(encoding="utf-8")
     named = re.findall(r'^\s*File (?:/r )?"([^"]+)"', script, re.MULTILINE)
     assert named
@@ -101,17 +101,17 @@ def test_without_nsis_it_says_what_to_install(bundle: Path, tmp_path: Path, monk
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that Wine keeps a Windows in."""
+    """The folder of Wine's Windows installation."""
     return tmp_path_factory.mktemp("wine")
 
 
 @pytest.fixture(scope="module")
 def wine(pytestconfig: pytest.Config, prefix: Path) -> Iterator[Wine]:
-    """Runs a program for Windows in a Windows of its own."""
+    """Runs a program for Windows in a private Windows installation."""
     if not pytestconfig.getoption("--packaged") or WINE is None:
         pytest.skip("needs --packaged and the package wine64")
     env = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    # Wine links its "Documents" to those of the home folder.
+    # Wine links its "Documents" to the home folder.
     env |= {"HOME": str(prefix), "WINEPREFIX": str(prefix), "WINEARCH": "win64"}
     env |= {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
     server = shutil.which("wineserver") or "/usr/lib/wine/wineserver"
@@ -119,7 +119,7 @@ def wine(pytestconfig: pytest.Config, prefix: Path) -> Iterator[Wine]:
     def run(*words: object) -> subprocess.CompletedProcess[str]:
         command = [str(WINE), *map(str, words)]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, errors="replace")
-        # An uninstaller goes on in a copy of itself after it has returned.
+        # An uninstaller continues in a copy of itself after it has returned.
         subprocess.run([server, "-w"], env=env, check=True)
         return done
 

@@ -48,14 +48,14 @@ rate = "2Mbit/s"
 
 
 def stored_run(store: Store, text: str = SCENARIO, seed: int = 3) -> int:
-    """The number of a finished run."""
+    """Number of a finished run."""
     result = RunJob(parse_scenario(text, algorithms=app_catalog()), text, seed=seed, store=store).run()
     assert result.run_id is not None
     return result.run_id
 
 
 def saved_file(browser: Browser, folder: Path, suffix: str) -> Path:
-    """What the browser has saved, once it is whole."""
+    """The file that the browser has saved, after the download is complete."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         found = [path for path in folder.glob(f"*{suffix}") if path.stat().st_size > 0]

@@ -1,4 +1,4 @@
-"""A student who does a lab in its page, by the lab's own solution."""
+"""A student who does a lab in its page, following the lab's solution."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _UNITS = {"rate": ("Mbit/s", 1e6), "delay": ("ms", 1e-3), "loss": ("%", 0.01), "
 
 
 class LabStudent:
-    """Sits at a page that is open."""
+    """Operates an open page."""
 
     def __init__(self, browser: Browser, lab: Lab) -> None:
         self.browser, self.lab, self.hands = browser, lab, Hands(browser)
         self.assigned: dict[str, str] = {}
 
     def do_all(self) -> None:
-        """From the first step to the last."""
+        """Does all steps in order."""
         for step in self.lab.steps:
             self.do(step)
 
     def do(self, step: Step) -> None:
-        """One step."""
+        """Does one step."""
         self.hands.click(f'[data-step="{step.id}"]')
         for text in step.do:
             self.obey(step, parse_order(text))
@@ -40,7 +40,7 @@ class LabStudent:
         wait_until(self.browser, f"document.querySelector('[data-step=\"{step.id}\"]').textContent.startsWith('✓')")
 
     def obey(self, step: Step, order: Order) -> None:
-        """One order of the solution."""
+        """Carries out one order of the solution."""
         match order.verb:
             case "open":
                 self.assigned = {}
@@ -62,7 +62,7 @@ class LabStudent:
                 raise AssertionError(other)
 
     def choose(self, selector: str, text: str) -> None:
-        """An option of a menu, by its text."""
+        """Chooses an option of a menu, by its text."""
         place = f"document.querySelector({json.dumps(selector)})"
         options = self.browser.run(f"[...{place}.options].map((option) => option.text)")
         assert text in options, (selector, text, options)
@@ -72,7 +72,7 @@ class LabStudent:
         )
 
     def set(self, key: str, value: str) -> None:
-        """A value of the form."""
+        """Sets a value of the form."""
         path = key.split(".")
         if path[0] == "links" and len(path) == 3 and path[2] in _UNITS:
             self.hands.fill(f'[data-key="{key}"]', number_text(path[2], value))
@@ -82,12 +82,12 @@ class LabStudent:
             self.assigned = {name: said for name, said in self.assigned.items() if group_of(name) != group}
         self.assigned[key] = value
         changes = tuple((name, said) for name, said in self.assigned.items() if group_of(name) == group)
-        # What a scenario has from the beginning, with nothing else asked for, is in no menu.
+        # The original value of a scenario, without other changes, has no entry in the menu.
         if self.browser.run(f"document.querySelector('[data-key=\"{group}\"]') !== null"):
             self.choose(f'[data-key="{group}"]', label_of(changes))
 
     def run(self, order: Order) -> None:
-        """F5, once for each seed."""
+        """Presses F5 once for each seed."""
         said = order.values.get("seeds") or order.values.get("seed") or ""
         first, _, last = said.partition("..")
         for seed in range(int(first), int(last or first) + 1) if said else [None]:
@@ -101,11 +101,11 @@ class LabStudent:
             self.hands.fill('[data-key="seed"]', "1")
 
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return int(self.browser.run("document.querySelectorAll('#runs input').length"))
 
     def predict(self, step: Step, said: str) -> None:
-        """Draws, chooses or types."""
+        """Draws, chooses or types a prediction."""
         asked = step.prediction
         assert asked is not None
         if asked.kind == CHOICE:
@@ -125,7 +125,7 @@ class LabStudent:
             self.hands.press("Enter")
 
     def answer(self, step: Step, question: str, said: str) -> None:
-        """Chooses or types; waits until it was judged."""
+        """Chooses or types an answer; waits until it is judged."""
         place = f'[data-question="{question}"]'
         if step.question(question).options:
             self.press_option(place, said)
@@ -135,7 +135,7 @@ class LabStudent:
         wait_until(self.browser, f"document.querySelector('{place} .exact, {place} .problem:not(:empty)')")
 
     def press_option(self, place: str, text: str) -> None:
-        """A button with that text."""
+        """Presses the button with that text."""
         options = self.browser.run(
             f"[...document.querySelectorAll('{place} .options button')].map((b) => b.textContent)"
         )
@@ -143,7 +143,7 @@ class LabStudent:
         self.hands.click(f"{place} .options button:nth-child({options.index(text) + 1})")
 
     def sweep(self, order: Order) -> None:
-        """Values and seeds, all runs at once."""
+        """Enters values and seeds, and starts all runs at once."""
         (key, values), *_ = [(key, said) for key, said in order.values.items() if key != "seeds"]
         self.browser.run("(document.getElementById('sweep_part').open = true, 0)")
         self.choose("#sweep_key", group_of(key))
@@ -160,7 +160,7 @@ class LabStudent:
         self.assigned.update({key: said[-1]} if path[-1] not in _UNITS else {})
 
     def event(self, order: Order) -> None:
-        """Something at a time: of the scenario, or of the last run from then on."""
+        """Enters an event: of the scenario, or of the last run from that time on."""
         values = dict(order.values)
         self.browser.run("(document.getElementById('event_part').open = true, 0)")
         at, link = values.pop("at"), values.pop("link")
@@ -179,7 +179,7 @@ class LabStudent:
             wait_until(self.browser, READY)
 
     def hand_in(self, name: str, folder: Path) -> Path:
-        """The file that is saved."""
+        """Hands the results in; returns the saved file."""
         for old in folder.glob("*.json"):
             old.unlink()
         self.hands.fill("#student", name)
@@ -194,6 +194,6 @@ class LabStudent:
 
 
 def number_text(what: str, value: str) -> str:
-    """A quantity as the form has it."""
+    """A quantity in the unit of the form."""
     unit, factor = _UNITS[what]
     return f"{quantity(value, unit) / factor:.9g}"

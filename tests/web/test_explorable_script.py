@@ -1,4 +1,4 @@
-"""The script that shows explorables in a browser: it has the same numbers as the program, and can be used."""
+"""The script that shows explorables in a browser: it has the same numbers as the program, and responds to controls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def engine(qapp: QApplication) -> QJSEngine:
 
 
 def evaluated(engine: QJSEngine, script: str) -> QJSValue:
-    """What a script gives; by PySide's stubs, wrongly, with a list."""
+    """Result of a script; PySide's stubs wrongly declare a list."""
     return cast("QJSValue", engine.evaluate(script))
 
 
@@ -74,7 +74,7 @@ def test_it_gives_what_the_program_gives(engine: QJSEngine, name: str) -> None:
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Chromium]:
-    """A browser with the page of one, which forbids styles and scripts that are not its own."""
+    """A browser with the page of an explorable, which forbids external styles and scripts."""
     if chromium_path() is None:
         pytest.skip("Chromium is not installed")
     explorable = load_explorable("utilisation")

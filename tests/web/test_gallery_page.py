@@ -1,4 +1,4 @@
-"""The page of the experiments: what it tells of each, and the runs that it makes again when one is opened."""
+"""The page of the experiments: its text on each, and the runs that it simulates again when one is opened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_app.features.library.core.shipped import open_library
 from subflow_app.foundation.errors import InputError
 from subflow_store import Store
 
-# Runs of three series, one of them a learning agent's; and a training.
+# Runs of three series, one of them of a learning agent; and a training.
 NAMES = ("rl-explore-fig5", "rl-explore-fig2")
 
 
@@ -50,7 +50,7 @@ def test_each_has_its_claim_verdicts_figure_and_runs(page: Path) -> None:
     assert [data["runs"][number]["name"] for number in throughput["runs"]] == ["RL-explore", "CUBIC", "Reno"]
     assert training["runs"] == []
     assert training["texts"][-1].startswith("This experiment trains agents")
-    # Figures and verdicts stand there where no script runs, too, and the figures only there.
+    # Without scripts the page also shows figures and verdicts, and the figures appear only there.
     recorded = text[text.index('id="recorded"') : text.index('id="app"')]
     assert [recorded.count(f'id="figure-{name}"') for name in NAMES] == [1, 1]
     assert recorded.count("<table>") == 2
@@ -87,7 +87,7 @@ def test_the_runs_of_what_is_opened_are_made_again(browser: Browser, page: Path)
     wait_until(browser, "document.body.classList.contains('idle')")
     assert browser.run("document.getElementById('bar').offsetHeight") == 0
     assert "This experiment trains agents" in browser.run("document.getElementById('guide').innerText")
-    # By its name in the address, which the guide links to.
+    # By its name in the address, which links of the guide use.
     browser.run("(location.hash = 'rl-explore-fig5', 0)")
     wait_until(browser, "!document.body.classList.contains('idle')")
     wait_until(browser, READY)

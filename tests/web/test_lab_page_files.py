@@ -1,4 +1,4 @@
-"""The page of a lab: small, without a network, without its answers, and with what its steps need."""
+"""The page of a lab: small, without network access, without its answers, and complete for its steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_it_is_small_and_asks_no_network(lab: Lab, tmp_path: Path) -> None:
     assert len(text.encode()) <= MOST_BYTES
     assert "connect-src" not in text
     assert "unsafe-inline" not in text
-    # The name of SVG's elements is not an address.
+    # The namespace of SVG elements is not an address.
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|fetch\(|eval\(|import\(", packed_text(text, "script"))
     assert json.loads(packed_text(text, "told"))["lab"]["hash"] == lab.file_hash
     with pytest.raises(InputError, match="a page of a lab contains no run to import"):
@@ -61,7 +61,7 @@ def test_answers_cannot_be_read_and_can_be_judged(document: Any) -> None:
     questions = {each["id"]: each for step in document["steps"] for each in step["questions"]}
     is_right, why = sealed_answer(questions["bdp"], 84.0)
     assert is_right
-    assert why.startswith("83.3 10 Mbit/s x 100 ms")  # what it is near to comes first
+    assert why.startswith("83.3 10 Mbit/s x 100 ms")  # the nearest value comes first
     assert sealed_answer(questions["bdp"], 41.7)[1].startswith("41.7 That is one way")
     assert sealed_answer(questions["rule"], "A third duplicate ACK in a row")[0]
     assert not sealed_answer(questions["rule"], "A timeout of the sender")[0]

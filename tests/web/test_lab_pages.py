@@ -1,4 +1,4 @@
-"""Labs done in their pages, by mouse and keyboard, in real browsers; what is handed in is verified by the program."""
+"""Labs done in their pages, by mouse and keyboard, in real browsers; the program verifies the files handed in."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lab() -> Lab:
 
 
 def opened(browser: Browser, page: Path) -> None:
-    """A page that nobody has used."""
+    """Opens an unused page."""
     browser.open(page.as_uri())
     wait_until(browser, READY)
     browser.run("(localStorage.clear(), 0)")
@@ -44,7 +44,7 @@ def folder_of(browser: Browser) -> Path:
 
 
 def changed(result: Path, name: str, *changes: tuple[tuple[str | int, ...], Any]) -> Path:
-    """The file of another, who has changed something in it and left the hash as it is."""
+    """A forged file of another student: values are changed, the hash is not."""
     document = json.loads(result.read_text(encoding="utf-8"))
     for path, value in (*changes, (("student",), name)):
         place = document
@@ -57,7 +57,7 @@ def changed(result: Path, name: str, *changes: tuple[tuple[str | int, ...], Any]
 
 
 def test_lab_1_is_done_as_a_page_and_graded(browser: Browser, lab: Lab, tmp_path: Path) -> None:
-    """Ada does it right, Bob's first answer is wrong, Eve and Mallory forge theirs, Zoe's file is damaged."""
+    """Ada's answers are right, Bob's first is wrong, Eve and Mallory forge their files, Zoe's file is damaged."""
     handed_in = tmp_path / "results"
     handed_in.mkdir()
     (students,) = publish(lab, KEY, tmp_path / "students")
@@ -82,7 +82,7 @@ def test_lab_1_is_done_as_a_page_and_graded(browser: Browser, lab: Lab, tmp_path
     (handed_in / "bob.json").write_bytes(student.hand_in("Bob", folder_of(browser)).read_bytes())
     words = ["labs", "class", str(handed_in), "--lab", str(students), "--key", KEY, "--json"]
     answer = subprocess.run([sys.executable, "-m", "subflow_app", *words], capture_output=True, text=True, check=False)
-    assert answer.returncode == 2, answer.stderr  # for Zoe's, which is not a result
+    assert answer.returncode == 2, answer.stderr  # for Zoe's file, which is not a result
     grades = {Path(each["file"]).stem: each for each in json.loads(answer.stdout)}
     told = {name: (each["outcome"], each["passed"], each["confirmed"], each["runs"]) for name, each in grades.items()}
     assert told["ada"] == ("confirmed", 9, 9, 9)

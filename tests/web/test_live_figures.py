@@ -1,4 +1,4 @@
-"""Figures of the guide that are runs: small pages that share one core, and simulate when they are asked to."""
+"""Figures of the guide that are runs: small pages that share one core, and simulate on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_runs_where_it_is_embedded(browser: Browser, figure: LiveFigure, tmp_
     wait_until(browser, "document.querySelector('iframe')")
     address = browser.run("document.querySelector('iframe').src")
     assert browser.run("document.querySelector('figure svg')") is None
-    # The framed page has another origin: from a disk each file has its own.
+    # The framed page has another origin: on a disk, each file has its own origin.
     browser.open(address)
     wait_until(browser, READY)
     assert browser.run("document.getElementById('state').textContent").startswith("✓")

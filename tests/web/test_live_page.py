@@ -1,4 +1,4 @@
-"""The page of the demo that the guide embeds: the shipped scenario, its recorded run, and all that a browser needs."""
+"""The page of the demo that the guide embeds: the shipped scenario, its recorded run, and all files for a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page is one small file without a network, and gives its scenario back with what was changed in it."""
+"""A page is one small file without network access, and returns its scenario with the changes made in it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_its_faint_text_can_be_read(page: Path, scheme: int) -> None:
 
     for ground in ("back", "panel"):
         low, high = sorted((luminance("faint"), luminance(ground)))
-        # The least contrast of text: WCAG 2.2, success criterion 1.4.3.
+        # Minimum contrast of text: WCAG 2.2, success criterion 1.4.3.
         assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
@@ -214,7 +214,7 @@ def test_a_sweep_has_a_page_with_a_run_of_each_point(
         for mark in line["points"]:
             cell = table.rows[mark["point"]].cells["goodput_bps"]
             assert mark["y"] * 1e6 == pytest.approx(cell.mean)
-            # Without losses nothing is random: both seeds gave the same run, whose figures have no interval.
+            # Without losses the run is deterministic: both seeds gave the same run, so its figures have no interval.
             assert (mark["half"] is None) == table.rows[mark["point"]].is_one_run == (mark["x"] == 0)
             assert mark["half"] is None or mark["half"] * 1e6 == pytest.approx(cell.ci95)
             assert mark["low"] * 1e6 == pytest.approx(max(cell.mean - cell.ci95, 0.0))

@@ -44,7 +44,7 @@ def test_the_points_of_a_sweep_are_simulated_when_they_are_chosen(browser: Brows
     chosen = f"{selects}[1].selectedOptions[0].textContent"
     assert browser.run(chosen) == "links.wifi.loss = 0%, flows.download.controller = lia"
     assert state(browser).startswith("✓")
-    # Its chart is drawn from the beginning, and the legend has the lines as they are drawn.
+    # The page draws its chart at once, and the legend shows the line styles of the chart.
     styles = "[...document.querySelectorAll('#guide .swatch')].map((each) => each.className.trim())"
     assert browser.run(styles) == ["swatch", "swatch dashed"]
     press(browser, "ArrowRight")
@@ -53,7 +53,7 @@ def test_the_points_of_a_sweep_are_simulated_when_they_are_chosen(browser: Brows
     assert state(browser).startswith("✓")
     assert "95 % interval" in browser.run("document.querySelector('#guide [role=status]').textContent")
     browser.run(f"({selects}[2].value = '0', {selects}[2].dispatchEvent(new Event('change')), 0)")
-    # Curves are drawn with the screen's next picture.
+    # The browser draws curves with the next frame.
     wait_until(browser, "document.querySelector('#charts .readout').textContent.includes('[2]')")
     wait_until(browser, READY)
     assert state(browser).startswith("✓")

@@ -1,4 +1,4 @@
-"""The numbers of a page are those of the program: same names, units, digits and means, from the core."""
+"""The numbers of a page equal those of the program: same names, units, digits and means, from the core."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def opened(browser: Browser, store: Store, tmp_path: Path) -> tuple[Browser, Map
 
 
 def table(browser: Browser, place: int) -> list[list[str]]:
-    """The cells of a table of figures, heads first."""
+    """The cells of a table of figures, headings first."""
     rows = f"[...document.querySelectorAll('#tables table')[{place}].querySelectorAll('tr')]"
     return browser.run(f"{rows}.map((row) => [...row.children].map((cell) => cell.innerText.trim()))")  # type: ignore[no-any-return]
 
@@ -140,7 +140,7 @@ def test_legend_and_network_say_the_same_at_the_cursor(opened: tuple[Browser, di
     wait_until(browser, f"{chart}.querySelector('b').textContent === '9.98 s'")
     told = browser.run("document.querySelector('#network .readout').innerText")
     keys = browser.run(f"[...{chart}.querySelectorAll('.key')].map((each) => each.textContent)")
-    # The network tells the fullest queues in whole packets; the legend has the same, and its mean.
+    # The network shows the fullest queues in whole packets; the legend shows the same values, and their mean.
     shown = {key.split(" →")[0]: float(key.split("→ ")[1].split()[0]) for key in keys}
     assert set(shown) == {"a", "b"}
     for link, pkts in shown.items():

@@ -1,4 +1,4 @@
-"""A page brings the policies of its runs: it is imported with them, and damaged or forged ones are refused."""
+"""A page contains the policies of its runs: it is imported with them, and damaged or forged ones are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEARNED = SCENARIO.replace('"lia"', '{ name = "confluence", policy = "beside.saf
 
 @pytest.fixture
 def learned(tmp_path: Path) -> Path:
-    """The page of a run whose scenario and policy are gone."""
+    """The page of a run whose scenario and policy are deleted."""
     beside, scenario = tmp_path / "beside.safetensors", tmp_path / "learned.toml"
     write_random_policy(beside, make_plan("confluence"), seed=2)
     scenario.write_text(LEARNED, encoding="utf-8")
@@ -77,7 +77,7 @@ def test_a_damaged_or_forged_policy_is_refused(learned: Path, change: Callable[[
 
 
 def test_another_policy_of_the_same_kind_is_another_scenario(learned: Path, tmp_path: Path) -> None:
-    """Forged content has a name of its own: it never passes for the policy of the run."""
+    """Forged content gets another name, so it never replaces the policy of the run."""
     before = read_page(learned).scenario()
     other = tmp_path / "other.safetensors"
     write_random_policy(other, make_plan("confluence"), seed=5)

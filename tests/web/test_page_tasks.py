@@ -1,4 +1,5 @@
-"""No task of a page takes long: it draws and answers between any two, with a hundred flows and with an agent, too."""
+"""No task of a page takes long: the page draws and responds between tasks, also with a hundred flows and with an agent.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 
 
 def drawn(browser: Chromium) -> None:
-    """Wait until three pictures of the screen went by, and for what they have left to do."""
+    """Waits for three frames of the screen and the work that follows them."""
     browser.run(
         "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
     )

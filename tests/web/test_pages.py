@@ -1,4 +1,4 @@
-"""Pages in real browsers: a run is simulated again, looked at, changed, explained, saved and opened again."""
+"""Pages in real browsers: a run is simulated again, viewed, changed, explained, saved and opened again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_run_is_simulated_bit_for_bit(opened: Browser) -> None:
     assert state(opened).startswith("✓"), state(opened)
     assert opened.run("document.querySelectorAll('.chart').length") == 4
     assert "download" in opened.run("document.getElementById('tables').textContent")
-    # A download without an end is not completed: there is no column for it.
+    # A download without an end has no completion time, so the column is missing.
     assert "Completion" not in opened.run("document.getElementById('tables').textContent")
     assert opened.run("document.querySelectorAll('#events tr').length") > 5
 
@@ -80,7 +80,7 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     assert opened.run("document.querySelectorAll('#differences li').length") > 0
     signature = opened.run("document.getElementById('changed_signature').textContent")
     assert len(signature) == 16
-    # What is shown is another run now; that the recorded one came out as recorded still stands beside it.
+    # The page now shows another run; the verdict on the recorded run remains beside it.
     assert opened.run("document.getElementById('state').className") != "exact"
     assert state(opened).startswith("changed: this is not the recorded run")
     opened.run("(document.getElementById('save').click(), 0)")

@@ -1,4 +1,4 @@
-"""The scripts of pages are JavaScript, before a browser tells so."""
+"""Syntax check of the scripts of pages, without a browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPTS = sorted(ASSETS.rglob("*.js"))
 
 
 def first_error(node: Node) -> str:
-    """Where the text stops being JavaScript."""
+    """Place of the first syntax error."""
     for child in node.children:
         if child.has_error:
             return first_error(child)

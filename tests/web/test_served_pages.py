@@ -1,4 +1,4 @@
-"""Pages from a server, and within the page of a course that gives them nothing but leave to run scripts."""
+"""Pages from a server, and pages in a frame whose sandbox permits only scripts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 
 @dataclass
 class Site:
-    """A folder that is served.
+    """A served folder.
 
     Attributes:
-        folder: what is in it.
-        address: of it.
-        asked: what browsers have asked for.
+        folder: the served files.
+        address: its URL.
+        asked: the paths that browsers have requested.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ def site(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]
 
 
 def snippet() -> str:
-    """What the guide tells teachers to paste: the frame, and the script that gives it its height."""
+    """The HTML that the guide offers to teachers: the frame, and the script that sets its height."""
     parts = GUIDE.read_text(encoding="utf-8").split("```html\n")[1:]
     assert len(parts) == 2
     return "".join(part.partition("```")[0] for part in parts)
@@ -69,7 +69,7 @@ def test_a_server_gives_a_page_that_lets_itself_be_framed(site: Site, page: Path
     text = page.read_text(encoding="utf-8")
     policy = text.partition('Content-Security-Policy" content="')[2].partition('"')[0]
     assert "frame-ancestors" not in policy
-    # In a sandbox the page has no origin that could be its own.
+    # In a sandbox the page has an opaque origin, which 'self' would not match.
     assert "'self'" not in policy
 
 
@@ -104,16 +104,16 @@ def test_what_a_teacher_pastes_shows_the_figure_at_its_height(browser: Browser, 
     wait_until(browser, READY)
     assert state(browser).startswith("✓")
     assert browser.run("window.origin") == "null"
-    # The curve that the address names, with the bar, and nothing that needs more room.
+    # The curve named in the address, with the bar, and no larger part.
     assert browser.run("[...document.querySelectorAll('.chart figcaption span')].map((each) => each.textContent)") == [
         "Congestion window (pkt)"
     ]
     shown = "[...document.querySelectorAll('main > section, header > button')].filter((each) => each.offsetHeight)"
     assert browser.run(f"{shown}.length") == 1
     assert browser.run("document.getElementById('bar').offsetHeight") > 0
-    # The guide says that 26 rem are enough for one curve.
+    # The guide promises that 26 rem are enough for one curve.
     assert browser.run("document.body.offsetHeight") <= 26 * 16
-    # Nothing of it is scrolled once its frame follows.
+    # The page needs no scrolling after its frame has grown.
     wait_until(browser, "document.documentElement.scrollHeight <= window.innerHeight")
 
 
@@ -126,12 +126,12 @@ def test_a_frame_of_the_guide_is_as_high_as_the_page_in_it(browser: Browser, sit
     figure_style = "document.querySelector('figure').style"
     browser.run(f"({figure_style}.boxSizing = 'border-box', {figure_style}.width = '{width}px', 0)")
     browser.run("(document.querySelector('button').click(), 0)")
-    # The page in it has the same origin here, unlike on a disk.
+    # The framed page has the same origin here, unlike on a disk.
     inside = "document.querySelector('iframe').contentDocument"
     wait_until(browser, f"{inside}.body?.dataset.ready === 'yes'")
     is_whole = f"{inside}.documentElement.scrollHeight <= document.querySelector('iframe').clientHeight"
     wait_until(browser, is_whole)
-    # When the page grows, its frame follows: the answer to "Why" takes some lines.
+    # The frame grows with the page: the answer to "Why" takes some lines.
     browser.run(f"({inside}.body.dispatchEvent(new KeyboardEvent('keydown', {{key: 'w', bubbles: true}})), 0)")
     wait_until(browser, f"{inside}.getElementById('why_answer').textContent")
     wait_until(browser, is_whole)

@@ -1,4 +1,5 @@
-"""Pages in real browsers of what pages rarely have: controllers written as text, flows that arrive, too large a run."""
+"""Pages in real browsers with unusual content: controllers written as text, arriving flows, a run too large for a page.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ PROBLEM = "document.querySelector('#whatif_place .problem').textContent"
 
 
 def written(store: Store, source: ScenarioSource, folder: Path) -> Path:
-    """The page of a run of it."""
+    """The page of a run of the scenario."""
     result = RunJob(source.scenario, source.text, store=store).run()
     assert result.run_id is not None
     return write_page(store, [result.run_id], folder / "run.html")
 
 
 def saved_signature(browser: Browser, folder: Path) -> str:
-    """Of a run here of what the page gives back; it is what the saved page says."""
+    """Signature of a local run of the page's saved scenario; it must equal the signature in the saved page."""
     downloads: Path = browser.folder  # type: ignore[attr-defined]
     for old in downloads.glob("*.html"):
         old.unlink()
@@ -53,7 +54,7 @@ def test_scripts_are_executed_explained_and_changed(
     move_to(browser, 2.5)
     browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
     wait_until(browser, "document.querySelector('#why_answer td code')")
-    # With the lines of the script that were executed.
+    # The answer has the executed lines of the script.
     assert "left = slow_start(w, ack)" in browser.run("document.getElementById('why_answer').textContent")
     move_to(browser, 1.5)
     browser.run(f"(document.querySelector('input[name=from][value={moment}]').checked = true, 0)")
@@ -92,7 +93,7 @@ def test_what_is_too_large_is_told_before_it_begins(browser: Browser, page: Path
     browser.open(other.as_uri())
     wait_until(browser, READY)
     assert "too large for a page" in state(browser)
-    # And of a change: the run that there is stays.
+    # A change that is too large leaves the run of the page.
     browser.open(page.as_uri())
     wait_until(browser, READY)
     set_input(browser, "wifi: Rate (Mbit/s)", "1000000")

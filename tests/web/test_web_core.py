@@ -1,4 +1,6 @@
-"""The core that web pages have does what the core here does, to the last bit, and is made of today's sources."""
+"""The core of web pages gives the same results as the native core, to the last bit, and is built from the current
+sources.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def test_scripts_run_as_here_and_go_on_from_any_time(controller: str, scheduler:
     assert core.finish(run) == here
     assert core.finish(core.checked("fork_at", run, 1.3e9, 0)) == here
     decision = core.told("explain", run, 0.0, 2e9)
-    # With what was executed, as the script has it.
+    # The answer has the executed lines of the script.
     script = (ASSETS.parent / "controllers" / f"{controller}.py").read_text(encoding="utf-8")
     assert any(step["source"] in script for step in decision["steps"])
 
@@ -77,7 +79,7 @@ def test_a_run_goes_on_from_any_time_and_is_changed_as_here() -> None:
         fork = core.checked("fork_at", run, at_s * 1e9, 0)
         assert core.finish(fork) == whole
         core.call("close_run", fork)
-    # What happens from a time on is what the scenario says of that time.
+    # A run changed at a time equals the run of a scenario with the change at that time.
     fork = core.checked("fork_at", run, 2e9, 0)
     event = {"at": 0, "link": 0, "rate": 2e6}
     text = json.dumps({"scenario": {"events": [event]}, "programs": []})
@@ -86,7 +88,7 @@ def test_a_run_goes_on_from_any_time_and_is_changed_as_here() -> None:
     planned = TWO_PATHS + '[[events]]\nat = "2.000000001s"\nlink = "x"\ndirection = "forward"\nrate = 2e6\n'
     made = portable(parse_scenario(planned), 1)
     assert changed == signature_of(made, 1) != whole
-    # And what is asked of the time right after it is answered as there, from whichever state before it.
+    # Requests for the time right after it are answered alike, from any earlier state.
     other = core.open(made, 1, 0.1)
     core.finish(other)
     for at_s in (1.9, 2.02, 2.06, 2.1, 3.0):
@@ -144,7 +146,7 @@ def test_it_tells_what_moved_an_agent_as_the_program_does() -> None:
                 assert [each["value"] for each in mine["otherwise"]] == pytest.approx(theirs.otherwise, abs=1e-6)
                 count += 1
     assert count > 4
-    # What goes on from a time has what was before it.
+    # A fork keeps the decisions before its time.
     told = core.told("explain_agent", run, 0.0, 2e9)
     fork = core.checked("fork_at", run, 2.5e9, 0)
     core.finish(fork)

@@ -1,4 +1,4 @@
-"""Why: clicks, keys, menus and events of a page lead to the cause, which is in sight and in words."""
+"""Why: clicks, keys, menus and events of a page lead to the cause, which is visible and in words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(browser: Browser, page: Path) -> Browser:
 
 
 def place_of(browser: Browser, chart: int, time_s: float, share: float) -> tuple[float, float]:
-    """Place in the window of a time and a share of the height of a chart, which is brought into view."""
+    """Window coordinates of a time and a share of the height of a chart, after scrolling to the chart."""
     canvas = f"document.querySelectorAll('.chart canvas')[{chart}]"
     browser.run(f"({canvas}.scrollIntoView({{block: 'nearest'}}), 0)")
     box = f"(({canvas}).getBoundingClientRect())"
@@ -59,7 +59,7 @@ def place_of(browser: Browser, chart: int, time_s: float, share: float) -> tuple
 
 
 def click(browser: Browser, chart: int, time_s: float, share: float, aside_px: int = 0) -> str:
-    """Click into a chart; gives the line above it once that has changed."""
+    """Clicks into a chart; returns the line above it after its change."""
     line = f"document.querySelectorAll('.answer')[{chart}].textContent"
     browser.run(f"(document.querySelectorAll('.answer')[{chart}].replaceChildren(), 0)")
     x, y = place_of(browser, chart, time_s, share)
@@ -84,7 +84,7 @@ def test_a_click_near_a_drop_means_the_loss_of_that_subflow(demo: Browser) -> No
         for aside_px in (-5, 0, 5):
             assert click(demo, CWND, time_s, share, aside_px).startswith(f"{told}: Loss, fast retransmit, ssthresh = ")
             assert demo.run("document.getElementById('now').textContent") == told
-    # The line is in sight, and nothing has moved.
+    # The line is visible, and the page has not scrolled.
     assert is_in_sight(demo, ".chart + .chart .answer")
     assert abs(demo.run("scrollY") - scrolled) <= 2
 
@@ -101,7 +101,7 @@ def test_the_line_leads_to_the_numbers(demo: Browser) -> None:
     while not is_in_sight(demo, "#why_answer") and time.monotonic() < end:
         time.sleep(0.1)
     assert is_in_sight(demo, "#why_answer")
-    # With the numbers filled in, and units by their names.
+    # With numbers in place of symbols, and the names of units.
     worked = demo.run("document.querySelector('#why_answer .worked').textContent")
     assert worked.startswith("cwnd = ")
     assert " · min(" in worked
@@ -163,9 +163,9 @@ def test_other_curves_name_what_lies_there_and_offer_the_window(demo: Browser) -
 
 
 def test_a_curve_of_a_link_names_its_changes(run: Browser) -> None:
-    # Wherever the two queues are: the nearer one is meant, and the change is of one of them.
+    # At any height of the click, the chart names the changes of the link whose queue is nearer.
     told = {click(run, QUEUE, 6.0, share) for share in (0.05, 0.35, 0.65, 0.98)}
-    # Its directions differed before: each is named.
+    # The two directions differed before, so each is named.
     assert any("lte →: rate 4 → 2 Mbit/s at 6 s; lte ←: rate 1 → 2 Mbit/s at 6 s" in each for each in told), told
 
 
@@ -176,7 +176,7 @@ def test_events_say_what_has_changed(demo: Browser) -> None:
     assert values["Link changes", "36 s"] == "rate 4 → 12 Mbit/s"
     assert values["Link down", "25 s"] == ""
     assert values["Loss, fast retransmit", "21.747 s"] == "ssthresh 97.32 pkt"
-    # So do those that a reader makes.
+    # Causes made by a reader behave in the same way.
     move_to(demo, 40)
     demo.run("(document.querySelector('input[name=from][value=cursor]').checked = true, 0)")
     set_input(demo, "lte: Delay (ms)", "50")

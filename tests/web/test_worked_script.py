@@ -1,4 +1,4 @@
-"""The script of pages that fills numbers into rules: it gives what window and terminal give."""
+"""The script of pages that fills numbers into rules: its results equal those of window and terminal."""
 
 from __future__ import annotations
 
