@@ -1,4 +1,4 @@
-"""What agents saw, did and earned: found by agent and time, told with names."""
+"""Observations, actions and rewards of agents: found by agent and time, explained with names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subflow_sim.whole_scenario import Scenario
 
 FEATURES = (AgentNumber("goodput", "1", "", 0.0, 2.0), AgentNumber("rtt", "1", "", 0.0, 5.0))
 CHANGE = AgentNumber("window_change", "1", "", -1.0, 1.0)
-# Serves two connections in turn, and sees all four of their subflows each time.
+# Serves two connections in turn, and observes all four of their subflows each time.
 HOST = RunAgent("server", "drl-cc", "host", "random", FEATURES, (CHANGE,), (), 1, "U")
 PROBE = RunAgent("probe/1", "rl-explore", "subflow", "explorer", FEATURES, (), ("decrease", "keep", "increase"), 2, "U")
 SUBFLOWS = ("a/1", "a/2", "b/1", "probe/1")
@@ -28,7 +28,7 @@ SUBFLOWS = ("a/1", "a/2", "b/1", "probe/1")
 def steps() -> AgentSteps:
     """The host decides at 10, 20, 30 and 40 ms for a, b, a and b; the probe at 20 and 35 ms.
 
-    Rewards are the time of the decision in ms; number j of an observation is that plus j / 10.
+    Rewards are the time of the decision in ms; number j of an observation is the reward plus j / 10.
     """
     rows = [
         (at_ms, 0, number, subflow, (subflow == 2) == bool(number % 2))
@@ -79,7 +79,7 @@ def test_decisions_are_found_by_time(time_s: float, at: int | None, nearest: int
 
 
 def test_a_decision_tells_what_it_earned() -> None:
-    # What was done at 10 ms was rewarded at 20 ms, although that was the turn of another flow.
+    # The action of 10 ms was rewarded at 20 ms, although another flow acted then.
     told = [steps().explain("server", position) for position in range(4)]
     assert [(each.number, each.time_s) for each in told] == [(0, 0.01), (1, 0.02), (2, 0.03), (3, 0.04)]
     np.testing.assert_array_equal([each.reward for each in told], [math.nan, 20, 30, 40])
@@ -200,7 +200,7 @@ def test_epochs_add_up_to_what_a_flow_got() -> None:
     simulation, taken = run(learning("dql-mptcp", count=1))
     acked_bits = float(np.sum(taken.goodput_bps.astype(np.float64) * taken.epoch_s))
     goodput_bps = simulation.summary()["flows"][0]["goodput_bps"]
-    # Less what was delivered after the last decision, or twice, and more what was acknowledged out of order.
+    # Without the data delivered after the last decision or twice, and with the data acknowledged out of order.
     assert acked_bits == pytest.approx(goodput_bps * 5.0, rel=0.1)
 
 

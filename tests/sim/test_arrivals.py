@@ -1,4 +1,4 @@
-"""Flows that arrive while the run goes on: how many, when, for how long, under which names."""
+"""Flows that arrive during a run: their number, times, lifetimes and names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_flows_come_one_after_the_other_and_live_as_long_as_they_are_said_to():
     assert starts == sorted(starts)
     assert 0 < starts[0] < starts[-1] < 150
     for flow in flows:
-        # What is on its way at the stop arrives within some round trips of 40 ms and 60 ms of queue.
+        # Packets in flight at the stop arrive within some round trips of 40 ms and 60 ms of queue.
         assert flow["active_s"] == pytest.approx(min(30.0, 150.0 - flow["start_s"]), abs=0.5)
         assert flow["goodput_bps"] * 150 == pytest.approx(flow["active_goodput_bps"] * flow["active_s"])
         assert len(flow["subflows"]) == 2
@@ -96,8 +96,8 @@ def test_a_run_to_which_nobody_comes_has_figures_all_the_same():
 
 
 def test_fairness_compares_flows_by_what_they_got_while_they_were_there():
-    """Two flows alone on a path each get the same; that one lives three times as long is not unfair."""
-    # The tiny transfer is over within the warm-up, and the constant rate shares nothing: neither counts.
+    """Each of two flows without competition gets the full path; a lifetime three times as long is not unfair."""
+    # The tiny transfer ends within the warm-up, and the constant rate does not share capacity: neither counts.
     text = f"""{TEXT.partition("[flows")[0]}
 [flows]
 long = {{ kind = "tcp", from = "a", to = "b", paths = [["l"]] }}

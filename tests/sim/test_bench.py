@@ -1,4 +1,4 @@
-"""The workloads of the bench run and say what they did; how fast they are is never asserted."""
+"""The workloads of the benchmark run and report their results; no test asserts a speed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_workload_reports_packets_per_cpu_second() -> None:
 
 def test_recording_is_compared_with_the_same_run_without() -> None:
     cost = recording_cost("A", repetitions=1, min_cpu_s=0)
-    # A delayed ACK for every two of 83 333 packets, each of which grows the window, and few more around losses
+    # A delayed ACK for every two of 83 333 packets, each of which grows the window, and a few more around losses
     assert 0.95 < cost.decisions / (83_333 / 2) < 1.1
     assert cost.ratio == pytest.approx(cost.recorded_cpu_s / cost.plain_cpu_s)
 
@@ -33,7 +33,7 @@ def test_every_workload_is_a_valid_scenario(name: str) -> None:
 
 def test_a_batch_runs_every_copy_and_tells_how_it_scales() -> None:
     result = run_batch(4, cores=2, rounds=2)
-    # Four copies of A without random draws: each delivers what A does.
+    # Four copies of A without random draws: each delivers as many packets as A.
     assert result.packets == 4 * run_workload("A", repetitions=1).packets
     assert (result.copies, result.cores) == (4, 2)
     assert result.packets_per_cpu_s == pytest.approx(result.packets / result.cpu_s)
@@ -41,7 +41,7 @@ def test_a_batch_runs_every_copy_and_tells_how_it_scales() -> None:
 
 
 def test_what_a_start_costs_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A start of 10^9 instructions and 500 for each packet, whatever the share
+    # Startup takes 10^9 instructions and each packet 500, for any share
     monkeypatch.setattr(
         bench_instructions, "_count", lambda _, share: (10**9 + 500 * round(share * 80_000), round(share * 80_000))
     )

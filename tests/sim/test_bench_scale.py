@@ -1,4 +1,4 @@
-"""What is measured of the simulator's cost is there and can be; how large it is is never asserted."""
+"""Measurements of the simulator's cost exist and are plausible; no test asserts their size."""
 
 from __future__ import annotations
 
@@ -35,5 +35,6 @@ def test_the_mesh_has_the_links_of_a_square_and_flows_between_different_nodes() 
 
 def test_a_step_of_many_environments_counts_as_many() -> None:
     one, many = (environment_rate(DRL_CC_ENVIRONMENT, "drl-cc", envs, min_cpu_s=0.05) for envs in (1, 8))
-    # A step of eight takes at most what eight steps of one do; half of it leaves room for other work of the machine.
+    # A step of eight environments takes at most as long as eight steps of one; the factor of a half allows for other
+    # load.
     assert many > one / 2

@@ -1,6 +1,6 @@
-"""Every controller and every scheduler keeps its promises through a storm, whatever it is tuned for.
+"""Every controller and every scheduler keeps its promises through a storm, with any options.
 
-Here is what only Python shows; the core's own conformance is tests/sim_core/test_conformance.cpp.
+These are the checks that need Python; the core's own conformance tests are in tests/sim_core/test_conformance.cpp.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ COMBINATIONS = [
 def test_summary_and_trace_agree_on_every_byte_of_a_transfer_through_a_storm(
     controller: Choice, scheduler: Choice
 ) -> None:
-    # 3 MB within 30 s at some 2 Mbit/s and more; the summary counts after two seconds of warm-up, the trace counts all.
+    # 3 MB within 30 s at about 2 Mbit/s; the summary counts after two seconds of warm-up, the trace counts from the
+    # start.
     done = run(storm(controller, scheduler, size_bytes=3_000_001), sample_interval_s=0.1)
     summary = done.summary()
     flow = summary["flows"][0]
@@ -62,7 +63,7 @@ def option_values(algorithm: Algorithm) -> list[Choice]:
 def test_every_value_of_every_controller_option_runs_through_a_storm(controller: Choice) -> None:
     if controller.options.get("beta") == 0.0 and controller.name != "mplibra":
         controller = Choice(controller.name, {**controller.options, "alpha": 0.0})  # beta is not below alpha
-    if "history" in controller.options:  # for one of which a policy that ships is made
+    if "history" in controller.options:  # a shipped policy fits one value only
         controller = Choice(controller.name, {**controller.options, "policy": "neutral"})
     flow = run(storm(controller, MINRTT)).summary()["flows"][0]
     assert flow["goodput_bps"] > 1e5

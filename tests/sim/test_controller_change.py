@@ -1,4 +1,4 @@
-"""An event that changes a flow's controller: window and path stay known, whatever runs before or after."""
+"""An event that changes a flow's controller keeps window and path state, for every pair of controllers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def changed(start: Choice, then: Choice, *, seconds: float = 9.0) -> Scenario:
 
 
 def assert_holds(running: Scenario) -> None:
-    """It gets to its end with its books in order, however it is cut, and goes on from a snapshot just before."""
+    """The run ends with consistent counters, also in slices, and continues from a snapshot right before the change."""
     whole = run(running)
     cut = Simulation(running, sample_interval_s=1.0)
     for t_s in (1.0, 4.9):
@@ -48,12 +48,12 @@ def assert_holds(running: Scenario) -> None:
     assert cut.signature() == whole.signature()
     for index in range(len(whole.columns)):
         assert np.array_equal(cut.values(index), whole.values(index), equal_nan=True)
-    # What the flow delivered after the change; the least is what one packet per round trip would bring.
+    # Goodput after the change; the lower bound is one packet per round trip.
     assert column(whole, "goodput_bps")[6:].mean() > 100e3
 
 
 def followers(choices: dict[str, Choice], start: str, request: pytest.FixtureRequest) -> list[Choice]:
-    """All of them with --full; else two, such that each follows two others."""
+    """All controllers with --full; otherwise two, chosen so that each follows two others."""
     every = list(choices.values())
     if request.config.getoption("--full"):
         return every
@@ -107,7 +107,7 @@ def test_pacing_begins_and_ends_with_the_controller_that_paces() -> None:
     simulation.apply(Event(0.0, flow="t", controller=Choice("bbr")))
     simulation.run_until(14)
     paced = window(simulation)
-    # It finds the bottleneck's 10 Mbit/s, whatever it started from.
+    # It finds the bottleneck's 10 Mbit/s from any initial state.
     assert paced["pacing_rate_bps"] == pytest.approx(10e6, rel=0.3)
     assert cwnd_pkts > 20
     simulation.apply(Event(0.0, flow="t", controller=Choice("newreno")))
@@ -116,7 +116,7 @@ def test_pacing_begins_and_ends_with_the_controller_that_paces() -> None:
     assert np.isnan(after["pacing_rate_bps"])
     assert after["cwnd_pkts"] == paced["cwnd_pkts"]
     simulation.run_until(20)
-    # Payload of 1448 of 1500 bytes, less what a loss or two cost.
+    # Payload of 1448 of 1500 bytes, minus the cost of a loss or two.
     assert column(simulation, "goodput_bps")[150:].mean() > 0.85 * 10e6 * 1448 / 1500
 
 
@@ -128,7 +128,7 @@ def test_controllers_by_monitor_intervals_start_anew_and_leave_their_records(con
     assert not np.isnan(column(simulation, "utility")[-1])
     simulation.apply(Event(0.0, flow="t", controller=Choice("lia")))
     simulation.run_until(20)
-    assert np.isnan(column(simulation, "utility")[-1])  # nobody computes one
+    assert np.isnan(column(simulation, "utility")[-1])  # NewReno computes none
     taken = simulation.take_intervals()
     assert len(taken) > 20
     assert taken.time_ns.max() < 11e9
@@ -141,7 +141,7 @@ def test_controllers_by_monitor_intervals_start_anew_and_leave_their_records(con
 
 
 def test_a_recovery_under_way_ends_at_a_window_that_can_be() -> None:
-    # Loss of 3 %: BBR is in recovery most of the time, and has no threshold of its own.
+    # With a loss of 3 %, BBR is in recovery most of the time, and has no slow-start threshold.
     lossy = scenario([link("path", loss=0.03)], [tcp("t", "path", "bbr")], duration_s=12, profile="linux")
     for offset in range(20):
         simulation = Simulation(lossy)

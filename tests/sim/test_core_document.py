@@ -1,4 +1,4 @@
-"""The document of a scenario: what arrives in the core, and what the core refuses."""
+"""The document of a scenario: values that arrive in the core, and documents that the core refuses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.errors import SimulationError
 
 
 def written(fields: dict[str, Any]) -> Any:
-    """What the core has of these fields."""
+    """The scenario in the core, read back from these fields."""
     return json.loads(core_scenario(fields).to_json())["scenario"]
 
 

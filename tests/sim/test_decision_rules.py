@@ -1,4 +1,4 @@
-"""Every controller and scheduler says why, by rules it lists, and its numbers give the window it decided on."""
+"""Every controller and scheduler records reasons by its listed rules, and their numbers give the resulting window."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from subflow_sim.whole_scenario import Scenario
 
 Floats = NDArray[np.float64]
 
-# Those of the sender itself, which act beside every controller
+# Rules of the sender, which act beside every controller
 SENDER_RULES = {
     *("initial_window", "recovery_exit", "probe_repaired", "sack_recovery", "proportional_rate_reduction"),
     *("retransmission_timeout", "undo", "unused_window", "idle_restart", "new_controller", "penalised", "marked"),
     "reduction_end",
 }
-# Of connections, whatever their scheduler
+# Rules of connections, with any scheduler
 CHOICELESS_RULES = {"only_available", "none_available", "opportunistic_retransmission", "meta_timeout"}
 
 CONTROLLERS = single_path_choices() | multipath_choices()
@@ -34,14 +34,14 @@ COUPLED = multipath_choices()
 
 
 def flow_of(choice: Choice, *paths: str) -> Flow:
-    """A flow of this controller: over all paths if it is coupled, else over the first."""
+    """A flow of this controller: over all paths if it is coupled, otherwise over the first."""
     if choice in COUPLED.values():
         return mptcp("flow", paths, choice)
     return tcp("flow", paths[0], choice)
 
 
 def dark_hours(choice: Choice, _: Choice) -> Scenario:
-    """Loss enough for timeouts, small queues and an outage of everything. An ACK per packet, no PRR, no HyStart."""
+    """Enough loss for timeouts, small queues and an outage of both links. An ACK per packet, no PRR, no HyStart."""
     links = [link("one", loss=0.03, queue_pkts=15), link("two", rate_bps=3e6, delay_s=0.01, loss=0.01)]
     flow = flow_of(choice, "one", "two")
     outage = [
@@ -76,7 +76,7 @@ def test_every_decision_is_by_a_rule_that_its_algorithm_lists(controller: Choice
 
 @for_each("controller", CONTROLLERS.values(), ids=CONTROLLERS.keys())
 def test_recording_leaves_the_run_of_every_controller_as_it_is(controller: Choice) -> None:
-    # Recorded runs never take the short path of an ordinary acknowledgement: it does what the general one does.
+    # Recorded runs never take the short path for an ordinary acknowledgement; both paths must give the same results.
     for network in NETWORKS:
         assert_recording_changes_nothing(network(controller, MINRTT))
 
@@ -108,7 +108,7 @@ def test_every_rule_belongs_to_the_sender_or_to_an_algorithm() -> None:
 
 @pytest.mark.parametrize("prr", ["linux", "rfc6937"])
 def test_prr_states_both_the_flight_and_the_window_before(prr: str) -> None:
-    """Linux divides by the cwnd when the recovery began, RFC 6937 by what was in flight; each under its own name."""
+    """Linux divides by the cwnd at the begin of recovery, RFC 6937 by the packets in flight; each has its own name."""
     narrow = link("one", delay_s=0.01, queue_pkts=15)
     decisions = decisions_of(scenario([narrow], [tcp("flow", "one")], duration_s=12, transport={"prr": prr}))
     told = [decisions.explain(int(row)) for row in decisions.rows("flow/1")]
@@ -120,7 +120,7 @@ def test_prr_states_both_the_flight_and_the_window_before(prr: str) -> None:
         assert prior is not None
         assert flight is not None
         assert prior == pytest.approx(each.cwnd_pkts[0])
-        # Whole packets, of which the window allows no more, but for two of limited transmit.
+        # Whole packets, at most the window plus two of limited transmit.
         assert flight == int(flight)
         assert prior - 1 < flight <= prior + 2
         # RFC 6937: ceil(delivered * ssthresh / divisor) - out, with half of the window as ssthresh
@@ -143,7 +143,7 @@ def _cubic(n: dict[str, Floats]) -> Floats:
     return n["acked_pkts"] * (n["target_pkts"] - n["cwnd_pkts"]) / n["cwnd_pkts"]
 
 
-# What a rule makes of the window before it and its numbers, in the order in which it names them
+# New window of a rule as a function of the previous window and the rule's numbers, in the order of their names
 Effect = Callable[[Floats, dict[str, Floats]], Floats]
 EFFECTS: dict[str, Effect] = {
     "slow_start": lambda w, n: np.minimum(w + n["acked_pkts"], np.maximum(n["ssthresh_pkts"], w)),
@@ -180,7 +180,7 @@ EFFECTS: dict[str, Effect] = {
     "cubic_convex": lambda _, n: n["cwnd_pkts"] + _cubic(n),
     "hystart_plus_plus_slow_start": lambda w, n: np.minimum(w + n["growth_pkts"], np.maximum(n["ssthresh_pkts"], w)),
 }
-# What a rule makes of its numbers that is one of them itself
+# A number of a rule that follows from its other numbers
 CONSISTENT: dict[str, tuple[str, Callable[[dict[str, Floats]], Floats]]] = {
     "halving": ("ssthresh_pkts", lambda n: np.maximum(n["basis_pkts"] / 2, n["floor_pkts"])),
     "kernel_halving": ("ssthresh_pkts", lambda n: np.maximum(np.floor(n["cwnd_pkts"] / 2), 2)),
@@ -204,7 +204,7 @@ CONSISTENT: dict[str, tuple[str, Callable[[dict[str, Floats]], Floats]]] = {
         lambda n: np.maximum(np.floor(n["beta"] * np.floor(n["cwnd_pkts"])), 2),
     ),
 }
-# Runs in which each of these rules has its say: controllers with their options
+# Runs in which each of these rules decides: controllers with their options
 VARIANTS = [
     *((name, {}) for name in ("newreno", "cubic", "vegas", "ewtcp", "lia", "olia", "balia", "wvegas")),
     *((name, {"arithmetic": "kernel"}) for name in ("lia", "olia", "balia", "wvegas")),
@@ -216,7 +216,7 @@ VARIANTS = [
 @cache
 def variant_runs() -> tuple[Decisions, ...]:
     clean = [link("one", rate_bps=20e6, delay_s=0.03, queue_pkts=60), link("two", queue_pkts=40)]
-    # More room half-way lets CUBIC go beyond the window of the last loss.
+    # A higher rate half-way lets CUBIC grow beyond the window of the last loss.
     faster = [Event(10.0, link="one", rate_bps=40e6)]
     runs = []
     for name, options in VARIANTS:
@@ -266,12 +266,13 @@ def test_linux_cubic_grows_by_a_packet_per_so_many_acknowledged() -> None:
         for rule in ("linux_cubic_concave", "linux_cubic_convex", "linux_cubic_friendly"):
             rows = rows_of(decisions, rule)
             n = numbers_of(decisions, rows, rule)
-            # tcp_cong_avoid_ai: credit beyond what is asked for now gives one packet; what is left and new, the rest
+            # tcp_cong_avoid_ai: credit beyond the current demand gives one packet; the remaining and new credit gives
+            # the rest
             had_enough = n["credit_pkts"] >= n["acks_per_packet"]
             credit = np.where(had_enough, 0, n["credit_pkts"]) + n["acked_pkts"]
             grown = had_enough + np.floor(credit / n["acks_per_packet"])
             after = np.floor(decisions.cwnd_before_pkts[rows]) + grown
-            # An acknowledgement that ends slow start has grown the window before.
+            # An acknowledgement that ends slow start has already grown the window.
             plain = decisions.cwnd_after_pkts[rows] - decisions.cwnd_before_pkts[rows] <= grown
             np.testing.assert_array_equal(after[plain], decisions.cwnd_after_pkts[rows][plain])
             assert (n["K_s"] >= 0).all()
@@ -361,9 +362,9 @@ HYSTART_CHOICES = {
 
 @for_each("name", HYSTART_CHOICES)
 def test_hystart_plus_plus_is_that_of_the_rfc_in_every_controller_that_has_it(name: str) -> None:
-    # 50 Mbit/s and 100 ms: a BDP of 417 packets, so that windows of 640 in flight would stand in the queue. RttThresh
-    # is 100 ms / 8 = 12.5 ms (RFC 9406 section 4.2): the round trip that begins above it is one of CSS, which grows a
-    # fourth as fast, and after five of them slow start is over without a loss.
+    # 50 Mbit/s and 100 ms: a BDP of 417 packets, so that a window of 640 fills the queue. RttThresh is 100 ms / 8 =
+    # 12.5 ms (RFC 9406 section 4.2): the first round above it is a round of CSS, which grows a fourth as fast. After
+    # five such rounds slow start ends without a loss.
     choice = HYSTART_CHOICES[name]
     flow = tcp("flow", "path", choice) if name in ("newreno", "cubic") else mptcp("flow", ["path"], choice)
     path = link("path", rate_bps=50e6, queue_pkts=None)
@@ -380,6 +381,6 @@ def test_hystart_plus_plus_is_that_of_the_rfc_in_every_controller_that_has_it(na
     assert not slow.all()
     np.testing.assert_array_equal(n["growth_pkts"], np.minimum(n["acked_pkts"], 8) / np.where(slow, 4, 1))
     assert not len(rows_of(decisions, "halving"))
-    # Without it a window of twice as much is reached before the same moment.
+    # Without HyStart++ the window reaches twice that size before the same time.
     without = decisions_of(scenario([path], [tcp("flow", "path")], duration_s=5))
     assert without.cwnd_after_pkts.max() > 2 * decisions.cwnd_after_pkts[exits[0]]

@@ -1,4 +1,4 @@
-"""Why controllers and schedulers did what they did: recorded, found by owner and time, explained."""
+"""Reasons for the decisions of controllers and schedulers: recorded, found by owner and time, explained."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_owners_are_the_subflows_and_the_flows_that_schedule(decisions: Decision
     assert decisions.owners == ("wide/1", "wide/2", "plain/1", "wide", "plain")
     assert decisions.scopes == ("subflow", "subflow", "subflow", "flow", "flow")
     deciders = {decisions.owners[i] for i in np.unique(decisions.owner)}
-    assert deciders == {"wide/1", "wide/2", "plain/1", "wide"}  # a flow of one subflow has nothing to schedule
+    assert deciders == {"wide/1", "wide/2", "plain/1", "wide"}  # a flow of one subflow needs no scheduler
 
 
 def test_decisions_are_in_order_of_time_and_windows_follow_on_each_other(decisions: Decisions) -> None:
@@ -78,7 +78,7 @@ def test_a_scheduler_chooses_among_those_that_have_room(decisions: Decisions) ->
     assert ((decisions.available[sent] >> decisions.chosen[sent]) & 1 == 1).all()
     assert (decisions.available[rows] & ~decisions.usable[rows] == 0).all()
     assert {1, 2, 3} <= set(decisions.available[rows].tolist())
-    # New data goes out in order, each packet once.
+    # New data is sent in order, each packet once.
     new = np.unique(decisions.data_seq[sent])
     assert (np.diff(new) == 1).all()
 
@@ -207,7 +207,7 @@ def test_how_a_loss_was_found_is_told(profile: Profile, text: str) -> None:
     halvings = [position for position, each in enumerate(told) if each.rule.name == "halving" and each.cause == "loss"]
     assert halvings
     for position in halvings:
-        # The controller says how low, the sender goes there: both for the same loss.
+        # Two decisions for the same loss: the controller sets the threshold, the sender reduces its window.
         assert [each.cause_text for each in told[position : position + 2]] == [text, text]
     others = {each.cause_text for each in told if each.cause == "loss"} - {text}
     assert others <= {"an acknowledgement during fast recovery", "a tail loss probe repaired a loss"}

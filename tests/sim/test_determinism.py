@@ -1,6 +1,6 @@
-"""A run is the same whatever is around it: hash seed, locale, threads, snapshots, whether decisions are recorded.
+"""A run does not depend on its environment: hash seed, locale, threads, snapshots, recording of decisions.
 
-Each is held against the signatures that are kept for the shipped scenarios. `dev.py test --full` compares compilers and
+Each is compared with the stored signatures of the shipped scenarios. `dev.py test --full` compares compilers and
 optimisation levels as well (tests/sim_core/compare_signatures.py).
 """
 
@@ -22,7 +22,7 @@ from subflow_sim.decisions import DecisionLimits
 
 ROOT = Path(__file__).parents[2]
 KEPT = kept_in(SIGNATURES)
-# One of each kind: several paths, random losses and agents, a managed queue, a trace of a rate, a learned policy.
+# One scenario of each kind: several paths, random losses and agents, a managed queue, a rate trace, a learned policy.
 NAMES = ("demo", "drlcc-sc1", "aqm-fq-codel", "lte-trace", "rlx-alternating")
 
 _CHILD = """
@@ -35,7 +35,7 @@ print(json.dumps([format(0.5, "n"), {name: signature_of(scenarios[name]) for nam
 
 
 def _signatures_with(names: tuple[str, ...], **environment: str) -> tuple[str, dict[str, str]]:
-    """How another process writes a half, and the signatures that it comes to."""
+    """Formats of one half in another process, and the signatures that it computes."""
     words = [sys.executable, "-c", _CHILD, *names]
     said = subprocess.check_output(words, cwd=ROOT, env=os.environ | environment, text=True)
     half, signatures = json.loads(said)

@@ -1,4 +1,4 @@
-"""The Gymnasium environments: what their specifications say, and one learner among others."""
+"""The Gymnasium environments: their specifications, and one learner among several flows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LEARNING: dict[str, AgentSpec] = {
     each.name: spec for each in controllers() if (spec := agent_spec(each.name)) is not None
 }
 
-# Which environment is made for which controllers, as their specifications say. The keys are sorted so that parameters
-# stand in the same order in every run.
+# Environment for each controller, by their specifications. The keys are sorted so that parameters have the same order
+# in every run.
 MADE_FOR = {
     "Subflow/Host-v0": ("drl-cc",),
     "Subflow/Connection-v0": ("dql-mptcp", "clean-slate"),
@@ -44,7 +44,7 @@ def test_every_learning_controller_has_an_environment():
 
 
 def lines_of(spec: AgentSpec) -> list[str]:
-    """What a specification has to say of a controller, blanks apart."""
+    """Lines that a specification must contain for a controller, without blanks."""
     numbers = [
         f"{index} {each.name} {each.minimum:g} to {each.maximum:.5g} {each.unit} {each.help}"
         for listed in (spec.features, spec.actions)
@@ -95,7 +95,7 @@ def test_observations_and_actions_stay_within_their_spaces(id_, controller):
 
 
 def play(env: gymnasium.Env[Any, Any], seed: int | None, steps: int) -> list[Any]:
-    """What comes of random actions, which do not depend on the environment."""
+    """Results of random actions, which do not depend on the environment."""
     draws = np.random.default_rng(7)
     space = env.action_space
     observation, info = env.reset(seed=seed)
@@ -146,7 +146,7 @@ def test_a_host_serves_its_flows_in_turn():
     observation, _ = env.reset()
     served = []
     for _ in range(20):
-        # slots: two of each connection, one of the TCP flow, which is seen but not steered
+        # slots: two of each connection, one of the TCP flow, which is observed but not controlled
         (flow,) = set(np.flatnonzero(observation["acting"]) // 2)
         served.append(int(flow))
         observation, *_ = env.step(np.zeros((2, 1)))
@@ -171,7 +171,7 @@ def test_a_learner_may_come_late_or_be_done_early(learner):
             break
     assert info["time_s"] == 4.0
     if learner == "early":
-        # all that it sees of the time after its end is that there is nothing any more
+        # after its end it observes no subflows
         assert terminated
         assert not observation["subflows"].any()
         assert reward == 0
@@ -189,14 +189,14 @@ def test_only_the_named_flow_learns():
 
 
 def seen_beside(others: Any) -> Any:
-    """What a learner observes in 20 steps while others decide so."""
+    """Observations of a learner in 20 steps while other agents act in this way."""
     env = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=others, seed=1)
     env.reset()
     return np.stack([env.step(np.zeros((2, 2)))[0]["subflows"] for _ in range(20)])
 
 
 def test_what_others_do_is_up_to_the_maker():
-    """To the learner's observations it makes a difference, as they share its links."""
+    """The learner's observations depend on the other flows, because they share its links."""
 
     class Grower:
         calls = 0
@@ -242,7 +242,7 @@ def test_epochs_can_be_times_round_trips_or_packets():
         times[options["epoch"]] = np.diff(seen)
     assert times["time"] == pytest.approx(0.2, abs=1e-6)
     assert (times["rtt"] < 0.2).all()
-    assert len(set(times["packets"])) > 4  # as the packets come
+    assert len(set(times["packets"])) > 4  # at the times of the packets
 
 
 def test_it_shows_itself_as_text():

@@ -1,4 +1,4 @@
-"""What a run is forecast to take, from its beginning, compared with what it takes."""
+"""Forecast of the events and the memory of a run from its beginning, compared with the complete run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from subflow_sim.forecasts import Forecast
 from subflow_sim.shipped import shipped_scenarios
 from subflow_sim.whole_scenario import Scenario
 
-# Of a trial, so that all machines forecast the same; most of the shipped scenarios take more.
+# Events of a trial, so that all machines forecast the same; most of the shipped scenarios take more.
 TRIAL_EVENTS = 100_000
 
 
 def taken(run: Scenario) -> tuple[int, int]:
-    """Events of a run, and its memory at the peak."""
+    """Events of a run, and its peak memory."""
     simulation = Simulation(run)
     memory_bytes = simulation.memory_bytes
     while not simulation.finished:
@@ -53,7 +53,7 @@ def endless(**options: object) -> Scenario:
     [
         endless(queue_pkts=1, rate_bps=100e6),
         endless(loss=0.01, rate_bps=100e6),
-        endless(queue_pkts=None, rate_bps=5e6),  # what piles up, is not in the arithmetic
+        endless(queue_pkts=None, rate_bps=5e6),  # the forecast does not compute the growing queue
         scenario([link("path")], [replace(tcp("late", "path"), start_s=400.0)], duration_s=600),
         scenario([link("path")], [replace(tcp("short", "path"), size_bytes=100_000)], duration_s=600),
     ],
@@ -83,7 +83,7 @@ def test_records_of_decisions_take_time_and_memory() -> None:
 def test_what_cannot_be_built_cannot_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SimulationError, match="sampl"):
         forecast(endless(), sample_interval_s=0)
-    # Events are no reason: they are what is asked for.
+    # The limit of events does not stop a forecast of events.
     monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "100")
     assert told(endless()).link_crossings > 100
     monkeypatch.setenv("SUBFLOW_MAX_MEMORY", "1kB")

@@ -1,4 +1,4 @@
-"""Forks of a simulation: the same run until something is changed, independent of each other; what snapshots take."""
+"""Forks of a simulation: identical until a change, and independent of each other; the size of snapshots."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_forks_run_side_by_side_in_threads() -> None:
 
 
 def test_a_snapshot_tells_what_it_takes() -> None:
-    # To the byte, as the tests of the core measure it. Here: more with more under way, and no less than packets need.
+    # The tests of the core compare bytes. Here: the size grows with the packets in flight, and covers their memory.
     simulation = Simulation(stormy("uncoupled cubic"))
     empty = simulation.snapshot().bytes
     simulation.run_until(3.9)

@@ -1,4 +1,4 @@
-"""Nothing measured is a gap: states of a sender end with its flow, and the RTT has none through an outage."""
+"""Gaps of curves: the state of a sender ends with its flow, and the RTT has a gap during an outage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subflow_sim.scenario_model import Event
 
 NUMBERS = Path(__file__).parents[1] / "helpers" / "numbers.toml"
 STATES = ("cwnd_pkts", "ssthresh_pkts", "srtt_s", "min_rtt_s", "inflight_pkts", "pacing_rate_bps")
-ALWAYS = ("cwnd_pkts", "min_rtt_s", "inflight_pkts")  # while a sender lives; the others may have gaps then
+ALWAYS = ("cwnd_pkts", "min_rtt_s", "inflight_pkts")  # without gaps while a sender lives; the others may have gaps
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_states_of_a_sender_begin_and_end_with_its_flow(numbers: Simulation) -> 
         for state in STATES:
             times = known(numbers, f"{name}/1", state)
             assert np.all(times > start_s)
-            # What was sent before the stop of "late" arrives within its RTT of at most 0.3 s.
+            # Packets sent before the stop of "late" arrive within its RTT of at most 0.3 s.
             assert np.all(times < end_s + (0.3 if name == "late" else 0.0))
         for state in ALWAYS:
             times = known(numbers, f"{name}/1", state)
@@ -104,7 +104,7 @@ def test_the_instant_agrees_with_the_samples() -> None:
 
 
 def test_the_mean_window_while_active_is_that_of_the_samples(numbers: Simulation) -> None:
-    """The integral of the window and the mean of 327, 178 and some 40 samples of it agree to a few percent."""
+    """The integral of the window and the mean of 327, 178 and about 40 samples agree to a few percent."""
     for flow in numbers.summary()["flows"]:
         for number, subflow in enumerate(flow["subflows"], start=1):
             times, values = samples(numbers, f"{flow['name']}/{number}", "cwnd_pkts")
@@ -113,7 +113,7 @@ def test_the_mean_window_while_active_is_that_of_the_samples(numbers: Simulation
 
 
 def test_the_mean_window_while_active_ends_with_the_flow() -> None:
-    """A transfer in one window: cwnd stays at 10 until the handshake and the flight are over, whatever comes after."""
+    """A transfer in one window: cwnd stays at 10 until the handshake and the flight end, also in the mean."""
     path = link("path", queue_pkts=None)
     done = run(scenario([path], [tcp("t", "path", size_bytes=1448)], duration_s=10))
     assert done.summary()["flows"][0]["subflows"][0]["active_mean_cwnd_pkts"] == pytest.approx(10, rel=0.1)
@@ -122,7 +122,7 @@ def test_the_mean_window_while_active_ends_with_the_flow() -> None:
 
 
 def test_timeouts_of_a_dead_path_after_the_end_do_not_count() -> None:
-    """Path b dies at 2 s with packets on it; the flow ends on path a, and b goes on timing out for nothing."""
+    """Path b dies at 2 s with packets in flight; the flow ends on path a, and the timer of b keeps expiring."""
     dead = (Event(at_s=2, link="b", up=False),)
     paths = [link("a", rate_bps=10e6), link("b", rate_bps=10e6)]
 
@@ -130,7 +130,7 @@ def test_timeouts_of_a_dead_path_after_the_end_do_not_count() -> None:
         flows = [mptcp("d", ["a", "b"], size_bytes=4_000_000)]
         simulation = Simulation(scenario(paths, flows, duration_s=duration_s, events=dead, profile="linux"))
         at_s = 0.0
-        while at_s < duration_s:  # the same, however it is cut
+        while at_s < duration_s:  # the same in slices of any length
             at_s = min(at_s + step_s, duration_s)
             simulation.run_until(at_s)
         flow = simulation.summary()["flows"][0]

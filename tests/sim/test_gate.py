@@ -1,4 +1,4 @@
-"""The gate for what comes from outside: regular files of some size, documents of some depth."""
+"""Checks of external input: only regular files up to a size, and documents up to a depth."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_size_is_read_up_to_its_limit_too() -> None:
-    """Files of the system tell a size of 0."""
+    """Files in /proc report a size of 0."""
     with pytest.raises(TooLargeFileError):
         read_file(Path("/proc/self/maps"), 100)
 
@@ -92,7 +92,7 @@ def test_toml_that_parsers_choke_on_is_refused_in_no_time(text: str, told: str) 
 
 @for_each("quotes", ['"""\\', "'''", '"', "'", '"""a"" ', "#"])
 def test_quotes_without_an_end_cost_no_more_than_others(quotes: str) -> None:
-    """100 000 of them: whatever took the square of that would not end today."""
+    """100 000 of them: an algorithm of quadratic cost would take hours."""
     begun_s = time.process_time()
     with pytest.raises(tomllib.TOMLDecodeError):
         toml_tree(f"a = {quotes * 100_000}")

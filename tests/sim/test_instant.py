@@ -1,4 +1,4 @@
-"""What a simulation shows of one point in time: every packet at its place, and nothing changed by looking."""
+"""State of a simulation at one point in time: every packet at its place, and no effect on the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUEUES = {
 
 
 def busy_network(duration_s: float = 10.0) -> Scenario:
-    """Each discipline, a link where packets overtake, outages, closed subflows and datagrams."""
+    """Each discipline, a link with reordering, outages, closed subflows and datagrams."""
     links = {name: link(name, rate_bps=4e6, delay_s=0.03, queue=queue, loss=0.002) for name, queue in QUEUES.items()}
     jumpy = link("jumpy", rate_bps=4e6, delay_s=0.08, queue_pkts=30)
     links["jumpy"] = replace(jumpy, forward=replace(jumpy.forward, reorder=True))
@@ -99,7 +99,7 @@ def test_every_packet_is_at_one_place_and_queues_are_those_of_the_samples() -> N
         simulation.run_until(tick / 10)
         instant = simulation.inspect()
         packets, links = instant.packets, instant.links
-        # Sent = delivered + dropped + under way, over all links
+        # Sent = delivered + dropped + in flight, over all links
         assert simulation.link_crossings == links.delivered_pkts.sum() + links.dropped_pkts.sum() + len(packets)
         queued = packets.queue_position >= 0
         counts = np.bincount(packets.link[queued], minlength=len(links.names))
@@ -130,7 +130,7 @@ def test_windows_and_deliveries_are_those_of_the_samples() -> None:
             told = sampled(simulation, "subflow", name)
             for i, owner in enumerate(s.names):
                 value = getattr(s, name)[i]
-                # A sample keeps an RTT up to the end of the interval in which its timeout passes.
+                # A sample keeps an RTT until the end of the interval in which its timeout expires.
                 if s.is_established[i] and not (name == "srtt_s" and math.isnan(value)):
                     np.testing.assert_equal(np.float32(value), np.float32(told[owner]), err_msg=f"{owner} {name}")
                 else:
@@ -213,11 +213,11 @@ def test_packets_move_forwards_and_as_fast_as_the_wire_is() -> None:
         for key in still_there:
             (old_position, old_progress), (new_position, new_progress) = earlier[key], later[key]
             if old_position == -1 and key[2] != DATA:
-                continue  # ACKs of the same number follow each other, and datagrams have none
+                continue  # several ACKs may have the same number, and datagrams have no number
             if old_position == -1 and new_position == -1 and new_progress >= old_progress:
                 delay_s = delays[before.links.names[key[0]].split("/")[0]]
                 assert new_progress - old_progress == pytest.approx(0.001 / delay_s, abs=1e-5)
-            # In fq_codel the packets of a flow that begins to wait may go before those of others.
+            # In fq_codel the packets of a newly queued flow may pass those of others.
             elif old_position != -1 and key[2] == DATA and before.links.names[key[0]] != "fq_codel/forward":
                 assert new_position <= old_position
         before = after
@@ -225,7 +225,7 @@ def test_packets_move_forwards_and_as_fast_as_the_wire_is() -> None:
 
 @pytest.mark.parametrize("quantum", [300, 1514, 4000])
 def test_waiting_packets_of_fq_codel_come_in_the_order_of_service(quantum: int) -> None:
-    # Three floods share a slow link whose CoDel is too patient to drop anything: their queues are served in turn.
+    # Three floods share a slow link whose CoDel has thresholds too high for drops: their queues are served in turn.
     options = {"target": 1.0, "interval": 10.0, "quantum": quantum, "flows": 64}
     slow = link("slow", rate_bps=1e6, queue=QueueSpec("fq_codel", 100, None, options))
     simulation = Simulation(scenario([slow], [tcp(name, "slow") for name in "abc"], duration_s=10))
@@ -233,8 +233,8 @@ def test_waiting_packets_of_fq_codel_come_in_the_order_of_service(quantum: int) 
     told = simulation.inspect().packets
     order = [(int(s), int(q)) for s, q in zip(told.subflow, told.seq, strict=True)]
     assert len(order) == 30
-    # One packet takes 12 ms to send: half-way through each, it is at the head of the queue. ACKs, and with them the
-    # next packets, come from the eighth on; until these are served nobody's turn changes.
+    # One packet takes 12 ms to send: in the middle of that time it is at the head of the queue. ACKs, and therefore the
+    # next packets, arrive from the eighth on; until then the order of the flows does not change.
     for position, packet in enumerate(order[:8]):
         simulation.run_until((position + 0.5) * 0.012)
         packets = simulation.inspect().packets

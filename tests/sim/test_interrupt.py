@@ -1,4 +1,4 @@
-"""A run that is ended from outside or fails: it can be read, gone on with or put back, and nothing else notices."""
+"""An interrupted or failed run can be read, continued or restored, and other simulations are not affected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def endless() -> Scenario:
 
 
 def said_by(program: str) -> tuple[str, str]:
-    """Output and errors of a program in a process of its own."""
+    """Output and errors of a program in a separate process."""
     words = [sys.executable, "-c", program]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout, done.stderr
@@ -51,7 +51,7 @@ def test_another_thread_ends_a_step_and_the_simulation_can_be_read() -> None:
     assert 3 <= simulation.now_s < 2e4
     assert simulation.sample_count == int(simulation.now_s)
     simulation.check_invariants()
-    # 1 Gbit/s carries 965 Mbit/s of payload, half of that after the window was halved at the end of slow start.
+    # 1 Gbit/s carries 965 Mbit/s of payload, and half of it after the window was halved at the end of slow start.
     assert 965e6 / 2 < simulation.summary()["flows"][0]["goodput_bps"] < 965e6
 
 
@@ -95,8 +95,8 @@ def test_ctrl_c_reaches_a_call_of_the_main_thread() -> None:
     assert said_by(_CTRL_C) == ("stopped and gone on\n", "")
 
 
-# An unlimited queue that a constant-bit-rate source overfills needs 48 bytes or more per packet: 10^4 s of 900 Mbit/s
-# too much are 7.5 * 10^8 packets. The process may have a quarter of a gigabyte beyond what it has at the start.
+# An unlimited queue overfilled by a constant-bit-rate source needs at least 48 bytes per packet: an excess of 900
+# Mbit/s for 10^4 s is 7.5 * 10^8 packets. The process may use a quarter of a gigabyte beyond its memory at the start.
 _OUT_OF_MEMORY = """
 import math, resource, threading
 from tests.helpers.networks import link, run, scenario
@@ -184,7 +184,7 @@ def test_whoever_uses_a_simulation_that_another_thread_runs_is_refused_and_nothi
         with pytest.raises(BusyError, match="in use by another thread"):
             use()
         assert runner.is_alive(), name
-    # What may be done meanwhile, as live curves do
+    # Calls that are permitted during a run, as by live curves
     assert len(simulation.values(0)) <= simulation.sample_count
     simulation.interrupt()
     runner.join()

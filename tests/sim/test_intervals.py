@@ -1,4 +1,4 @@
-"""Monitor intervals as they come out of a run: columns of the samples, and the records themselves."""
+"""Monitor intervals of a run: columns of the samples, and the records themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = [
 
 
 def two_flows(*, duration_s: float = 10, loss: float = 0.01) -> Scenario:
-    """A flow that sends by monitor intervals and, on a link of its own, one that does not."""
+    """A flow that sends by monitor intervals and a flow on another link that does not."""
     links = [link("one", loss=loss), link("two")]
     return scenario(links, [tcp("learns", "one", "vivace"), tcp("reno", "two")], duration_s=duration_s)
 
@@ -39,7 +39,7 @@ def test_only_subflows_with_monitor_intervals_have_their_columns() -> None:
 def test_a_sample_is_the_latest_interval_that_was_finished() -> None:
     done = run(two_flows(), sample_interval_s=0.1)
     intervals = done.take_intervals()
-    assert np.isnan(column(done, "utility")[0])  # RTT 0.1 s: nothing is known after 0.1 s
+    assert np.isnan(column(done, "utility")[0])  # RTT 0.1 s: no result before 0.1 s
 
     for k in (20, 50, 99):
         latest = np.flatnonzero(intervals.time_ns <= (k + 1) * 100_000_000)[-1]
@@ -57,11 +57,11 @@ def test_the_records_hold_what_became_of_the_packets_sent() -> None:
     assert (np.diff(got.time_ns) >= 0).all()
     assert (np.diff(got.number) == 1).all()
     assert (got.begin_ns[1:] == got.end_ns[:-1]).all()
-    # On the wire: 12 000 bit a packet, at the rate that was asked for, but for a packet at either end
+    # On the wire: 12 000 bit per packet, at the requested rate, within one packet at either end
     length_s = (got.end_ns - got.begin_ns) / 1e9
     assert np.allclose(got.send_rate_bps * length_s, got.sent_pkts * 12_000)
     assert (abs(got.send_rate_bps - got.rate_bps) * length_s <= 12_001).all()
-    # Without loss or queue the RTT is 100 ms and a packet's 1.2 ms. Slopes have an error.
+    # Without loss or queue the RTT is 100 ms plus 1.2 ms per packet. Slopes have an error.
     heard = np.isfinite(got.rtt_mean_s)
     assert heard.sum() > 40
     assert got.rtt_min_s[heard].min() == pytest.approx(0.1012)
@@ -84,7 +84,7 @@ def test_records_come_once_in_as_many_calls_as_wanted() -> None:
 
 
 def test_the_buffer_is_bounded_and_counts_what_it_dropped() -> None:
-    # RTT 1 ms and five packets an interval: thousands of them in 10 s.
+    # RTT 1 ms and five packets per interval: thousands of intervals in 10 s.
     path = link("path", rate_bps=50e6, delay_s=0.0005, queue_pkts=50)
     done = run(scenario([path], [tcp("flow", "path", "vivace")], duration_s=10))
     kept = done.take_intervals()

@@ -1,4 +1,4 @@
-"""What would take too much is refused before it starts, with the estimate, the limit and what to do."""
+"""A run beyond the limits is refused before it starts, with the estimate, the limit and a remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.scenario_model import NO_CHOICE, Flow
 from subflow_sim.whole_scenario import Scenario
 
 COLUMNS = len(FLOW_COLUMNS) + len(SUBFLOW_COLUMNS) + 2 * len(LINK_COLUMNS)
-"""Of a flow with one subflow over one link, which has two directions."""
+"""Columns of a flow with one subflow over one link, which has two directions."""
 
 
 def one_flow(duration_s: float = 100.0, **options: object) -> Scenario:
@@ -27,7 +27,7 @@ def test_the_estimate_is_what_the_arithmetic_says() -> None:
     told = estimate(one_flow())
     assert told.link_crossings == pytest.approx(2 * 83_333, rel=0.01)
     assert told.busiest_flow == "download"
-    # A thousand samples each, of float32.
+    # A thousand float32 samples of each column.
     assert (told.columns, told.samples, told.trace_bytes) == (COLUMNS, 1000, COLUMNS * 1000 * 4)
     assert told.memory_bytes == told.trace_bytes + told.packet_bytes + told.object_bytes
     assert told.decision_bytes == 0
@@ -54,7 +54,7 @@ def test_flows_that_share_a_link_share_its_packets() -> None:
 
 
 def test_what_is_measured_is_close_to_it() -> None:
-    # The figures of the core's own tests, through this face: within a quarter above and a half below.
+    # The tolerances of the core's own tests, here through Python: a quarter above and a half below.
     both = scenario([link("wifi"), link("lte", delay_s=0.02)], [mptcp("d", ["wifi", "lte"])], duration_s=30)
     simulation = Simulation(both)
     simulation.run_until(30)
@@ -70,7 +70,7 @@ def test_both_sides_of_the_limit_of_events() -> None:
 
 def test_both_sides_of_the_limit_of_memory() -> None:
     told = estimate(one_flow(), sample_interval_s=1e-4).memory_bytes
-    # 10^6 samples of 4 bytes in each column, and some more
+    # 10^6 samples of 4 bytes in each column, and a remainder
     traces_mb = COLUMNS * 4
     assert told == pytest.approx(traces_mb * 1e6 + 1.6e6, rel=0.01)
     assert Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 1.01)).run_until(0.1)
@@ -80,7 +80,8 @@ def test_both_sides_of_the_limit_of_memory() -> None:
 
 
 def test_records_of_decisions_count_as_memory() -> None:
-    # A ring of 2^24 times 136 bytes, and 126 for each when they are taken; 10^5 s of ACKs would be five times as many.
+    # A ring of 2^24 records of 136 bytes, and 126 bytes for each record taken; 10^5 s of ACKs would be five times as
+    # many.
     many = DecisionLimits(capacity=(1 << 24) - 1)
     told = estimate(one_flow(1e5), sample_interval_s=10.0, decisions=many)
     assert told.decision_bytes == pytest.approx(2**24 * (136 + 126), rel=1e-3)
@@ -90,14 +91,14 @@ def test_records_of_decisions_count_as_memory() -> None:
 
 
 def test_what_cannot_be_told_before_ends_the_run_when_it_is_there() -> None:
-    # Nothing ever tells the sender to slow down, and nobody knows how much that will be: 104 bytes a packet, 833 of
-    # which come in each second of 10 Mbit/s.
+    # Without losses the sender never slows down, so no estimate can know the length of the queue: 104 bytes per packet,
+    # and 833 packets in each second of 10 Mbit/s.
     endless = scenario([link("path", queue_pkts=None)], [tcp("download", "path")], duration_s=1e5)
     simulation = Simulation(endless, sample_interval_s=10.0, limits=Limits(memory_bytes=20e6))
     refusal = r"2\d MB of memory at t = .* s of 100000 s, .* 20 MB; 1\d MB .*(path/forward|download).*--max-memory 16GB"
     with pytest.raises(TooLargeError, match=refusal):
         simulation.run_until(1e5)
-    # It stands there, can be read, and goes no further.
+    # The run has stopped: it can be read, but not continued.
     reached_s = simulation.now_s
     assert 10 < reached_s < 1e3
     assert simulation.summary()["flows"][0]["goodput_bps"] > 9e6
@@ -113,7 +114,7 @@ def run_in_slices(simulation: Simulation) -> None:
 
 
 def test_the_limit_of_events_ends_runs_in_slices_and_forks_too() -> None:
-    # Bursts of a second every ten seconds on average; with this seed more of them come than that.
+    # Bursts of a second every ten seconds on average; this seed draws more of them.
     ends = ("server", "client", NO_CHOICE, NO_CHOICE, (("path",),))
     bursts = Flow("bursts", "onoff", *ends, rate_bps=10e6, mean_on_s=1.0, mean_off_s=9.0)
     lucky = scenario([link("path")], [bursts], duration_s=1000.0)
@@ -143,7 +144,7 @@ def test_hours_at_ten_gigabit_and_huge_buffers_are_refused_before_anything_is_bu
 
 
 def test_a_lossy_path_behind_an_endless_queue_is_no_reason_to_refuse() -> None:
-    # Its window never gets far; nothing but the run itself can tell.
+    # Losses keep its window small, which only the run itself can show.
     simulation = Simulation(one_flow(1200.0, rate_bps=1e9, queue_pkts=None, loss=0.001), sample_interval_s=10.0)
     assert simulation.run_until(5)
 

@@ -1,4 +1,4 @@
-"""Queues, loss models and rates of links that are more than a number: from the file to the run."""
+"""Queues, loss models and rates of links that are tables in the file: from the file to the run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def summary(*overrides: str) -> dict[str, Any]:
 
 
 def test_red_scales_the_thresholds_of_the_literature_with_the_rate():
-    """25 and 50 packets for 10 Mbit/s; the limit left out is four times the upper one."""
+    """25 and 50 packets for 10 Mbit/s; a missing limit is four times the upper threshold."""
     expected: dict[str, OptionValue] = {"mode": "instantaneous", "max_p": 0.1, "gentle": True, "weight": 1.0}
     # never below one packet: 25 x 0.1 / 10 would be a quarter of one
     for rate, least in (("10Mbit/s", 25), ("40Mbit/s", 100), ("0.1Mbit/s", 1)):
@@ -91,14 +91,14 @@ def test_codel_keeps_the_queue_short_and_red_between():
     assert mean["droptail"] > 150
     assert 10 < mean["red"] < 40
     assert mean["codel"] < 12
-    assert mean["fq_codel"] == pytest.approx(mean["codel"], rel=0.2)  # alone, a flow has a CoDel queue to itself
+    assert mean["fq_codel"] == pytest.approx(mean["codel"], rel=0.2)  # a single flow has a CoDel queue for itself
 
 
 @pytest.mark.parametrize("discipline", ["red", "codel", "fq_codel"])
 def test_an_event_changes_the_limit_of_any_discipline(discipline):
     queue = 'events = [{ at = "2s", link = "l", queue = "3pkt" }]'
     text = f"{queue}\n" + ONE_LINK.replace('"400pkt"', f'{{ discipline = "{discipline}", limit = "400pkt" }}')
-    # Measured from 5 s on: what was there has drained.
+    # Measured from 5 s on, after the old queue has drained.
     link = run(parse_scenario(text)).summary()["links"][0]
     assert link["max_queue_pkts"] == 3
     assert link["drops_queue"] > 10
@@ -201,7 +201,7 @@ def test_a_link_may_let_packets_overtake():
         simulation = run(parse_scenario(ONE_LINK + shorter, overrides=("duration=10.5s", *overrides)))
         return int(simulation.summary()["flows"][0]["retransmits"])
 
-    # What overtakes looks like a loss to a sender that counts duplicate ACKs.
+    # Reordering looks like a loss to a sender that counts duplicate ACKs.
     assert retransmits("links.l.reorder=true") > retransmits()
 
 
@@ -217,15 +217,17 @@ def access_queue(summary: dict[str, Any]) -> float:
 
 
 def test_fq_codel_spares_the_call_the_queue_of_the_download():
-    """Buffers of 400 packets of 1.2 ms hold the call back for 0.3 s on average; FQ-CoDel holds the queue at some ms."""
+    """Buffers of 400 packets of 1.2 ms delay the call by 0.3 s on average; FQ-CoDel keeps the queue at some ms."""
     assert access_queue(shipped("aqm-fq-codel", "links.access.queue=400pkt")) > 200
     managed = shipped("aqm-fq-codel")
     assert access_queue(managed) < 8
-    assert managed["flows"][1]["loss_ratio"] == 0.0  # all of the drops are the download's
+    assert managed["flows"][1]["loss_ratio"] == 0.0  # all drops belong to the download
 
 
 def test_the_shipped_trace_is_what_its_scenario_says():
-    """6 Mbit/s on average but for the outage, which falls where the sine is low: 5.885 Mbit/s in whole packets."""
+    """6 Mbit/s on average without the outage, which coincides with the minimum of the sine: 5.885 Mbit/s in whole
+    packets.
+    """
     trace = load_scenario("lte-trace").links["lte"].forward.trace
     assert trace is not None
     assert trace.rate_bps == pytest.approx(5.885e6)

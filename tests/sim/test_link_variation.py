@@ -49,7 +49,7 @@ def test_what_overtakes_looks_like_loss_and_what_waits_does_not():
         found = summary("links.l.jitter.spread=15ms", "profile=textbook", *overrides)
         return int(found["flows"][0]["retransmits"] - found["links"][0]["drops_queue"])
 
-    assert needless() <= 0  # the last drops are not sent again before the end
+    assert needless() <= 0  # drops near the end are not retransmitted before it
     assert needless("links.l.reorder=true") > 50
 
 
@@ -59,7 +59,7 @@ def test_a_run_with_jitter_repeats_and_another_seed_differs():
 
 
 def test_a_token_bucket_lets_a_short_transfer_pass_at_the_peak():
-    """40 kB behind 2 Mbit/s take 160 ms; with a bucket of 64 kB the peak decides, 3.4 ms and round trips."""
+    """40 kB behind 2 Mbit/s take 160 ms; with a bucket of 64 kB the peak rate decides: 3.4 ms and round trips."""
     small = ("flows.f.size=40kB", "links.l.rate=2Mbit/s")
     bucket = "links.l.bucket={ burst = '64kB', peak = '100Mbit/s' }"
     slow, fast = (summary(*small, *more)["flows"][0]["completion_s"] for more in ((), (bucket,)))
@@ -67,7 +67,7 @@ def test_a_token_bucket_lets_a_short_transfer_pass_at_the_peak():
 
 
 def test_a_token_bucket_has_its_rate_in_the_long_run():
-    """10 Mbit/s x 1448/1500, and once the 40 kB that were saved up."""
+    """10 Mbit/s x 1448/1500, plus the initial 40 kB of the bucket once."""
     flow = summary("links.l.bucket.burst=40kB", "warmup=2s")["flows"][0]
     assert flow["goodput_bps"] == pytest.approx(9.653e6, rel=0.01)
 
@@ -111,7 +111,7 @@ def test_the_files_of_leo_replayer_are_read_as_they_are(tmp_path):
 
 
 def test_one_table_has_rate_and_round_trip(tmp_path):
-    """12 Mbit/s are a packet per ms, for half a second; then 6 are one every 2 ms."""
+    """12 Mbit/s are a packet per ms, for half a second; then 6 Mbit/s are a packet every 2 ms."""
     table = "time_s,rate_mbps,rtt_ms\n10.0,12,40\n10.5,6,60.5\n"
     both = ('links.l.rate={ trace = "t.txt" }', 'links.l.delay={ trace = "t.txt" }')
     side = loaded(tmp_path, *both, t=table).links["l"].forward
@@ -121,10 +121,11 @@ def test_one_table_has_rate_and_round_trip(tmp_path):
 
 
 def test_a_recorded_delay_is_what_packets_see(tmp_path):
-    """Half of the time 20 ms each way, half of it 60 ms; one packet every 10 ms, none waits."""
+    """Half of the time 20 ms each way, half of it 60 ms; one packet every 10 ms, without queueing."""
     delay = 'links.l.delay={ trace = "d.txt", interval = "1s" }'
     scenario = loaded(tmp_path, delay, "profile=textbook", "flows.f.recv_buffer=3kB", d="20\n60\n")
-    # Two packets per round trip, 41.2 ms or 121.2 ms with what their sending takes; turns of a second cut some short.
+    # Two packets per round trip, of 41.2 ms or 121.2 ms with transmission times; the change every second cuts some
+    # short.
     expected_bps = 2 * 1448 * 8 * (1 / 0.0412 + 1 / 0.1212) / 2
     assert goodputs(run(scenario))["f"] == pytest.approx(expected_bps, rel=0.08)
 
@@ -181,7 +182,7 @@ def test_what_is_packed_comes_back():
 
 
 def test_a_scenario_that_holds_its_recording_is_read_up_to_the_size_of_one(tmp_path):
-    """An export of a run over a noisy recording of 30 MB has 5 MB, and is a scenario file like another."""
+    """An export of a run over a noisy recording of 30 MB has 5 MB, and is an ordinary scenario file."""
     times = np.cumsum(np.random.default_rng(1).integers(0, 660, 3_000_000)).astype(np.uint32)
     text = LINK.replace('"10Mbit/s"', f'{{ trace = "lte.up", content = "{packed_text(times)}" }}')
     assert len(text) > 4_000_000
@@ -203,7 +204,7 @@ def test_a_damaged_byte_of_a_stored_recording_is_told(tmp_path):
 
 
 def test_millions_of_lines_are_read_in_no_time(tmp_path):
-    """A file of 3 MB, as LeoCC's example is, in less than 0.3 s of CPU; 40 ms were measured."""
+    """A file of 3 MB, like LeoCC's example, in less than 0.3 s of CPU; 40 ms were measured."""
     import time
 
     times = np.sort(np.random.default_rng(1).integers(1, 120_000, 500_000))

@@ -1,4 +1,4 @@
-"""A change made while a run goes on is an event of that run: the scenario with the event in it is the same run."""
+"""A change during a run is an event of that run: the scenario with this event gives the same run."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ RATES = {"core": 8e6, "second": 4e6}
 
 
 def replayed(changed: Scenario, changes: Sequence[Event]) -> str:
-    """Signature of the scenario that has had the changes all along, behind its own events."""
+    """Signature of the scenario with these changes from the start, after its own events."""
     events = sorted([*changed.events, *changes], key=lambda event: round(event.at_s * 1e9))
     return run(replace(changed, events=tuple(events))).signature()
 
 
 def random_change(draw: random.Random, running: Scenario) -> Event:
-    """Anything an event can do to the links and to the flow called "flow"."""
+    """Any change that an event can make to the links and to the flow called "flow"."""
     name = draw.choice(list(running.links))
     directions: tuple[Direction, ...] = ("both", "forward", "reverse")
     direction = draw.choice(directions)
@@ -54,7 +54,7 @@ def random_change(draw: random.Random, running: Scenario) -> Event:
 
 
 def run_with_changes(simulation: Simulation, draw: random.Random) -> None:
-    """To the end, in parts of random length, with changes and returns to a snapshot between them."""
+    """Runs to the end, in parts of random length, with changes and returns to a snapshot between them."""
     running = simulation.scenario
     snapshot = simulation.snapshot()
     while not simulation.finished:
@@ -93,7 +93,7 @@ def test_a_changed_run_of_an_agent_that_acts_at_random_replays_bit_for_bit(contr
 
 
 def test_a_pure_delay_can_become_a_bottleneck_in_the_middle_of_a_run() -> None:
-    # Packets run ahead of the clock over links without a rate, which nobody knew would get one.
+    # Packets run ahead of the clock over links without a rate, before an event sets one.
     delay = LinkDirection(None, 0.02, QueueSpec(), 0.0)
     behind = [replace(link(name, rate_bps=rate), ends=("middle", "client")) for name, rate in RATES.items()]
     flows = [

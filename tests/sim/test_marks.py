@@ -1,4 +1,4 @@
-"""ECN from the file to what is told of a run: keys, summaries, traces, events, decisions, scripts."""
+"""ECN from the file to the reports of a run: keys, summaries, traces, events, decisions, scripts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ old = {{ kind = "tcp", from = "server", to = "client", controller = "{controller
 
 
 def rules_of_marks(decisions: Decisions) -> list[str]:
-    """Names of the rules of what was decided because of marks."""
+    """Names of the rules of decisions caused by marks."""
     rows = np.flatnonzero(decisions.cause == CAUSES.index("mark"))
     return [decisions.rules[rule].name for rule in decisions.rule[rows]]
 
@@ -57,7 +57,7 @@ def test_who_knows_ecn_is_marked_where_others_lose_packets(discipline: str, ecn:
     assert old["packets_dropped"] > 0
     assert new["subflows"][0]["marked_packets"] == new["marked_packets"]
     forward, reverse = summary["links"]
-    # What was marked during the warm-up and arrived after it, and what is still under way
+    # Packets marked in the warm-up that arrived after it, and packets still in flight
     assert forward["marks"] == pytest.approx(new["marked_packets"], abs=20)
     assert forward["drops_queue"] == old["packets_dropped"]
     assert reverse["marks"] == 0
@@ -68,7 +68,7 @@ def test_marks_are_traces_events_and_decisions() -> None:
     simulation = finished("warmup=0")
     (flow,) = simulation.summary()["flows"][:1]
     marks = [column(simulation, "marks_pkts", owner) for owner in ("wifi/forward", "new/1")]
-    # The way back has the queue of forward.
+    # The reverse direction has the same queue.
     owners = {each.owner for each in simulation.columns if each.name == "marks_pkts"}
     assert owners == {"wifi/forward", "wifi/reverse", "new/1"}
     assert np.nansum(marks[0]) == pytest.approx(np.nansum(marks[1]), abs=20)

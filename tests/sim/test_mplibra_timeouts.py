@@ -1,4 +1,4 @@
-"""MPLibra after timeouts: whatever stage they fall into, its agent acts again once the path is back."""
+"""MPLibra after timeouts: its agent acts again after the path returns, whatever stage the timeout interrupted."""
 
 from tests.helpers.networks import link, mptcp, outage, run, scenario
 

@@ -1,4 +1,4 @@
-"""What a connection does as a whole, seen from outside: buffers, backups, reinjection, and their figures."""
+"""Behaviour of a whole connection, seen from outside: buffers, backups, reinjection, and their figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def uneven(flow: Flow, *, profile: str = "textbook") -> Scenario:
 
 @pytest.mark.parametrize("profile", ["textbook", "linux"])
 def test_a_small_receive_buffer_costs_little_with_minrtts_answers_to_it(profile: str) -> None:
-    # Section 6.1: 200 kB are a fifth of what the two paths would want; one path of 10 Mbit/s fills with them.
+    # Section 6.1: 200 kB are a fifth of the demand of the two paths; one path of 10 Mbit/s is full with them.
     best_bps = 10e6 * 1448 / 1500
     flow = mptcp("d", ["fast", "slow"], recv_buffer_bytes=200_000)
     if profile == "linux":
@@ -31,7 +31,7 @@ def test_a_small_receive_buffer_costs_little_with_minrtts_answers_to_it(profile:
     without = run(uneven(replace(flow, scheduler=BOTH_OFF), profile=profile)).summary()["flows"][0]
     assert with_both["goodput_bps"] >= 0.9 * best_bps > without["goodput_bps"]
     assert with_both["reinjections"] > without["reinjections"]
-    # Some of what arrives twice may have left before the warm-up was over.
+    # Some duplicates may have left before the end of the warm-up.
     assert 0 < with_both["duplicates"] <= with_both["reinjections"] + with_both["packets_in_flight_at_start"]
 
 
@@ -78,7 +78,7 @@ def test_an_event_makes_a_subflow_a_backup_and_takes_it_back() -> None:
     assert np.all(share[(times_s > 1) & (times_s <= 5)] > 0.2)
     assert not np.any(share[(times_s > 5) & (times_s < 10)])
     assert np.all(share[times_s > 10.5] > 0.1)
-    # It is not an outage: nothing has to be sent again.
+    # It is not an outage: no reinjections are needed.
     assert simulation.summary()["flows"][0]["reinjections"] == 0
 
 
@@ -107,7 +107,7 @@ def test_traces_and_summary_of_reordering_are_of_several_paths() -> None:
     assert not np.any(np.mod(queue, 1448))
     waits = column(simulation, "hol_blocking_s", "d")
     assert 0 < np.nanmean(waits) < 0.5
-    assert np.all(np.isnan(waits[:10]))  # before its start nothing is delivered
+    assert np.all(np.isnan(waits[:10]))  # no deliveries before its start
     assert np.array_equal(np.isnan(waits), column(simulation, "goodput_bps", "d") == 0)
     own = {c.name for c in simulation.columns if c.owner in ("t", "t/1")}
     assert {"reorder_queue_bytes", "hol_blocking_s", "reinjections_pkts", "schedule_share"}.isdisjoint(own)

@@ -29,7 +29,7 @@ def simulation() -> Simulation:
 def test_a_scenario_that_ships_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_scenario("demo") == load_scenario(shipped_scenarios()["demo"])
     monkeypatch.chdir(tmp_path)
-    # A file of that name comes first.
+    # A file of that name takes precedence.
     (tmp_path / "demo").write_text(shipped_scenarios()["reno-sawtooth"].read_text(encoding="utf-8"), encoding="utf-8")
     assert load_scenario("demo") == load_scenario("reno-sawtooth")
     with pytest.raises(ScenarioError, match=r'dmeo: no such file.*did you mean "demo"\?'):
@@ -48,7 +48,7 @@ def test_a_data_frame_has_all_samples(simulation: Simulation, library: Any) -> N
     for place, each in enumerate(simulation.columns):
         stored = frame[f"{each.owner}:{each.name}"].to_numpy()
         np.testing.assert_array_equal(stored, simulation.values(place))
-        # A copy: what is simulated afterwards does not reach into it.
+        # A copy: later simulation does not change it.
         assert not np.shares_memory(stored, simulation.values(place))
 
 
@@ -77,7 +77,7 @@ def test_a_notebook_shows_curves_and_figures(simulation: Simulation) -> None:
     expected = next(flow for flow in simulation.summary()["flows"] if flow["name"] == "download")
     assert float(goodput or "") == pytest.approx(expected["goodput_bps"] / 1e6, abs=5e-4)
 
-    # A curve has its samples where the axes say they are, which end at round numbers.
+    # Samples of a curve match the axes, which end at round numbers.
     top = float(charts[1].findall("text")[0].text or "")
     assert re.sub(r"[.0]", "", f"{top:g}") in ("1", "15", "2", "3", "4", "5", "6", "8")
     points = [tuple(map(float, pair.split(","))) for pair in charts[1].findall("polyline")[0].attrib["points"].split()]
@@ -108,7 +108,7 @@ def test_the_notebook_of_the_guide_runs_from_top_to_bottom() -> None:
 
 
 def _run(source: str, names: dict[str, Any]) -> Any:
-    """Runs a cell as a notebook does; the value of its last line."""
+    """Runs a cell like a notebook; returns the value of its last line."""
     body = ast.parse(source).body
     last = body.pop()
     assert isinstance(last, ast.Expr)

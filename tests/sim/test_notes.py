@@ -1,4 +1,4 @@
-"""Notes on the drawing: read with the scenario, and of no consequence for a run."""
+"""Notes on the drawing: read with the scenario, without effect on a run."""
 
 from __future__ import annotations
 

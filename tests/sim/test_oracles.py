@@ -1,6 +1,6 @@
 """Closed forms of the literature against the simulator, under the `textbook` profile.
 
-Each number is derived where it is used; the tolerances cover what the fluid models leave out.
+Each number is derived at its use; the tolerances cover effects that the fluid models omit.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def test_two_reno_flows_with_different_rtts_share_inversely_to_them() -> None:
 
 
 def test_two_reno_flows_share_a_bottleneck_evenly() -> None:
-    # Same RTT: Jain's index above 0.98 although one of them came 20 s late.
+    # Same RTT: Jain's index above 0.98, although one flow started 20 s late.
     flows = [tcp("early", "path"), tcp("late", "path", start_s=20.0)]
     done = run(scenario([link("path")], flows, duration_s=600, warmup_s=100))
     assert done.summary()["fairness"]["jain"] > 0.98
 
 
 def test_slow_start_doubles_the_window_every_round_trip() -> None:
-    # w = 10 * 2^k after k round trips of 0.1 s: looked at in the middle of each, RTT and rate leave no queue
+    # w = 10 * 2^k after k round trips of 0.1 s, sampled in the middle of each; RTT and rate leave no queue
     path = link("path", rate_bps=10e9, queue_pkts=None)
     done = run(scenario([path], [tcp("flow", "path")], duration_s=0.6), sample_interval_s=0.05)
     middles = column(done, "cwnd_pkts")[2::2]  # 0.15 s, 0.25 s, ...

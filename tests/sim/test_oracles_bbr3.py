@@ -1,4 +1,4 @@
-"""BBR version 3 on simulated paths, as its draft says; its arithmetic is in tests/sim_core/test_bbr3_draft.cpp."""
+"""BBR version 3 on simulated paths against its draft; tests/sim_core/test_bbr3_draft.cpp checks its arithmetic."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SEEDS = (1, 2, 3)
 
 
 def share_of(controller: str | Choice, *, loss: float = 0.0, queue_pkts: int = 84, duration_s: float = 65.0) -> float:
-    """Goodput alone on 10 Mbit/s and 100 ms, of what the loss leaves of the link."""
+    """Goodput on 10 Mbit/s and 100 ms without competition, as a share of the capacity that remains after losses."""
     path = link("path", loss=loss, queue_pkts=queue_pkts)
     done = run(scenario([path], [tcp("flow", "path", controller)], duration_s=duration_s, warmup_s=5))
     return goodputs(done)["flow"] / (10e6 * 1448 / 1500 * (1 - loss))
 
 
 def beside_cubic(controller: str, queue_pkts: int) -> float:
-    """Its share of what both get on 10 Mbit/s and 100 ms under Linux's transport."""
+    """Share of a flow beside CUBIC in their total on 10 Mbit/s and 100 ms, under Linux's transport."""
     shares = []
     for seed in SEEDS:
         flows = [tcp("it", "path", controller), tcp("cubic", "path", "cubic", start_s=0.1)]
@@ -34,7 +34,7 @@ def beside_cubic(controller: str, queue_pkts: int) -> float:
 
 
 def states_of(queue_pkts: int | None, duration_s: float) -> list[tuple[str, float]]:
-    """The rules of a flow alone on 10 Mbit/s and 100 ms, one after the other, each with when it began in seconds."""
+    """The rules of a single flow on 10 Mbit/s and 100 ms in order, each with its start in seconds."""
     path = link("path", queue_pkts=queue_pkts)
     decisions = decisions_of(scenario([path], [tcp("flow", "path", "bbr3")], duration_s=duration_s))
     rows = decisions.rows("flow/1")
@@ -46,8 +46,8 @@ def states_of(queue_pkts: int | None, duration_s: float) -> list[tuple[str, floa
 @pytest.mark.parametrize(("rate_bps", "delay_s"), [(10e6, 0.05), (10e6, 0.01), (100e6, 0.005), (2e6, 0.1)])
 def test_alone_it_fills_the_pipe_with_a_short_queue(rate_bps: float, delay_s: float, profile: Profile) -> None:
     # Probe RTT costs 2 % (draft section 5.3.4.2) and pacing 1 % below the rate another. A probe adds a quarter of the
-    # BDP per round trip for three of them and the drain takes as long: at one probe in 2 to 3 s of 0.2 s each, at most
-    # 0.75 BDP, less than a fifth of one on the average.
+    # BDP per round trip for three round trips, and the drain takes as long. With one probe of 0.2 s in 2 to 3 s, that
+    # is at most 0.75 BDP, and less than a fifth of a BDP on average.
     path = link("path", rate_bps=rate_bps, delay_s=delay_s, queue_pkts=400)
     done = run(scenario([path], [tcp("flow", "path", "bbr3")], duration_s=65, warmup_s=5, profile=profile))
     link_result = done.summary()["links"][0]
@@ -59,17 +59,18 @@ def test_alone_it_fills_the_pipe_with_a_short_queue(rate_bps: float, delay_s: fl
 def test_states_come_in_the_order_of_the_draft_and_probes_of_the_rtt_each_five_seconds() -> None:
     states = states_of(None, 31.0)
     names = [name for name, _ in states]
-    assert names[:4] == ["initial_window", "bbr3_startup", "bbr3_drain", "bbr3_cruise"]  # drained is down already
+    # after drain, the state is "down" at once
+    assert names[:4] == ["initial_window", "bbr3_startup", "bbr3_drain", "bbr3_cruise"]
     follows = {pair for pair in pairwise(names[3:]) if "bbr3_probe_rtt" not in pair}
-    # A refill that changes neither window nor rate is not a decision.
+    # A refill that changes neither window nor rate is not recorded as a decision.
     after = {"down": ("cruise", "refill"), "cruise": ("refill", "up"), "refill": ("up",), "up": ("down",)}
     assert follows <= {(f"bbr3_{one}", f"bbr3_{other}") for one, others in after.items() for other in others}
-    # Each lasts until half of a BDP is in flight, 200 ms and a round trip at least; it returns to cruising.
+    # Each state lasts until half of a BDP is in flight, at least 200 ms and a round trip; then the flow cruises.
     visits = [at for name, at in states if name == "bbr3_probe_rtt"]
     assert len(visits) == 5
     assert np.diff(visits) == pytest.approx(5.3, abs=0.2)
     assert all(after == "bbr3_cruise" for name, after in pairwise(names) if name == "bbr3_probe_rtt")
-    # One probe of the rate in 2 to 3 s of cruising, the drain before and the probe itself.
+    # One probe of the rate in 2 to 3 s of cruising, drain and probe.
     probes = [at for name, at in states if name == "bbr3_up"]
     assert 6 <= len(probes) <= 14
 
@@ -78,7 +79,7 @@ def test_losses_of_a_short_queue_end_startup_and_bound_what_is_in_flight() -> No
     names = [name for name, _ in states_of(10, 12.0)]
     assert names.index("bbr3_startup_loss") < names.index("bbr3_refill")
     assert "bbr3_inflight_too_high" in names[names.index("bbr3_up") :]
-    # It has learnt: version 1 overflows the queue with each probe.
+    # The bound prevents overflow: version 1 overflows the queue with each probe.
     dropped = {}
     for controller in ("bbr", "bbr3"):
         path = link("path", queue_pkts=20)
@@ -89,8 +90,8 @@ def test_losses_of_a_short_queue_end_startup_and_bound_what_is_in_flight() -> No
 
 
 def test_the_threshold_is_what_it_stands_of_random_loss() -> None:
-    # Section 5.3.3.5.3: it is to keep its rate at 1 % a round trip, give or take; from the threshold on probes tell
-    # that too much is in flight. Version 1 does not ask.
+    # Section 5.3.3.5.3: it keeps its rate at about 1 % of loss per round trip; above this threshold, probes treat
+    # losses as too much data in flight. Version 1 ignores losses.
     assert share_of("bbr3", loss=0.001) >= 0.93
     assert share_of("bbr3", loss=0.01) >= 0.7
     assert share_of("bbr3", loss=0.05) <= 0.3
@@ -106,7 +107,7 @@ def test_beside_cubic_it_takes_a_share_and_version_1_the_link() -> None:
 
 @pytest.mark.parametrize("second_starts_s", [0.3, 20.0])
 def test_two_flows_converge_with_less_than_two_bdp_in_flight(second_starts_s: float) -> None:
-    # The bound is the window: two BDP in flight, one of them in the queue.
+    # The bound is the window: two BDP in flight, one BDP of it in the queue.
     path = link("path", rate_bps=20e6, delay_s=0.02, queue_pkts=200)
     flows = [tcp("first", "path", "bbr3"), tcp("second", "path", "bbr3", start_s=second_starts_s)]
     for seed in SEEDS:
@@ -118,8 +119,8 @@ def test_two_flows_converge_with_less_than_two_bdp_in_flight(second_starts_s: fl
 
 
 def test_it_finds_ten_times_the_rate_and_forgets_it_within_two_cycles() -> None:
-    # The draft's appendix: a bound on what is in flight grows by 1, 2, 4, ... packets a round trip; the largest rate is
-    # that of two cycles of at most 3.5 s each.
+    # The draft's appendix: the bound on data in flight grows by 1, 2, 4, ... packets per round trip; the maximum rate
+    # covers two cycles of at most 3.5 s each.
     events = [
         Event(20.0, link="path", direction="forward", rate_bps=100e6),
         Event(50.0, link="path", direction="forward", rate_bps=10e6),

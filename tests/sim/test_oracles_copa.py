@@ -1,4 +1,4 @@
-"""Copa against its paper (Arun, Balakrishnan, NSDI 2018): the queue it keeps, its share, when it competes."""
+"""Copa against its paper (Arun, Balakrishnan, NSDI 2018): its queue, its share, its competitive mode."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def numbers_at(decisions: Decisions, row: int) -> dict[str, float]:
     ("rate_bps", "delay_s"), [(10e6, 0.05), (10e6, 0.01), (100e6, 0.02), (100e6, 0.005), (2e6, 0.1)]
 )
 def test_alone_it_fills_the_link_with_two_and_a_half_packets_in_queue(rate_bps: float, delay_s: float) -> None:
-    # Section 3: the queue goes from empty to 2.5 / delta and back: 2.5 packets on the average with delta = 0.5, beside
-    # the one in service.
+    # Section 3: the queue varies between empty and 2.5 / delta: 2.5 packets on average with delta = 0.5, without the
+    # packet in service.
     path = link("path", rate_bps=rate_bps, delay_s=delay_s, queue_pkts=400)
     done = run(scenario([path], [tcp("flow", "path", "copa")], duration_s=65, warmup_s=5))
     assert done.summary()["links"][0]["utilisation"] >= 0.99
@@ -52,7 +52,7 @@ def test_copas_share_equally_and_each_keeps_its_packets_in_queue(flows: int, pro
 
 
 def test_its_rate_is_that_of_the_target_on_the_average() -> None:
-    # Section 2.1: rate = 1 / (delta d_q) where the two meet, each time the window turns.
+    # Section 2.1: rate = 1 / (delta d_q) at the equilibrium, where the window changes direction.
     decisions = decisions_of(scenario([link("path")], [tcp("flow", "path", "copa")], duration_s=40))
     names = [rule.name for rule in decisions.rules]
     rows = [row for row in decisions.rows("flow/1") if decisions.time_ns[row] > 10e9]
@@ -64,12 +64,13 @@ def test_its_rate_is_that_of_the_target_on_the_average() -> None:
     for row in turns:
         told = numbers_at(decisions, row)
         assert told["target_rate"] == pytest.approx(1 / (told["delta"] * told["queueing"]))
-        # A packet more in the queue is the difference between below and above.
+        # One packet more in the queue separates below and above.
         assert told["delta"] * told["queueing"] * told["rate"] == pytest.approx(1, rel=0.6)
 
 
 def test_the_velocity_doubles_to_find_ten_times_the_rate() -> None:
-    # 300 packets in steps of 2 a round trip take 150 of them; three steady ones and then 2, 4, 8, ... take eleven.
+    # 300 packets in steps of 2 per round trip take 150 round trips; three steady ones and then 2, 4, 8, ... take
+    # eleven.
     events = [Event(20.0, link="path", direction="forward", rate_bps=100e6)]
     path = link("path", delay_s=0.02, queue_pkts=400)
     decisions = decisions_of(scenario([path], [tcp("flow", "path", "copa")], duration_s=22, events=events))
@@ -98,11 +99,11 @@ def test_competitive_mode_is_newrenos_way_with_one_over_delta() -> None:
     decisions = decisions_of(scenario([link("path")], flows, duration_s=60))
     told = [numbers_at(decisions, row) for row in decisions.rows("copa/1")[::50]]
     deltas = [each["delta"] for each in told if each.get("is_competitive") == 1]
-    # From 2 packets by one a round trip, halved by losses.
+    # It starts at 2 packets, grows by one per round trip, and is halved by losses.
     packets = 1 / np.array(deltas)
     assert packets.min() >= 2
     assert packets.max() > 6
-    # Its own queue is nearly empty once in five round trips, when what slow start left is gone; hardly ever in six.
+    # Its own queue is nearly empty once in five round trips, after the queue of slow start has drained.
     alone = decisions_of(scenario([link("path")], [tcp("copa", "path", "copa")], duration_s=30))
     rows = [row for row in alone.rows("copa/1")[::20] if alone.time_ns[row] > 6e9]
     assert mean([numbers_at(alone, row).get("is_competitive", 0) for row in rows]) <= 0.03

@@ -15,7 +15,7 @@ UNCOUPLED = Choice("uncoupled", {"base": "cubic", "arithmetic": "rfc9438"})
 
 
 def over_a_cubic(controller: str | Choice, path: Link, subflows: int = 2) -> float:
-    """Its goodput over that of a CUBIC beside it at a path named "path"; mean over seeds."""
+    """Its goodput divided by that of a CUBIC flow beside it on a path named "path"; mean over seeds."""
     flows = [mptcp("mp", ["path"] * subflows, controller), tcp("cubic", "path", CUBIC)]
     a_scenario = scenario([path], flows, duration_s=200, warmup_s=60, start_jitter_s=1.0)
     rates = [goodputs(run(a_scenario, seed=seed)) for seed in SEEDS]
@@ -23,7 +23,9 @@ def over_a_cubic(controller: str | Choice, path: Link, subflows: int = 2) -> flo
 
 
 def over_best_cubic(paths: list[Link], *, duration_s: float) -> tuple[float, list[float]]:
-    """Its goodput of that of CUBIC on the best path alone, and the rates of its subflows; means over seeds."""
+    """Its goodput divided by that of CUBIC on the best path without competition, and the rates of its subflows; means
+    over seeds.
+    """
     names = [path.name for path in paths]
     together, alone, rates = [], [], []
     for seed in SEEDS:
@@ -44,14 +46,15 @@ def over_best_cubic(paths: list[Link], *, duration_s: float) -> tuple[float, lis
 def test_over_disjoint_paths_it_has_what_one_cubic_has_on_the_best(
     losses: tuple[float, float], delays_s: tuple[float, float]
 ) -> None:
-    # Goal 1 and no more than that: 1 in the fluid model of regular losses. Reno's region, the cubic one, unequal RTTs.
+    # Goal 1, and not more: 1 in the fluid model of regular losses. Reno's region, the cubic region, unequal RTTs.
     paths = [lossy(f"path{i}", p, delay_s=d) for i, (p, d) in enumerate(zip(losses, delays_s, strict=True))]
     ratio, _ = over_best_cubic(paths, duration_s=400)
     assert 0.9 <= ratio <= 1.25
 
 
 def test_each_path_keeps_its_part_of_a_cubic() -> None:
-    # Windows as (RTT / p)^(3/4): four times the loss leaves 4^-0.75 = 0.35, between 0.5 of Reno's region and that.
+    # Windows follow (RTT / p)^(3/4): four times the loss gives 4^-0.75 = 0.35; the bounds lie around 0.5 of Reno's
+    # region and 0.35.
     _, (good, bad) = over_best_cubic([lossy("good", 1e-4), lossy("bad", 4e-4)], duration_s=600)
     assert 0.3 <= bad / good <= 0.55
 
@@ -62,7 +65,7 @@ def test_at_a_bottleneck_it_is_as_one_cubic_where_losses_do_not_come_in_step(sub
 
 
 def test_losses_in_step_favour_it_as_they_do_other_coupled_controllers() -> None:
-    # 10 Mbit/s, 100 ms, a BDP of drop-tail queue; uncoupled CUBICs take two shares.
+    # 10 Mbit/s, 100 ms, a drop-tail queue of one BDP; uncoupled CUBICs take two shares.
     assert 0.9 <= over_a_cubic("coupled-cubic", link("path")) <= 1.7
     assert over_a_cubic(UNCOUPLED, link("path")) == pytest.approx(2, rel=0.15)
 

@@ -21,7 +21,7 @@ KERNEL: dict[str, bool | float | str] = {"arithmetic": "kernel"}
 
 @dataclass(frozen=True)
 class Round:
-    """What happens on one subflow: ACKs of so many packets each, and a loss or a pause before the next."""
+    """Events on one subflow: ACKs of so many packets each, and a loss or a pause before the next round."""
 
     subflow: int
     acks: tuple[int, ...]
@@ -52,13 +52,13 @@ def rounds(subflows: int) -> st.SearchStrategy[list[Round]]:
 
 @st.composite
 def stories(draw: st.DrawFn) -> tuple[list[int], int, list[Round]]:
-    """Round-trip times in ns of one to five subflows, the window to begin with, and what happens."""
+    """Round-trip times in ns of one to five subflows, the initial window, and the rounds."""
     base = draw(st.lists(st.integers(20_000, 500_000_000), min_size=1, max_size=5))
     return base, draw(st.sampled_from((1, 2, 10, 40, 300))), draw(rounds(len(base)))
 
 
 class Pair:
-    """The controllers and the oracle, told the same."""
+    """The controllers and the oracle, with the same input."""
 
     def __init__(self, name: str, base_ns: list[int], cwnd_pkts: int) -> None:
         self.ours = _core.DrivenControllers(name, KERNEL, base_ns, cwnd_pkts)
@@ -107,7 +107,7 @@ class Pair:
             self.halve(each.subflow)
         elif each.ends_with != "nothing":
             self.lose(each.subflow, each.ends_with == "timeout")
-            # What repairs it is acknowledged, and the others' ACKs come in between.
+            # The retransmission is acknowledged, and ACKs of other subflows arrive in between.
             self.acknowledge(each.subflow, 3, self.base_ns[each.subflow] + each.queued_us * 1000)
             for other in range(len(self.base_ns)):
                 if other != each.subflow:
@@ -128,7 +128,7 @@ def test_every_window_is_that_of_the_kernels_module(name: str, story: tuple[list
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_windows_agree_for_a_hundred_thousand_acknowledgements(name: str) -> None:
-    # Two paths of 50 and 120 ms with a loss every few hundred packets: the windows pass every branch many times.
+    # Two paths of 50 and 120 ms with a loss every few hundred packets: the windows take every branch many times.
     pair = Pair(name, [50_000_000, 120_000_000], 10)
     seen = set()
     for n in range(4000):
@@ -148,8 +148,8 @@ def test_the_windows_agree_for_a_hundred_thousand_acknowledgements(name: str) ->
 
 
 def test_lia_takes_the_first_path_for_the_best_where_all_ranks_come_to_nought() -> None:
-    # 100 ms are 800 000 eighths of a microsecond: w * 2^32 / 800000^2 is nought below 149 packets. With windows of 10
-    # and 40 packets the best is 40; the kernel takes the 10 of the first: alpha * 4096 = 10 * 4096 / 50^2 = 16, not 65.
+    # 100 ms are 800 000 eighths of a microsecond: w * 2^32 / 800000^2 is 0 below 149 packets. With windows of 10 and 40
+    # packets the best is 40; the kernel takes the 10 of the first: alpha * 4096 = 10 * 4096 / 50^2 = 16, not 65.
     for first, second, steps in ((10, 40, 4096 // 16), (40, 10, 4096 // 65)):
         pair = Pair("lia", [100_000_000] * 2, 10)
         pair.lose(0, False)
@@ -167,7 +167,7 @@ def test_lia_takes_the_first_path_for_the_best_where_all_ranks_come_to_nought() 
 
 
 def test_olia_stands_still_where_an_increase_is_less_than_a_1024th_of_a_packet() -> None:
-    # 600 packets each: 600 / 1200^2 of a packet per ACK is 0.43 / 1024, rounded to nothing, for ever.
+    # 600 packets each: 600 / 1200^2 of a packet per ACK is 0.43 / 1024, always rounded to 0.
     pair = Pair("olia", [100_000_000] * 2, 600)
     for subflow in (0, 1):
         pair.ours.lose(subflow, False)
@@ -181,7 +181,7 @@ def test_olia_stands_still_where_an_increase_is_less_than_a_1024th_of_a_packet()
 
 
 def test_balia_loses_half_below_twice_the_others_rate_and_three_quarters_from_there() -> None:
-    # The fastest over the own rate, in whole numbers: 1 for 39 packets beside 20, 2 for 40 beside 20.
+    # The fastest rate divided by the own rate, in whole numbers: 1 for 39 packets beside 20, 2 for 40 beside 20.
     for other, left in ((39, 10), (40, 5)):
         pair = Pair("balia", [100_000_000] * 2, 20)
         pair.ours.set_window(1, other)
@@ -194,8 +194,9 @@ def test_balia_loses_half_below_twice_the_others_rate_and_three_quarters_from_th
 
 
 def test_wvegas_drains_a_queue_that_is_not_there() -> None:
-    # All round-trip times are alike, in congestion avoidance: the queueing delay is 0, and 0 >= 2 * 0. The window of 20
-    # grows by one and is halved, slow start takes it back to its threshold of 20, and so on; without it, it grows.
+    # All round-trip times are equal, in congestion avoidance: the queueing delay is 0, and 0 >= 2 * 0. The window of 20
+    # grows by one and is halved, slow start brings it back to its threshold of 20, and this repeats; without the drain,
+    # it grows.
     for drain, expected in ((True, [10, 10, 10]), (False, [21, 22, 23])):
         ours = _core.DrivenControllers("wvegas", KERNEL | {"drain": drain}, [100_000_000], 40)
         ours.lose(0, False)
@@ -203,7 +204,7 @@ def test_wvegas_drains_a_queue_that_is_not_there() -> None:
         windows = []
         for una in range(1, 82):
             ours.acknowledge(0, 1, 100_000_000, 100_000_000, una + 19, True)
-            if una in (41, 61, 81):  # the first beyond what had been sent when the round trip began
+            if una in (41, 61, 81):  # the first beyond the data sent at the start of the round trip
                 windows.append(ours.cwnd_pkts(0))
         assert windows == expected
 

@@ -1,4 +1,7 @@
-"""The scheduler ``linux-mptcp`` against an oracle of what mainline Linux computes (net/mptcp/protocol.c, pm.c).
+"""The scheduler ``linux-mptcp`` against an oracle of mainline Linux (net/mptcp/protocol.c, pm.c).
+
+The oracle follows the kernel, independently of the scheduler here; names and widths are the kernel's. After every
+placed packet and every timeout of the connection, choice, average rates, buffers and stale marks are equal.
 
 Written from what the kernel does and apart from the scheduler here; names and widths are the kernel's. After every
 packet that is placed and every timeout of the connection, choice, average rates, buffers and stale marks are equal.
@@ -17,7 +20,7 @@ from tests.helpers.networks import link, mptcp, outage, run, scenario
 from subflow_sim import Simulation, _core
 from subflow_sim.scenario_model import Choice
 
-# (1 << 16) less a TCP header, all its options, an IPv6 header and a fragment header: 20, 40, 40 and 8 bytes
+# (1 << 16) minus a TCP header, all its options, an IPv6 header and a fragment header: 20, 40, 40 and 8 bytes
 BURST = (1 << 16) - 20 - 40 - 40 - 8
 U32 = 0xFFFFFFFF
 WMEM_MAX = 4 << 20
@@ -36,7 +39,7 @@ class Sock:
     packets_out: int = 0
     unsent: int = 0
     srtt_us: int = 8 * 50_000
-    """Eight times the smoothed round-trip time in microseconds, as there."""
+    """Eight times the smoothed round-trip time in microseconds, as in the kernel."""
     bbr_rate: int = 0
     rcv_tstamp: int = 0
     timeout_ns: int = 0
@@ -74,7 +77,7 @@ class Sock:
         return (self.packets_out + self.unsent) * mss
 
     def seen(self) -> Any:
-        """The same as the scheduler is shown it."""
+        """The state that the scheduler receives."""
         if self.established:
             self.expand()
         socket = _core.Socket()
@@ -134,7 +137,7 @@ class Msk:
         return ssk
 
     def push_one(self, wnd_left: int) -> int | None:
-        """A step of __subflow_push_pending: where the next packet goes; None ends the push."""
+        """A step of __subflow_push_pending: the subflow of the next packet; None ends the push."""
         ssk = self.sending
         if ssk is None or self.snd_burst <= 0 or ssk.wmem(self.mss) >= ssk.sk_sndbuf or not ssk.is_active():
             ssk = self.get_send(wnd_left)
@@ -190,7 +193,7 @@ class Msk:
 
 
 class Pair:
-    """The scheduler and the oracle, shown the same."""
+    """The scheduler and the oracle, with the same input."""
 
     def __init__(self, subflows: list[Sock], stale_loss_cnt: int = 4, mss: int = 1424) -> None:
         self.msk = Msk(subflows, mss, stale_loss_cnt)
@@ -202,7 +205,7 @@ class Pair:
         return [ssk.seen() for ssk in self.msk.subflows]
 
     def push(self, pkts: int, wnd_left: int) -> None:
-        """Places up to so many packets, as one push."""
+        """Places up to so many packets in one push."""
         self.now_ns += 1_000_000
         self.msk.sending = None
         for _ in range(pkts):
@@ -219,7 +222,7 @@ class Pair:
             wnd_left = max(wnd_left - self.msk.mss, 0)
 
     def retransmit(self) -> None:
-        """The timer of the connection goes off."""
+        """The timer of the connection expires."""
         self.msk.newly_stale.clear()
         theirs = self.msk.get_retrans()
         choice, stale = self.ours.select_retransmission(self.seen())
@@ -295,13 +298,13 @@ def test_the_choices_agree_for_thousands_of_packets_and_every_branch_is_taken() 
     pair = Pair([Sock(), Sock(srtt_us=8 * 120_000, snd_cwnd=40), Sock(backup=True)])
     for n in range(120):
         play(pair, [("push", 90, 400_000), ("acknowledge", 0, 9 + n % 7), ("acknowledge", 1, 5)])
-    # The second path dies: what the connection waits for passes five times without an acknowledgement on it.
+    # The second path dies: five timers of the connection expire without an acknowledgement on it.
     for _ in range(6):
         play(pair, [("acknowledge", 0, 1), ("time out", 0, 1)])
     assert pair.msk.subflows[1].stale
     pair.push(50, 400_000)
     assert pair.msk.subflows[1].stale
-    # It is heard of again, the first one is closed, and the backup's turn comes when the second one is closed, too.
+    # It is acknowledged again, the first subflow is closed, and the backup is used once the second is closed, too.
     play(pair, [("acknowledge", 1, 1), ("push", 10, 400_000)])
     assert not pair.msk.subflows[1].stale
     for dead in pair.msk.subflows[:2]:
@@ -323,14 +326,14 @@ def test_an_endless_flow_uses_both_paths_to_the_full() -> None:
     simulation = run(scenario(paths, [flow], duration_s=20, warmup_s=5, profile="linux"))
     links = {row["name"]: row["utilisation"] for row in simulation.summary()["links"] if row["direction"] == "forward"}
     assert min(links.values()) > 0.97
-    # As much as its rate lets it: 1424 of 1500 bytes are payload.
+    # As much as its rate permits: 1424 of 1500 bytes are payload.
     assert simulation.summary()["flows"][0]["goodput_bps"] == pytest.approx(30e6 * 1424 / 1500, rel=0.03)
 
 
 def test_data_is_bound_ahead_of_the_window_as_far_as_the_send_buffer_goes() -> None:
-    # A window of 10 may hold 2 * 10 * 4352 bytes, that is 39 packets of 1424 and 832 with the one that goes beyond it.
-    # A transfer of 38 is bound to the first subflow whole, before there is a second one: minRTT hands out 10 and then
-    # finds two paths.
+    # A window of 10 may hold 2 * 10 * 4352 bytes, that is 39 packets of 1424 and 832 with the packet that exceeds it. A
+    # transfer of 38 packets is bound to the first subflow before the second has joined: minRTT places 10 and then has
+    # two paths.
     paths = [link("first", delay_s=0.05, queue_pkts=100), link("second", delay_s=0.01, queue_pkts=100)]
     for scheduler, second in ((LINUX_MPTCP, 0), (Choice("minrtt"), 1)):
         flow = mptcp("flow", ["first", "second"], "uncoupled", scheduler=scheduler, size_bytes=38 * 1424)
@@ -349,11 +352,11 @@ def test_a_dead_path_becomes_stale_and_gets_nothing_more_until_it_is_heard_of() 
     assert 3.0 < stale[0].time_s < 10.0
     links = {(row["name"], row["direction"]): row for row in simulation.summary()["links"]}
     assert links["good", "forward"]["utilisation"] > 0.9
-    # It comes back with a retransmission of its own, which has been backed off for as long as the path was away.
+    # It returns with its own retransmission, whose timer has backed off during the outage.
     assert links["dying", "forward"]["utilisation"] > 0.25
 
 
-# When Linux 6.18 (250 ticks a second) did what in this scenario; throughput of both subflows, Mbit/s of payload.
+# Times of Linux 6.18 (250 ticks per second) in this scenario; throughput of both subflows, Mbit/s of payload.
 KERNEL_REPEATS = (12.654, 12.963, 13.290)
 KERNEL_STALE_S = 13.710
 KERNEL_TIMEOUTS = (12.454, 13.030, 14.150, 16.358, 20.966)
@@ -361,7 +364,7 @@ KERNEL_MBIT = (12.0, 2.93)
 
 
 def test_a_backup_takes_over_when_it_does_in_the_kernel() -> None:
-    """`subflow compare-kernel --grid --only "cubic 20Mbit/s 50ms 0% backup"`, whose times are those of its packets."""
+    """`subflow compare-kernel --grid --only "cubic 20Mbit/s 50ms 0% backup"`; its times are those of its packets."""
     paths = [link("first", rate_bps=20e6, delay_s=0.025), link("second", rate_bps=10e6, delay_s=0.05)]
     cubic = Choice("uncoupled", {"base": "cubic"})
 
@@ -378,7 +381,7 @@ def test_a_backup_takes_over_when_it_does_in_the_kernel() -> None:
     assert times["stale"] == pytest.approx([KERNEL_STALE_S], abs=0.05)
     rates = [row["throughput_bps"] / 1e6 for row in simulation.summary()["flows"][0]["subflows"]]
     assert rates == pytest.approx(KERNEL_MBIT, rel=0.03)
-    # Exact timers have the first path back half a second earlier.
+    # With exact timers the first path returns half a second earlier.
     exact = run_with(Choice("linux-mptcp", {"tick_ms": 0}))
     last = [mark.time_s for mark in exact.take_marks() if mark.kind == "rto"][-1]
     assert last < KERNEL_TIMEOUTS[-1] - 0.25

@@ -1,4 +1,4 @@
-"""DCTCP against its closed forms, and DualPI2 against what RFC 9332 promises."""
+"""DCTCP against its closed forms, and DualPI2 against the goals of RFC 9332."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_dctcp_finds_the_share_of_marks_of_its_closed_form() -> None:
     flow, link = simulation.summary()["flows"][0], simulation.summary()["links"][0]
     assert flow["packets_dropped"] == 0
     assert link["utilisation"] > 0.99
-    # At the step, less a tooth, and the last of it comes a round trip later
+    # At the step, minus the amplitude of the saw-tooth; the effect of the last mark comes a round trip later
     assert 5 < link["mean_queue_pkts"] < 25
 
     decisions = simulation.take_decisions()
@@ -73,26 +73,26 @@ def test_dctcp_without_ecn_is_newreno() -> None:
 
 @pytest.mark.parametrize("classic", ["newreno", "cubic"])
 def test_dualpi2_shares_between_prague_and_classic_flows(classic: str) -> None:
-    """RFC 9332 section 2.1: about the same rate for each, and the L queue holds what the step lets it."""
+    """RFC 9332 section 2.1: about the same rate for each, and the step bounds the L queue."""
     queue = '{ discipline = "dualpi2" }'
     summary = finished(queue, "prague", classic, duration=35, profile="linux").summary()
     prague, other = summary["flows"]
     assert 0.5 < prague["goodput_bps"] / other["goodput_bps"] < 2
     assert summary["links"][0]["utilisation"] > 0.9
-    # 20 ms of the path, a packet's time, the step of 1 ms and what comes before the answer to it
+    # 20 ms of the path, a packet's transmission time, the step of 1 ms and the packets before the response to marks
     assert prague["mean_rtt_s"] < 0.020 + 0.004
     assert 0.005 < other["mean_rtt_s"] - 0.020 < 0.025  # the target of 15 ms
     assert prague["packets_dropped"] == 0
 
 
 def utilisation_of_reno(buffer_bdp: float) -> float:
-    """Of a link with a queue of so many bandwidth-delay products, by the closed form of NewReno's page."""
+    """Utilisation of a link with a queue of so many bandwidth-delay products, by the closed form of NewReno's page."""
     b = buffer_bdp
     return ((1 - b) * (3 + b) / 8 + b + b * b / 2) / ((1 - b) / 2 + b + b * b / 2)
 
 
 def test_a_gentler_answer_to_marks_keeps_a_short_queue_busy() -> None:
-    """RFC 8511 section 3: 0.8 of the window is enough from a queue of a fourth of a product on."""
+    """RFC 8511 section 3: a reduction to 0.8 of the window suffices for queues of at least a fourth of a product."""
     used = {}
     for abe in (False, True):
         overrides = (f"flows.newreno.controller.abe={str(abe).lower()}", "flows.newreno.ecn=rfc3168")

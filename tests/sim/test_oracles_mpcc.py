@@ -1,6 +1,6 @@
-"""MPCC against what its equilibria say, under the `linux` profile. The arithmetic is in tests/sim_core.
+"""MPCC against its theoretical equilibria, under the `linux` profile. tests/sim_core tests the arithmetic.
 
-Rates of the wire: 1500 bytes for 1448 of payload. C is 100 Mbit/s where nothing else is said.
+Rates on the wire: 1500 bytes for 1448 of payload. C is 100 Mbit/s unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VARIANTS = [Choice(name, {"preset": preset}) for name in ("mpcc-loss", "mpcc-lat
 LOSS_VARIANTS = VARIANTS[:2]
 _full = pytest.mark.full("the other preset of each")
 EACH = [VARIANTS[0], *(pytest.param(each, marks=_full) for each in VARIANTS[1:3]), VARIANTS[3]]
-"""One preset of each controller, and the others with --full."""
+"""One preset of each controller, and the other presets with --full."""
 
 
 def fast(name: str, *, rate_bps: float = C, rtt_s: float = 0.04, loss: float = 0.0, queue_bdp: float = 1.0) -> Link:
@@ -44,7 +44,7 @@ def utilisations(summary: dict[str, Any]) -> list[float]:
 
 
 def totals(summary: dict[str, Any]) -> list[float]:
-    """What each connection's subflows deliver together, as a share of C on the wire."""
+    """Throughput of each connection's subflows together, as a share of C on the wire."""
     return [sum(part["throughput_bps"] for part in flow["subflows"]) * WIRE / C for flow in summary["flows"]]
 
 
@@ -54,7 +54,7 @@ def totals(summary: dict[str, Any]) -> list[float]:
 )
 @pytest.mark.parametrize("controller", VARIANTS, ids=str)
 def test_alone_it_fills_two_clean_links(controller: Choice, rtt_s: float, scheduler: str) -> None:
-    # At least 0.9 of each
+    # At least 0.9 of each link
     links = [fast("a", rtt_s=rtt_s), fast("b", rtt_s=rtt_s)]
     flow = replace(mptcp("flow", ["a", "b"], controller), scheduler=Choice(scheduler))
     assert min(utilisations(finished(links, [flow]))) >= 0.9
@@ -62,7 +62,7 @@ def test_alone_it_fills_two_clean_links(controller: Choice, rtt_s: float, schedu
 
 @pytest.mark.parametrize("controller", LOSS_VARIANTS, ids=str)
 def test_the_load_of_a_saturated_link_stays_within_its_bound(controller: Choice) -> None:
-    # What is sent lies in (C, C (1 + 1 / (beta - 2))): 1.107 C for beta = 11.35, 1.111 C for 11.
+    # The load lies in (C, C (1 + 1 / (beta - 2))): 1.107 C for beta = 11.35, 1.111 C for 11.
     beta = {"mbps": 11.35, "kernel": 11.0}[str(controller.options["preset"])]
     for connections in (1, 2):
         flows = [mptcp(f"flow{index}", ["a", "b"], controller) for index in range(connections)]
@@ -83,8 +83,8 @@ def test_two_connections_on_two_shared_links_get_the_same(controller: Choice) ->
 
 @pytest.mark.parametrize("controller", EACH, ids=str)
 def test_a_connection_with_a_link_of_its_own_leaves_the_shared_one_to_the_other(controller: Choice) -> None:
-    # Lexicographic max-min fairness: C for both. The probes of the first on the shared link, 5 % of its total above and
-    # below a rate near nil, cost the second some of that: 15 % at most.
+    # Lexicographic max-min fairness: C for both. The first probes the shared link with 5 % of its total around a rate
+    # near 0, which costs the second at most 15 %.
     flows = [mptcp("rich", ["shared", "own"], controller), mptcp("poor", ["shared"], controller)]
     rich, poor = totals(finished([fast("shared"), fast("own")], flows, duration_s=100, warmup_s=40))
     assert rich == pytest.approx(1, abs=0.15)
@@ -107,8 +107,8 @@ def used_under_loss(preset: str, loss: float) -> float:
 
 @pytest.mark.parametrize(("preset", "break_even"), [("mbps", 0.0500), pytest.param("kernel", 0.0160, marks=_full)])
 def test_random_loss_counts_from_the_break_even_on(preset: str, break_even: float) -> None:
-    # alpha C^(alpha-1) / beta: half of that costs less than a tenth, twice as much more than half of the rate. Between
-    # them it is not sharp, for an interval's loss is an estimate: of 2500 packets at 1.6 %, within 16 %.
+    # alpha C^(alpha-1) / beta: half of that costs less than a tenth of the rate, twice as much costs more than half.
+    # The boundary is not sharp, because an interval's loss is an estimate: of 2500 packets at 1.6 %, within 16 %.
     clean = used_under_loss(preset, 0.0)
     assert used_under_loss(preset, 0.5 * break_even) >= 0.9 * clean
     assert used_under_loss(preset, 2 * break_even) <= 0.5 * clean
@@ -125,7 +125,7 @@ def test_in_deep_buffers_latency_falls_from_loss_based_to_wvegas() -> None:
 
 
 def others_seen(decisions: Decisions, name: str, since_s: float) -> list[float]:
-    """What a subflow held the rates of its siblings to be, in bit/s, each time it probed since then."""
+    """Rates of its siblings in bit/s, as a subflow estimated them at each probe since then."""
     rule, numbers = next(
         (i, r.numbers) for i, r in enumerate(decisions.rules) if {"others_bps", "tried_bps"} <= {*r.numbers}
     )

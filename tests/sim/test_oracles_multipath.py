@@ -1,7 +1,7 @@
-"""Multipath controllers against what is known of them, under the `textbook` profile.
+"""Multipath controllers against known results, under the `textbook` profile.
 
-The equations themselves are tested in tests/sim_core. Bands of shared bottlenecks are those of drop-tail queues, where
-losses come in step; each run has other random start offsets, and what counts is the mean over the runs.
+tests/sim_core tests the equations. Bands of shared bottlenecks are those of drop-tail queues, where losses are
+synchronised; each run has other random start offsets, and the mean over the runs counts.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def test_olia_uses_the_short_path() -> None:
 
 
 def shares_of_a_bottleneck(controller: str, subflows: int, path: Link, *, runs: int = 8) -> list[float]:
-    """Goodput over that of a Reno flow beside it on a path named "path"."""
+    """Goodput divided by that of a Reno flow beside it, on a path named "path"."""
     flows = [mptcp("mp", ["path"] * subflows, controller), tcp("reno", "path")]
     a_scenario = scenario([path], flows, duration_s=300, warmup_s=60, start_jitter_s=1.0)
     rates = [goodputs(run(a_scenario, seed=seed)) for seed in range(1, runs + 1)]
@@ -83,21 +83,22 @@ def shares_of_a_bottleneck(controller: str, subflows: int, path: Link, *, runs: 
 
 @pytest.mark.parametrize("controller", COUPLED)
 def test_two_coupled_subflows_take_about_one_share_of_a_bottleneck(controller: str) -> None:
-    # Fluid: 1 : 1. Losses in step at a drop-tail queue: 0.9 to 1.5.
+    # Fluid: 1 : 1. Synchronised losses at a drop-tail queue: 0.9 to 1.5.
     assert 0.9 <= mean(shares_of_a_bottleneck(controller, 2, link("path"))) <= 1.5
 
 
 @pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
 def test_five_coupled_subflows_take_less_than_three_shares_of_a_bottleneck(controller: str) -> None:
-    # Losses in step and windows of a few packets: up to 2.5 where five Renos would take 5 (10 Mbit/s, 50 packets).
+    # Synchronised losses and windows of a few packets: up to 2.5, whereas five Renos would take 5 (10 Mbit/s, 50
+    # packets).
     assert agrees_with(shares_of_a_bottleneck(controller, 5, link("path", queue_pkts=50)), 0.9, 2.5)
 
 
 @pytest.mark.parametrize("subflows", [2, pytest.param(3, marks=pytest.mark.full("between the two others")), 5])
 @pytest.mark.parametrize("controller", COUPLED)
 def test_coupled_subflows_take_one_share_where_losses_do_not_come_in_step(controller: str, subflows: int) -> None:
-    # RED by the instantaneous queue: no drop below 25 packets, 10 % at 50, all at 100. Every packet is as likely to be
-    # lost as any other, as the fluid model assumes: 0.85 to 1.25 for two to five subflows.
+    # RED by the instantaneous queue: no drop below 25 packets, 10 % at 50, all at 100. Every packet has the same drop
+    # probability, as the fluid model assumes: 0.85 to 1.25 for two to five subflows.
     path = link("path", queue=RED)
     assert 0.85 <= mean(shares_of_a_bottleneck(controller, subflows, path, runs=5)) <= 1.25
 
@@ -144,7 +145,9 @@ def test_wvegas_gives_way_to_loss_based_flows() -> None:
 
 
 def seconds_to_fill(controller: str) -> float:
-    """Time to use 97 % of two links of 4 Mbit/s (40 packets in flight each) after they doubled to 8, mean over runs."""
+    """Time to use 97 % of two links of 4 Mbit/s (40 packets in flight each) after their rate doubles to 8, mean over
+    runs.
+    """
     links = [link(name, rate_bps=4e6, delay_s=0.06, queue_pkts=10) for name in ("top", "bottom")]
     events = [Event(60.0, link=name, rate_bps=8e6) for name in ("top", "bottom")]
     flow = mptcp("flow", ["top", "bottom"], controller)
@@ -163,8 +166,8 @@ def seconds_to_fill(controller: str) -> float:
 
 @pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
 def test_coupled_windows_take_long_to_grow_into_new_capacity(controller: str) -> None:
-    # Two equal subflows grow by 1/4 packet per RTT each: 40 packets more take 160 round trips of 0.12 s, 19 s. With
-    # where in its saw-tooth the window was, 14 to 30 s.
+    # Two equal subflows grow by 1/4 packet per RTT each: 40 more packets take 160 round trips of 0.12 s, 19 s. The
+    # phase of the saw-tooth makes that 14 to 30 s.
     assert 14 <= seconds_to_fill(controller) <= 30
 
 
@@ -189,7 +192,7 @@ def two_idle_links(controller: Choice, *, noise: bool = False, seed: int = 1) ->
 
 @pytest.mark.parametrize("controller", ["uncoupled", *COUPLED])
 def test_loss_based_controllers_use_idle_links(controller: str) -> None:
-    # At least 97 % with a buffer of one BDP, and as much of the one as of the other
+    # At least 97 % with a buffer of one BDP, and the same on both links
     top, bottom = two_idle_links(Choice(controller))["utilisation"]
     assert min(top, bottom) >= 0.97
     assert top == pytest.approx(bottom, rel=0.02)
@@ -197,8 +200,8 @@ def test_loss_based_controllers_use_idle_links(controller: str) -> None:
 
 @pytest.mark.parametrize(("drain", "least", "most"), [(True, 2.0, 10.0), (False, 11.5, 12.5)])
 def test_wvegas_keeps_ten_packets_queued_on_idle_links(drain: bool, least: float, most: float) -> None:
-    # x_r q_r = alpha_r and the alphas sum to 10: ten packets queued in all, and the two in service that we count. With
-    # the drains it is below ten on average. Equal rates, no loss.
+    # x_r q_r = alpha_r and the alphas sum to 10: ten packets queued in all, plus the two in service that we count. With
+    # the drains the average is below ten. Equal rates, no loss.
     links = two_idle_links(Choice("wvegas", {"drain": drain}))
     top, bottom = links["utilisation"]
     assert top == pytest.approx(bottom, rel=0.02)
@@ -209,8 +212,8 @@ def test_wvegas_keeps_ten_packets_queued_on_idle_links(drain: bool, least: float
 
 
 def test_wvegas_as_in_the_kernel_leaves_much_of_idle_links_unused() -> None:
-    # 45 to 75 %: it drains whenever the queueing delay has doubled, and with any other traffic it soon has. (On a path
-    # without any jitter it hardly ever does.)
+    # 45 to 75 %: it drains when the queueing delay has doubled, which any other traffic soon causes. (Without jitter it
+    # hardly ever drains.)
     used = [mean(two_idle_links(Choice("wvegas"), noise=True, seed=seed)["utilisation"]) for seed in SEEDS]
     assert agrees_with(used, 0.45, 0.75)
 

@@ -1,4 +1,5 @@
-"""PCC Vivace against what its utility says, under the `textbook` profile. The arithmetic is in tests/sim_core."""
+"""PCC Vivace against the equilibria of its utility, under the `textbook` profile. tests/sim_core tests the arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def alone(
     seed: int = 1,
     **options: OptionValue,
 ) -> Simulation:
-    """One flow on a link of its own; the first third is warm-up."""
+    """One flow on its own link; the first third is warm-up."""
     bdp_pkts = rate_mbps * 1e6 * rtt_s / WIRE_BITS
     path = link("path", rate_bps=rate_mbps * 1e6, delay_s=rtt_s / 2, queue_pkts=int(queue_bdp * bdp_pkts), loss=loss)
     flow = tcp("flow", "path", Choice("vivace", options))
@@ -33,14 +34,14 @@ def alone(
 
 
 def rates_mbps(done: Simulation, from_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The rates of the intervals that began later, and how long each lasted in seconds."""
+    """Rates of the intervals that began after `from_s`, and their lengths in seconds."""
     intervals = done.take_intervals()
     late = intervals.begin_ns > from_s * 1e9
     return intervals.rate_bps[late] / 1e6, (intervals.end_ns - intervals.begin_ns)[late] / 1e9
 
 
 def utilisation(done: Simulation) -> float:
-    """Of the one link, after the warm-up."""
+    """Utilisation of the one link, after the warm-up."""
     return float(done.summary()["links"][0]["utilisation"])
 
 
@@ -52,17 +53,18 @@ def test_vivace_fills_a_clean_link_and_swings_around_its_capacity(
 ) -> None:
     done = alone(rate_mbps, rtt_s=rtt_s, duration_s=duration_s)
     assert utilisation(done) >= 0.9
-    # The rate is within epsilon + omega_0 of the capacity, and probes go epsilon beyond.
+    # The rate is within epsilon + omega_0 of the capacity, and probes exceed it by epsilon.
     rates, lengths_s = rates_mbps(done, duration_s / 3)
     off = abs(rates / rate_mbps - 1)
     assert np.average(off <= EPSILON + OMEGA_0, weights=lengths_s) >= 0.8
     assert np.average(off <= EPSILON + OMEGA_0 + EPSILON, weights=lengths_s) >= 0.98
-    # The latency term keeps the queue of one BDP from being used, after slow start.
+    # The latency term keeps the queue of one BDP unused, after slow start.
     assert done.summary()["links"][0]["drops_queue"] == 0
 
 
 def test_a_rate_is_doubled_until_the_utility_falls() -> None:
-    # 1.2 to 19.2 Mbit/s is what 10 Mbit/s cannot carry; every second round trip, as results take one.
+    # Rates of 1.2 to 19.2 Mbit/s, the last above the 10 Mbit/s of the link; one every second round trip, because
+    # results take one.
     intervals = alone(10.0, duration_s=3).take_intervals()
     tried = intervals.rate_bps[(intervals.tag != 0)][:5] / 1e6
     assert tried == pytest.approx([1.2, 2.4, 4.8, 9.6, 19.2])
@@ -75,8 +77,8 @@ def test_a_rate_is_doubled_until_the_utility_falls() -> None:
 def test_vivace_tolerates_random_loss_up_to_the_break_even_of_its_utility(
     rate_mbps: float, rtt_s: float, duration_s: float
 ) -> None:
-    # 0.9 x^-0.1 = 11.35 p: 6.3 % at 10 Mbit/s, 5.0 % at 100. A gradient is told from some hundred packets, so that the
-    # way from full use to none has its width, with half of the capacity used where the formula says.
+    # 0.9 x^-0.1 = 11.35 p: 6.3 % at 10 Mbit/s, 5.0 % at 100. A gradient is estimated from about a hundred packets, so
+    # the transition from full use to none is wide; the formula gives its middle, half of the capacity.
     break_even = 0.9 * rate_mbps**-0.1 / 11.35
     used = {}
     for share in (0.25, 0.7, 1.5, 2.0):
@@ -94,7 +96,7 @@ def test_equal_vivace_flows_share_equally(count: int) -> None:
     indices = []
     for seed in (1, 2, 3):
         path = link("path", rate_bps=20e6, delay_s=0.025, queue_pkts=83)
-        # One after the other: each has to make room for the next.
+        # One after the other: existing flows must reduce their rate for the next.
         flows = [tcp(f"flow{i}", "path", "vivace", start_s=5.0 * i) for i in range(count)]
         done = run(scenario([path], flows, duration_s=150, warmup_s=75, start_jitter_s=1.0), seed=seed)
         indices.append(jain_index(list(goodputs(done).values())))
@@ -104,7 +106,7 @@ def test_equal_vivace_flows_share_equally(count: int) -> None:
 
 
 def test_the_latency_term_keeps_a_deep_queue_short() -> None:
-    # Eight BDP of buffer: without the term the rate grows until packets are lost, with a queue that is nearly full.
+    # Eight BDP of buffer: without the term the rate grows until packets are lost, with a nearly full queue.
     with_it = alone(10.0, queue_bdp=8, duration_s=60).summary()["links"][0]
     without = alone(10.0, queue_bdp=8, duration_s=60, utility="loss").summary()["links"][0]
     bdp_pkts = 10e6 * 0.05 / WIRE_BITS
@@ -114,7 +116,7 @@ def test_the_latency_term_keeps_a_deep_queue_short() -> None:
 
 
 def test_falling_round_trip_times_in_the_utility_empty_the_queue() -> None:
-    # In the paper's utility a falling RTT is worth as much as a growing one costs.
+    # In the paper's utility a falling RTT earns as much as a growing one costs.
     clamped = alone(10.0, queue_bdp=8, duration_s=60).summary()["links"][0]
     signed = alone(10.0, queue_bdp=8, duration_s=60, falling_rtt=True).summary()["links"][0]
     assert signed["utilisation"] >= 0.85
@@ -133,8 +135,8 @@ def test_a_flow_follows_its_options() -> None:
 
 
 def test_vivace_goes_on_after_an_outage_where_it_was() -> None:
-    # The linux profile: delayed acknowledgements, losses found by time, probes and timeouts. Three seconds of silence
-    # give up what is being tried and say nothing of the rate.
+    # The linux profile: delayed acknowledgements, loss detection by time, probes and timeouts. Three seconds of silence
+    # cancel the current trial and do not change the rate.
     path = link("path", queue_pkts=84, delay_s=0.025)
     events = outage("path", 10.0, 13.0)
     flow = tcp("flow", "path", "vivace")

@@ -1,7 +1,7 @@
-"""Packet schedulers against what is known of them: whom they equal, and what they are better at than minRTT.
+"""Packet schedulers against known results: cases of equality, and their advantages over minRTT.
 
-Their arithmetic is tested in tests/sim_core/test_schedulers.cpp. Unless a test is about windows that couple, each
-subflow runs NewReno by itself, so that a path carries what a TCP connection over it would.
+tests/sim_core/test_schedulers.cpp tests their arithmetic. Except in tests of coupled windows, each subflow runs an
+independent NewReno, so that a path carries as much as a TCP connection.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from subflow_sim import Simulation
 from subflow_sim.scenario_model import Choice, Event, Link, Profile
 
 NO_REPAIR = {"opportunistic_retransmission": False, "penalisation": False}
-"""Options without which minRTT and ECF leave a full receive window to itself."""
+"""Options whose absence makes minRTT and ECF ignore a full receive window."""
 
 
 def carried(
@@ -32,7 +32,7 @@ def carried(
     sample_interval_s: float = 1,
     **values: Any,
 ) -> Simulation:
-    """A run of one connection with a subflow per path; `values` are those of the scenario and of the flow."""
+    """A run of one connection with a subflow per path; `values` are options of the scenario and of the flow."""
     of_scenario = {key: values.pop(key) for key in ("profile", "events", "warmup_s") if key in values}
     flow = mptcp("flow", [path.name for path in paths], controller, scheduler=scheduler, **values)
     a_scenario = scenario(paths, [flow], duration_s=duration_s, **of_scenario)
@@ -46,7 +46,7 @@ def flow_of(simulation: Simulation) -> dict[str, Any]:
 
 
 def completion_s(scheduler: Choice, paths: Sequence[Link], size_bytes: int, **values: Any) -> float:
-    """How long a transfer takes."""
+    """Completion time of a transfer."""
     done = flow_of(carried(scheduler, paths, size_bytes=size_bytes, **values))["completion_s"]
     assert done is not None
     return float(done)
@@ -59,7 +59,7 @@ def shares(simulation: Simulation) -> list[float]:
 
 
 def mean_reordered_bytes(simulation: Simulation) -> float:
-    """What the receiver held back on average, over the samples after two seconds."""
+    """Mean bytes in the receiver's reorder queue, over the samples after two seconds."""
     values = column(simulation, "recv_buffer_bytes")
     return float(values[len(values) // 10 :].mean(dtype="float64"))
 
@@ -71,7 +71,8 @@ FAT = link("fat", rate_bps=20e6, delay_s=0.01, queue_pkts=50)
 THIN = link("thin", rate_bps=2e6, delay_s=0.1, queue_pkts=50)
 
 
-# --- BLEST and ECF where they are minRTT ------------------------------------------------------------------------------
+# --- BLEST and ECF in cases of equality with minRTT
+# ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("controller", ["lia", "olia", "wvegas", Choice("uncoupled", {"base": "bbr"})])
@@ -79,9 +80,9 @@ THIN = link("thin", rate_bps=2e6, delay_s=0.1, queue_pkts=50)
 def test_blest_and_ecf_are_minrtt_packet_for_packet_without_a_limit_to_window_and_data(
     scheduler: str, controller: str | Choice
 ) -> None:
-    # BLEST asks whether the window has room for what the fastest subflow could send meanwhile: an infinite one has.
-    # ECF asks whether the fastest could finish what is left sooner: there is no end of it. Loss, an outage and a
-    # subflow that is closed and opened again make sure that reinjections are placed alike.
+    # BLEST compares the window with the data that the fastest subflow could send meanwhile: an infinite window has
+    # room. ECF compares the completion times of the remaining data: an endless transfer has none. Loss, an outage and a
+    # subflow that is closed and opened again ensure that reinjections are placed alike.
     paths = [replace_loss(NEAR, 0.005), replace_loss(FURTHEST, 0.005), link("third", rate_bps=5e6, delay_s=0.03)]
     closed = (Event(at_s, flow="flow", subflow=2, open=is_open) for at_s, is_open in ((7.0, False), (9.0, True)))
     values: dict[str, Any] = {"events": (*outage("near", 3.0, 5.0), *closed), "profile": "linux", "duration_s": 12}
@@ -90,29 +91,31 @@ def test_blest_and_ecf_are_minrtt_packet_for_packet_without_a_limit_to_window_an
 
 
 def replace_loss(path: Link, loss: float) -> Link:
-    """The same path with random loss on the way forward."""
+    """The same path with random loss in the forward direction."""
     return replace(path, forward=replace(path.forward, loss=loss))
 
 
-# --- BLEST and ECF where they are not ---------------------------------------------------------------------------------
+# --- BLEST and ECF in other cases
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("buffer_bytes", [100_000, 150_000, 300_000])
 def test_blest_with_little_receive_buffer_carries_what_the_fast_path_does_alone(buffer_bytes: int) -> None:
-    # A packet on the thin path takes 100 ms and more, in which the fat one fills any of these buffers (20 Mbit/s in
-    # 0.1 s are 250 kB): minRTT is stopped again and again by what it has put there.
+    # A packet on the thin path takes at least 100 ms, in which the fat path fills any of these buffers (20 Mbit/s in
+    # 0.1 s are 250 kB): packets on the thin path block minRTT repeatedly.
     values: dict[str, Any] = {"recv_buffer_bytes": buffer_bytes, "warmup_s": 5, "profile": "linux"}
     plain = flow_of(carried(Choice("minrtt", NO_REPAIR), [FAT, THIN], **values))["goodput_bps"]
     blest = flow_of(carried(Choice("blest"), [FAT, THIN], **values))["goodput_bps"]
     alone = flow_of(carried(MINRTT, [FAT], **values))["goodput_bps"]
     assert blest >= 0.97 * alone
-    # The smallest is filled by the fat path before the thin one has joined, and it never gets anything.
+    # The fat path fills the smallest buffer before the thin path has joined, so that the thin path stays unused.
     assert plain < 0.5 * blest or buffer_bytes == 100_000
 
 
 @pytest.mark.parametrize("buffer_bytes", [100_000, 150_000, 300_000])
 def test_ecf_with_little_send_buffer_carries_what_the_fast_path_does_alone(buffer_bytes: int) -> None:
-    # What is left is what the send buffer holds. The fast path is through with that sooner than the thin one returns.
+    # The remaining data is the content of the send buffer. The fast path sends it before an ACK of the thin path
+    # returns.
     values: dict[str, Any] = {"send_buffer_bytes": buffer_bytes, "recv_buffer_bytes": buffer_bytes, "warmup_s": 5}
     plain = flow_of(carried(Choice("minrtt", NO_REPAIR), [FAT, THIN], **values))["goodput_bps"]
     ecf = flow_of(carried(Choice("ecf", NO_REPAIR), [FAT, THIN], **values))["goodput_bps"]
@@ -123,21 +126,21 @@ def test_ecf_with_little_send_buffer_carries_what_the_fast_path_does_alone(buffe
 
 @pytest.mark.parametrize("size_bytes", [1_000_000, 2_000_000, 4_000_000])
 def test_ecf_sends_the_end_of_a_transfer_over_the_fast_path(size_bytes: int) -> None:
-    # minRTT lets the slow path have its share to the last, and waits for it in the end.
+    # minRTT uses the slow path until the end, and then waits for it.
     last = {}
     for scheduler in ("minrtt", "ecf"):
         flow = mptcp("flow", ["near", "furthest"], "uncoupled", size_bytes=size_bytes, scheduler=Choice(scheduler))
         made = decisions_of(scenario([NEAR, FURTHEST], [flow], duration_s=10))
         end = int(made.data_seq[made.chosen == 1].max())
         last[scheduler] = int(made.data_seq.max()) - end
-    # The window of the fast path is at most BDP and queue, 17 + 20 packets; of them is what is left when the first test
-    # of ECF holds for the last time.
+    # The window of the fast path is at most BDP and queue, 17 + 20 packets. ECF's first test holds for the last time
+    # when the remaining data fits into it.
     assert last["ecf"] > 37
     assert last["ecf"] > last["minrtt"]
 
 
 def test_ecf_completes_transfers_sooner_than_minrtt() -> None:
-    # By half of a round trip of the slow path and more when much was sent there; in no case later by a tenth.
+    # By at least half of a round trip of the slow path if it carried much data; never later by a tenth.
     ratios = [
         completion_s(Choice("ecf"), [NEAR, slow], size) / completion_s(MINRTT, [NEAR, slow], size)
         for slow in (FAR, FURTHEST)
@@ -154,7 +157,7 @@ UNEQUAL = [link("wide", rate_bps=20e6, delay_s=0.02, queue_pkts=70), link("narro
 
 
 def test_round_robin_within_windows_shares_a_saturated_connection_out_by_them() -> None:
-    # Each window is always full, and each ACK makes room for one packet: 20 and 5 Mbit/s.
+    # Each window is always full, and each ACK permits one packet: 20 and 5 Mbit/s.
     done = carried(Choice("roundrobin"), UNEQUAL, warmup_s=5)
     assert shares(done) == pytest.approx([0.8, 0.2], abs=0.005)
     assert all(part["utilisation"] > 0.99 for part in done.summary()["links"] if part["direction"] == "forward")
@@ -193,14 +196,14 @@ def test_redundant_completes_with_the_best_path_and_a_round_trip_at_most(paths: 
 
 
 def test_redundant_gains_from_loss_that_does_not_hit_both_copies() -> None:
-    # Each run has its own losses, so that what counts is the mean: of six runs over either path alone, and over both.
+    # Losses differ between runs, so the mean counts: of six runs over either single path, and over both.
     paths = [link("one", delay_s=0.025, loss=0.02), link("two", delay_s=0.03, loss=0.02)]
     seeds = range(1, 7)
     both = mean([completion_s(Choice("redundant"), paths, 500_000, seed=seed) for seed in seeds])
     alone = [mean([completion_s(MINRTT, [path], 500_000, seed=seed) for seed in seeds]) for path in paths]
     assert both <= min(alone) + 0.05
     for seed in seeds:
-        # The first subflow has the same losses with and without company.
+        # The first subflow has the same losses with and without a second.
         first = completion_s(MINRTT, paths[:1], 500_000, seed=seed)
         assert completion_s(Choice("redundant"), paths, 500_000, seed=seed) <= first + 0.05
 
@@ -209,17 +212,17 @@ def test_redundant_goodput_is_that_of_the_best_path_and_copies_are_no_goodput() 
     done = flow_of(carried(Choice("redundant"), UNEQUAL, warmup_s=5))
     assert done["goodput_bps"] == pytest.approx(20e6 * 1448 / 1500, rel=0.01)
     assert sum(subflow["goodput_bps"] for subflow in done["subflows"]) == pytest.approx(done["goodput_bps"], rel=1e-6)
-    # Both paths are full all the same.
+    # Both paths are full nevertheless.
     assert sum(subflow["throughput_bps"] for subflow in done["subflows"]) == pytest.approx(25e6 * 1448 / 1500, rel=0.01)
 
 
 def test_redundant_copies_that_have_to_find_room_at_once_are_rare_on_a_saturated_connection() -> None:
-    # Where every window is full there is room for one packet at a time, on one path at a time: the paths add up.
+    # With full windows, one path at a time has room for one packet: the rates of the paths add up.
     now = Choice("redundant", {"copies": "now"})
     done = flow_of(carried(now, UNEQUAL, warmup_s=5))
     assert done["goodput_bps"] == pytest.approx(25e6 * 1448 / 1500, rel=0.02)
-    # A transfer that fits into the initial windows goes out twice: a copy of each of its ten packets but the first one,
-    # which left before the other path had joined, is on its way when the second subflow is there in time.
+    # A transfer within the initial windows is sent twice. The second subflow carries copies of its ten packets except
+    # the first, which left before the other path had joined.
     assert completion_s(now, [NEAR, FAR], 300_000) <= completion_s(MINRTT, [NEAR], 300_000) + 0.02
 
 
@@ -229,8 +232,8 @@ def test_redundant_copies_that_have_to_find_room_at_once_are_rare_on_a_saturated
 @pytest.mark.parametrize("profile", ["textbook", "linux"])
 @pytest.mark.parametrize("delay_s", [0.03, 0.05, 0.1])
 def test_batches_need_less_reordering_than_minrtt_at_nearly_the_same_goodput(delay_s: float, profile: Profile) -> None:
-    # What a slot collects goes out in one piece per path, the piece that arrives last at the end. The longer the slot,
-    # the larger the pieces, and the longer the near path waits for the next one.
+    # The data of a slot is sent as one piece per path, and the piece that arrives last ends the slot. Longer slots have
+    # larger pieces, and the near path waits longer for its next piece.
     far = link("far", delay_s=delay_s, queue_pkts=round(delay_s * 1700))
     values: dict[str, Any] = {"sample_interval_s": 0.01, "warmup_s": 2, "duration_s": 60, "profile": profile}
     minrtt = carried(MINRTT, [NEAR, far], **values)
@@ -241,7 +244,7 @@ def test_batches_need_less_reordering_than_minrtt_at_nearly_the_same_goodput(del
 
 
 def test_batches_are_split_as_the_paths_deliver() -> None:
-    # Decisions carry the rates that a batch was split by: their shares are those of what is sent, within 5 %.
+    # Decisions record the rates of a batch: their shares equal the shares of the sent data, within 5 %.
     flow = mptcp("flow", ["wide", "narrow"], "uncoupled", scheduler=Choice("goodput"))
     simulation = Simulation(scenario(UNEQUAL, [flow], duration_s=20, warmup_s=5))
     simulation.run_until(5)
@@ -258,8 +261,8 @@ def test_batches_are_split_as_the_paths_deliver() -> None:
 
 @pytest.mark.parametrize("base", ["bbr", "vivace"])
 def test_the_rate_based_rule_saturates_both_links_with_short_queues_at_the_sender(base: str) -> None:
-    # The window of a paced controller is well above what is on its way: minRTT hands the rest out as well, and what
-    # waits at the sender is late at the receiver.
+    # The window of a paced controller is well above its packets in flight: minRTT places the remaining packets as well,
+    # and packets that wait at the sender arrive late.
     values: dict[str, Any] = {"sample_interval_s": 0.01, "warmup_s": 5, "duration_s": 30}
     values["controller"] = Choice("uncoupled", {"base": base})
     minrtt = carried(MINRTT, [NEAR, FAR], **values)

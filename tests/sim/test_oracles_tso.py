@@ -1,4 +1,4 @@
-"""Bursts of paced packets against what Linux's tcp_tso_autosize makes of a rate, and what they do to a queue."""
+"""Bursts of paced packets against Linux's tcp_tso_autosize for a rate, and their effect on a queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MSS = 1448
 
 
 def tso_segs(rate_bytes: float, min_rtt_us: int) -> int:
-    """tcp_tso_autosize and tcp_tso_segs with the lower bound of BBR, in whole numbers as there."""
+    """tcp_tso_autosize and tcp_tso_segs with the lower bound of BBR, in integers like the kernel."""
     gso_max_size = 65536 - 320 - 1
     size = int(rate_bytes) >> 10
     if min_rtt_us >> 9 < 32:
@@ -41,7 +41,7 @@ def tso_segs(rate_bytes: float, min_rtt_us: int) -> int:
 def paced(
     controller: str = '"bbr"', *, rate: str, tso: bool, delay: str = "25ms", duration: str = "1.5s", cwnd: int = 10_000
 ) -> Simulation:
-    """A run of one TCP flow, with its packets captured."""
+    """A run of one TCP flow with captured packets."""
     text = f"""
 format = 1
 duration = "{duration}"
@@ -63,7 +63,7 @@ def fixed_rate(pace: float, **values: Any) -> Simulation:
 
 
 def bursts_of(simulation: Simulation) -> tuple[list[int], list[int]]:
-    """When data left, and how many packets at each of these times."""
+    """Send times of data, and the number of packets at each time."""
     packets = simulation.take_packets()
     left = packets.time_ns[(packets.kind == DATA) & (packets.station == SENDER)]
     times, counts = np.unique(left, return_counts=True)
@@ -86,23 +86,23 @@ def test_bursts_are_those_of_the_formula_and_the_mean_rate_stays(
     assert size == tso_segs(pace * MSS, min_rtt_us)
     simulation = fixed_rate(pace, rate="1Gbit/s", delay=delay, tso=True)
     times, counts = bursts_of(simulation)
-    # After the first round trip, whose bursts know no RTT, and before the last one, which may be cut.
+    # After the first round trip, whose bursts have no RTT yet, and before the last burst, which may be cut.
     settled = [i for i, t in enumerate(times) if t > 0.1e9][:-1]
     assert {counts[i] for i in settled} == {size}
-    # The next burst leaves when the last packet would have, one by one: at most a nanosecond is rounded.
+    # The next burst leaves at the time of the last packet without bursts: rounding errs by at most a nanosecond.
     gaps = {times[b] - times[a] for a, b in pairwise(settled)}
     assert all(abs(gap - size * 1e9 / pace) <= 1 for gap in gaps)
     sent = sum(counts[i] for i in settled[:-1])
     assert sent / ((times[settled[-1]] - times[settled[0]]) / 1e9) == pytest.approx(pace, rel=1e-9)
-    # Without bursts the rate is the same, one by one.
+    # Without bursts the rate is the same, packet by packet.
     alone, ones = bursts_of(fixed_rate(pace, rate="1Gbit/s", delay=delay, tso=False))
     assert set(ones) == {1}
     assert len(alone) == pytest.approx(sum(counts), abs=size)
 
 
 def test_a_burst_is_a_queue_of_its_size_at_a_bottleneck_above_its_rate() -> None:
-    # 116 Mbit/s over 150 Mbit/s: each burst of nine is through before the next one comes, and its packets stand in the
-    # queue together, the one in service included. One by one there is never more than that one.
+    # 116 Mbit/s over 150 Mbit/s: each burst of nine leaves before the next one arrives, so its packets queue together,
+    # including the one in service. Without bursts, only the packet in service is in the queue.
     for tso, most in ((True, 9), (False, 1)):
         simulation = fixed_rate(10_000, rate="150Mbit/s", tso=tso)
         forward = next(row for row in simulation.summary()["links"] if row["direction"] == "forward")
@@ -110,9 +110,9 @@ def test_a_burst_is_a_queue_of_its_size_at_a_bottleneck_above_its_rate() -> None
 
 
 def test_a_window_of_few_packets_leaves_in_two_bursts_at_least() -> None:
-    # Linux tcp_cwnd_test: half a window at most. A window of 6 at a rate whose bursts would be 45.
+    # Linux tcp_cwnd_test: half a window at most. Here the window is 6, and the rate would permit bursts of 45.
     simulation = fixed_rate(60_000, rate="1Gbit/s", tso=True, duration="1s", cwnd=6)
-    # Then acknowledgements make room for one by one.
+    # Then each acknowledgement permits one packet.
     assert bursts_of(simulation)[1][:2] == [3, 3]
 
 

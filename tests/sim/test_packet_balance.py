@@ -1,4 +1,4 @@
-"""The figures of the measured interval add up, whatever the network and the warm-up."""
+"""The figures of the measured interval are consistent, for any network and warm-up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def datagrams(name: str, path: str, rate_bps: float) -> Flow:
 
 @st.composite
 def networks(draw: st.DrawFn) -> Scenario:
-    """One to three links of all sorts, a flow of each kind over them, an outage and a subflow that comes and goes."""
+    """One to three links of all sorts, a flow of each kind over them, an outage and a subflow that closes and opens."""
     names = [f"path{i}" for i in range(draw(st.integers(1, 3)))]
     links = [
         link(
@@ -94,7 +94,7 @@ def test_what_was_sent_is_delivered_dropped_or_in_flight_and_ratios_are_at_most_
     for flow in summary["flows"]:
         for key in ("packets_sent", "packets_delivered", "packets_dropped", "packets_lost", "packets_in_flight_at_end"):
             assert not flow["subflows"] or flow[key] == sum(each[key] for each in flow["subflows"])
-    # Links count for themselves what they drop; ACKs have the ways back to themselves, where nothing is dropped.
+    # Links count their own drops; the reverse directions carry only ACKs, without drops.
     dropped = sum(flow["packets_dropped"] for flow in summary["flows"])
     dropped_by_links = sum(
         each["drops_queue"] + each["drops_random"] + each["drops_down"]
@@ -109,8 +109,8 @@ def test_what_was_sent_is_delivered_dropped_or_in_flight_and_ratios_are_at_most_
 
 
 def test_the_interval_may_begin_while_a_queue_is_lost() -> None:
-    # 250 packets are in the queue when the measured second begins; the link goes down 1 ms later and takes them along,
-    # and of what is sent into the outage by the retransmission timer all is lost as well.
+    # 250 packets are in the queue when the measured second begins; the link goes down 1 ms later and loses them, and
+    # all retransmissions into the outage are lost as well.
     long_queue = link("path", rate_bps=1e6, queue_pkts=250)
     outage = [Event(3.001, link="path", up=False)]
     network = scenario([long_queue], [tcp("d", "path")], duration_s=4, warmup_s=3, events=outage)
@@ -140,7 +140,7 @@ def test_a_run_that_starts_at_0_has_the_figures_of_one_that_starts_at_1_ms(profi
     at_once = figures(0.0)
     assert at_once == figures(0.001)
     flow, fast, _, _ = at_once["flows"]
-    # The initial window of ten leaves at the very start, over the first subflow; the second joins one round trip later.
+    # The initial window of ten leaves at the start, over the first subflow; the second joins one round trip later.
     assert fast["packets_sent"] >= 10
     assert 0 < fast["schedule_share"] <= 1
     assert flow["packets_dropped"] > 0
@@ -149,7 +149,7 @@ def test_a_run_that_starts_at_0_has_the_figures_of_one_that_starts_at_1_ms(profi
 def test_a_run_that_is_stopped_within_its_warm_up_tells_what_there_was_so_far() -> None:
     network = scenario([link("path")], [tcp("d", "path")], duration_s=10, warmup_s=5)
     simulation = Simulation(network)
-    # The initial window of ten takes 51.2 to 62 ms to get there; the first ACK comes back after that.
+    # The initial window of ten arrives after 51.2 to 62 ms; the first ACK returns after that.
     simulation.run_until(0.09)
     flow = simulation.summary()["flows"][0]
     assert (flow["packets_sent"], flow["packets_delivered"], flow["packets_in_flight_at_end"]) == (10, 10, 0)

@@ -1,4 +1,4 @@
-"""The PettingZoo environment: connections or subflows as agents that come and go."""
+"""The PettingZoo environment: connections or subflows as agents that join and leave."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def idle(env: SubflowParallelEnv) -> dict[str, Any]:
     return dict.fromkeys(env.agents, neutral)
 
 
-# An agent that never has to decide never joins: one that chooses its epochs may be late for a short transfer.
+# An agent without a decision never joins: one that chooses its epochs may be late for a short transfer.
 @pytest.mark.filterwarnings("ignore:No agents present but not all possible_agents")
 @pytest.mark.parametrize("controller", CONTROLLERS)
 @pytest.mark.parametrize("text", [SHORT, COMING_AND_GOING], ids=["short", "coming and going"])
@@ -32,7 +32,7 @@ def test_pettingzoo_has_nothing_against_it(controller, text, capsys):
     env = SubflowParallelEnv(parse_scenario(text), controller, seed=1)
     parallel_api_test(env, num_cycles=300)
     assert capsys.readouterr().out == "Passed Parallel API test\n"
-    assert int(env._vec.episode[0]) >= 2  # two were played after the one of the seed
+    assert int(env._vec.episode[0]) >= 2  # two episodes after that of the seed
 
 
 @pytest.mark.parametrize("controller", CONTROLLERS)
@@ -72,7 +72,9 @@ def test_agents_come_and_go(controller):
 
 
 def test_an_agent_sees_what_it_would_see_as_the_only_learner():
-    """The other connection changes nothing in both; its decisions are not steps of the single environment."""
+    """The other connection does not change in either environment; its decisions are not steps of the single
+    environment.
+    """
     single = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", learner="download.2", seed=3)
     many = SubflowParallelEnv(parse_scenario(SHORT), "dql-mptcp", seed=3)
     seen = [single.reset()[0]["subflows"]]

@@ -89,7 +89,7 @@ def test_an_impossible_value_is_refused_and_says_what_is_allowed(param, value, m
 
 
 def test_text_that_spells_a_count_or_a_flag_is_refused_in_a_file():
-    """A field on screen only has text; in a file `seed = "3"` is a slip that the JSON Schema flags too."""
+    """A field on screen only has text; in a file `seed = "3"` is a mistake that the JSON Schema reports too."""
     assert SCENARIO["seed"].parse("3") == 3
     with pytest.raises(ParamError, match="this is text, not a whole number"):
         SCENARIO["seed"].read("3")

@@ -1,4 +1,4 @@
-"""Addresses that become known later, subflows that are refused, limits: RFC 8684 section 3.4, Linux's path manager."""
+"""Late addresses, refused subflows, limits: RFC 8684 section 3.4, Linux's path manager."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADD_ADDR, ECHO, REMOVE_ADDR, RESET = 5, 4, 7, 9
 SMALL = 52 * 8
 """Bits of a packet without payload."""
 
-# Ways back are pure delays: what is announced takes 20 ms by the first path, whatever its queue.
+# Reverse directions are pure delays: an announcement takes 20 ms by the first path, with any queue.
 FIRST = link("first", rate_bps=10e6, delay_s=0.02, queue_pkts=50)
 SECOND = link("second", rate_bps=10e6, delay_s=0.05, queue_pkts=100)
 THIRD = link("third", rate_bps=10e6, delay_s=0.01, queue_pkts=50)
@@ -34,7 +34,7 @@ def started(
     late: tuple[int, ...] = (2,),
     **values: Any,
 ) -> Simulation:
-    """A connection over these links whose second path is not there at the start, with all of its packets captured."""
+    """A connection over these links whose second path is unknown at the start, with all its packets captured."""
     flow = mptcp("flow", [each.name for each in links], "uncoupled", late=late, **values)
     given = scenario(links, [flow], duration_s=duration_s, profile=profile, events=events, transport=transport)
     simulation = Simulation(given)
@@ -52,7 +52,7 @@ def marks_of(simulation: Simulation, kind: str) -> list[Mark]:
 
 
 def signals(simulation: Simulation, step: int, station: int) -> list[float]:
-    """When packets of that step passed the card of a host, s."""
+    """Times in s at which packets of that step passed the interface of a host."""
     packets = simulation.take_packets()
     rows = (packets.kind == HANDSHAKE) & (packets.seq == step) & (packets.station == station)
     return [float(time_ns) / 1e9 for time_ns in packets.time_ns[rows]]
@@ -69,8 +69,8 @@ def test_a_late_path_joins_when_its_address_has_arrived() -> None:
         assert set(packets.subflow[rows]) == {0}  # by the first subflow
         assert set(packets.data_seq[rows]) == {1}  # the number of the address
         (by_step[step, station],) = (packets.time_ns[rows] / 1e9).tolist()
-    # 20 ms to the sender, which echoes and opens at once; two round trips of 100 ms and the packets' own time later the
-    # subflow is there: SYN and the ACK after it leave over 10 Mbit/s.
+    # 20 ms to the sender, which echoes and opens at once. The subflow joins two round trips of 100 ms and two
+    # transmission times later: SYN and the following ACK leave over 10 Mbit/s.
     assert by_step[ADD_ADDR, SENDER] == pytest.approx(2.02, abs=1e-9)
     assert by_step[ECHO, SENDER] == by_step[ADD_ADDR, SENDER]
     assert by_step[ECHO, RECEIVER] > 2.04
@@ -81,17 +81,17 @@ def test_a_late_path_joins_when_its_address_has_arrived() -> None:
 
 
 def test_an_announcement_that_is_lost_is_repeated_three_times_and_then_given_up() -> None:
-    # Nothing comes back by the first path any more.
+    # The first path no longer carries anything back.
     dead = [Event(2.0, link="first", direction="reverse", up=False)]
     announced = [Event(2.5, flow="flow", subflow=2, announce=True)]
     simulation = started([*dead, *announced], duration_s=300)
     marks = [mark for mark in simulation.take_marks() if mark.owner == "flow/2"]
     assert [(mark.kind, mark.value) for mark in marks] == [("announced", n) for n in range(4)]
     times = [mark.time_s for mark in marks]
-    # Each waits twice as long as the one before, from what the subflow waits for an acknowledgement at that time.
+    # Each interval is twice as long as the previous one, and the first is the subflow's RTO at that time.
     assert 0.2 < times[1] - times[0] < 1.5
     assert times[2] - times[1] > 1.9 * (times[1] - times[0])
-    # With the way back in time, it gets through and the subflow joins.
+    # If the reverse direction returns in time, the announcement arrives and the subflow joins.
     back = Event(3.0, link="first", direction="reverse", up=True)
     simulation = started([dead[0], announced[0], back], duration_s=10)
     marks = simulation.take_marks()
@@ -104,10 +104,10 @@ def test_an_address_that_is_taken_back_closes_its_subflow() -> None:
     simulation = started(events)
     marks = simulation.take_marks()
     (closed,) = [mark.time_s for mark in marks if mark.kind == "closed"]
-    # REMOVE_ADDR takes 20 ms by the first path, the reset 50 ms by its own.
+    # REMOVE_ADDR takes 20 ms by the first path, the reset 50 ms by the removed one.
     assert closed == pytest.approx(3.02, abs=1e-9)
     assert signals(simulation, REMOVE_ADDR, SENDER) == [pytest.approx(3.02)]
-    # And once more announced it joins again.
+    # After another announcement it joins again.
     again = started([*events, Event(4.0, flow="flow", subflow=2, announce=True)])
     assert len([m for m in again.take_marks() if m.kind == "established" and m.owner == "flow/2"]) == 2
 
@@ -147,7 +147,7 @@ def test_limits_keep_subflows_and_addresses_out() -> None:
     assert joined(subflow_limit=1) == {"flow/1", "flow/2"}
     assert joined(address_limit=1) == {"flow/1", "flow/2"}
     assert joined(address_limit=0) == {"flow/1"}
-    # Those that are there from the start count as well, in their order.
+    # Subflows from the start count as well, in their order.
     early = started([], links=links, late=(), subflow_limit=1)
     assert {m.owner for m in early.take_marks() if m.kind == "established"} == {"flow/1", "flow/2"}
 
@@ -157,8 +157,8 @@ def test_syns_that_nobody_answers_are_given_up_after_as_many_as_asked_for() -> N
     opened = Event(1.0, flow="flow", subflow=2, open=True)
     for retries, seconds in ((0, 5), (1, 7), (2, 11)):
         simulation = started([down, opened], duration_s=20, transport={"syn_retries": retries})
-        # Four times a second apart, then twice as long each: 1, 2, 3, 4 and, with one more, 6 s after the first; what
-        # the last one waits for is twice what the one before did, but a second if it is one of the four.
+        # Four SYNs at intervals of one second, then each interval doubles: 1, 2, 3, 4 and, with one more, 6 s after the
+        # first. The last wait is twice the previous interval, or one second within the first four.
         (closed,) = [mark.time_s for mark in marks_of(simulation, "closed")]
         assert closed == pytest.approx(1.0 + seconds, abs=1e-6)
 
@@ -168,8 +168,8 @@ def test_a_backup_takes_over_when_the_last_regular_subflow_is_stale_or_taken_bac
     simulation = started(down, late=(), backup=(2,), duration_s=12.0, scheduler=Choice("linux-mptcp"))
     rates = [subflow["throughput_bps"] for subflow in simulation.summary()["flows"][0]["subflows"]]
     assert 2e6 < rates[0] < 3.5e6  # 4 of 12 s
-    # The backup idles: the connection's timer finds it after two periods without progress and repeats what holds up
-    # the line there; when the first is stale, it gets everything.
+    # The backup idles: the connection's timer selects it after two periods without progress, and repeats the blocking
+    # data there; it gets all data when the first path is stale.
     assert rates[1] > 3e6
     (stale,) = [mark.time_s for mark in marks_of(simulation, "stale")]
     assert 4.2 < stale < 8

@@ -1,4 +1,4 @@
-"""Trained policies: what PyTorch computes, the core computes; files are written whole and read strictly."""
+"""Trained policies: PyTorch and the core compute the same; files are written whole and read strictly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PLANS = [Plan(*each) for each in product(("drl-cc", "dql-mptcp"), ENCODERS, INPU
 
 
 def _row_code(spec: dict[str, Any], weights: dict[str, Any], name: str, rows: Any) -> Any:
-    """What the encoder makes of rows [S, W]: [H]."""
+    """Code of the encoder for rows [S, W]: [H]."""
     encoder = spec["encoder"]
     if encoder["type"] == "none":
         return rows.new_zeros(0)
@@ -65,7 +65,7 @@ def _padded(rows: Any, slots: int) -> Any:
 
 
 def _by_torch(document: dict[str, Any], tensors: dict[str, Any], rows: Any, acting: Any) -> tuple[Any, float]:
-    """The action [S, A] within [-1, 1] and the value, as PyTorch computes them."""
+    """The action [S, A] within [-1, 1] and the value, computed by PyTorch."""
     weights = {name: torch.from_numpy(values) for name, values in tensors.items()}
     seen, places = torch.from_numpy(rows), np.flatnonzero(acting)
     count = len(document["action"]["names"])

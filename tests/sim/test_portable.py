@@ -1,4 +1,4 @@
-"""A scenario as a document is all of it: what is read from the text is the same run."""
+"""A scenario as one document is complete: the scenario read back from its text gives the same run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.portable import PortableScenario, portable, portable_choices, signature_of
 
 KEPT = kept_in(SIGNATURES)
-# Of traces, radio, arrivals, policies, marks, events and paths that come late there is at least one each.
+# At least one scenario each with traces, radio, arrivals, policies, marks, events and late paths.
 ALSO_WITHOUT_FULL = {"demo", "wifi-conference", "late-path", "why-dualpi2", "lte-walk", "starlink", "drlcc-sc1"}
 
 

@@ -27,7 +27,7 @@ def summary(*overrides: str, text: str = LINK) -> dict[str, Any]:
 
 
 def two_links(rate: str, *tables: str) -> dict[str, Any]:
-    """A summary of two links with a flow each, whose stations have these tables."""
+    """A summary of two links with a flow each; these tables configure their stations."""
     text = LINK.replace('rate = "8Mbit/s"', f'rate = "{rate}", paths = [["l"]]')
     more = [line.replace("s.l", "s.m").replace("s.f", "s.g").replace('"l"', '"m"') for line in text.splitlines()[-2:]]
     overrides = [f"links.{name}.access={{ {table} }}" for name, table in zip("lm", tables, strict=True)]
@@ -50,7 +50,7 @@ def test_a_direction_has_what_its_tables_say():
 
 
 def test_an_outage_loses_or_keeps_what_waits_as_it_says():
-    """A fifth of the time without service: the same times whether the queue is kept or not."""
+    """A fifth of the time without service: the outages are the same with and without the queue."""
     down = "links.l.outages={ up = '800ms', down = '200ms' }"
     lost = summary(down)["links"][0]
     kept = summary(down, "links.l.outages.queue=kept", "links.l.queue=unlimited")["links"][0]
@@ -58,7 +58,7 @@ def test_an_outage_loses_or_keeps_what_waits_as_it_says():
     assert kept["drops_down"] == kept["drops_queue"] == 0
     spans = _core.random_outages("l", 1, 800_000_000, 200_000_000, 20_000_000_000)
     inside = sum(min(end, 20_000_000_000) - start for start, end in spans) * 1e-9
-    # what comes in an outage is lost, and what waited when it began: at 8 of 10 Mbit/s next to nothing
+    # packets in an outage are lost, and the queue at its begin: almost no packets at 8 of 10 Mbit/s
     assert lost["drops_down"] == pytest.approx(inside * 8e6 / 12_000, abs=3 * len(spans))
 
 
@@ -69,9 +69,9 @@ def test_another_seed_has_other_outages():
 
 
 def test_a_hand_over_is_a_gap_every_period():
-    """Every 5 s nothing for 500 ms: the queue grows to 8 Mbit/s x 0.5 s and drains at 2 Mbit/s, for two seconds."""
+    """Every 5 s no service for 500 ms: the queue grows to 8 Mbit/s x 0.5 s and drains at 2 Mbit/s, for two seconds."""
     gaps = summary("links.l.handover={ period = '5s', offset = '5s', gap = '500ms' }", "links.l.queue=unlimited")
-    # 4e6 bits of 12000 each and what is being sent
+    # 4e6 bits in packets of 12000 bits, plus the packet in service
     assert gaps["links"][0]["max_queue_pkts"] == pytest.approx(4e6 / 12_000, abs=3)
     # three triangles of 2.5 s and a mean of half the peak, in 20 s
     assert gaps["links"][0]["mean_queue_pkts"] == pytest.approx(3 * 2.5 * 333 / 2 / 20 + 0.8, rel=0.05)
@@ -90,12 +90,12 @@ def test_rate_and_delay_after_a_hand_over_are_within_what_it_says():
 def test_repetition_makes_a_link_late_instead_of_lossy():
     repeated = summary("links.l.retransmission={ loss = '20%', attempts = 2 }", "flows.f.rate=1Mbit/s")["links"][0]
     packets = 20 * 1e6 / 12_000
-    # 0.2^2 of them; three standard errors
+    # 0.2^2 of the packets; three standard errors
     assert repeated["drops_random"] == pytest.approx(0.04 * packets, abs=3 * (packets * 0.04 * 0.96) ** 0.5)
 
 
 def test_links_that_name_a_medium_share_it():
-    """Two directions with two stations each would have 10 Mbit/s; in turns at one medium each has half."""
+    """Two directions with two stations each would have 10 Mbit/s; at one shared medium each has half."""
 
     def rates(*media: str) -> list[float]:
         tables = [f"medium = '{name}', kind = 'cell', airtime = '0s', overhead = '0s'" for name in media]
@@ -162,7 +162,7 @@ def test_a_hand_over_to_a_longer_delay_makes_bbr_drop_packets_as_the_scenario_sa
 
 
 def test_stations_of_different_groups_do_not_hear_each_other():
-    """With windows that stay, a frame of time T is heard with probability E[(I - T)+] / E[I + T] of idle times I."""
+    """With constant windows, a frame of time T is heard with probability E[(I - T)+] / E[I + T] of idle times I."""
 
     def packets_per_s(*groups: str) -> list[float]:
         windows = "overhead = '100us', window_min = 1023, window_max = 1023"
@@ -178,7 +178,9 @@ def test_stations_of_different_groups_do_not_hear_each_other():
 
 
 def test_who_sends_for_as_long_as_others_is_not_slowed_down_by_them():
-    """Høiland-Jørgensen et al. 2017: by equal airtime the fast station has several times what the anomaly leaves it."""
+    """Høiland-Jørgensen et al. 2017: with equal airtime, the fast station gets several times its rate under the
+    anomaly.
+    """
 
     def home(*overrides: str) -> list[float]:
         return list(goodputs(run(load_scenario("wifi-home", overrides=overrides))).values())

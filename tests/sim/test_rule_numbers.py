@@ -1,4 +1,4 @@
-"""What the numbers of rules are, and what of rules can be computed from them: declared beside each rule."""
+"""Numbers of rules with their meaning, and the values that follow from them: declared beside each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenario files that are right: what each key means, and what holds when it is left out."""
+"""Valid scenario files: the meaning of each key, and its default."""
 
 from __future__ import annotations
 
@@ -152,12 +152,12 @@ def test_events_at_the_same_time_keep_the_order_of_the_file():
     events = "".join(
         f'[[events]]\nat = "{at}s"\nlink = "wifi"\nloss = {loss}\n' for at, loss in [(60, 0.1), (3, 0.2), (60, 0.3)]
     )
-    # Also those at the very end
+    # Also events at the end of the run
     assert [(event.at_s, event.loss) for event in read(TWO_PATHS + events).events] == [(3, 0.2), (60, 0.1), (60, 0.3)]
 
 
 def test_left_out_paths_lead_through_routers_only():
-    # a-r-b has two links; a-r-s-b has three, and every way by c would need c to forward
+    # a-r-b has two links; a-r-s-b has three, and every route through c would need c to forward
     assert read(ROUTED).flows["f"].paths == (("ar", "rb"),)
     # to c: by s (a-r-s-c); by b (a-r-b-c) it would be as short, but b is a host
     assert read(ROUTED, "flows.f.to=c").flows["f"].paths == (("ar", "rs", "cs"),)

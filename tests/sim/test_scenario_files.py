@@ -1,4 +1,4 @@
-"""The scenarios that come with the program: readable, explained, drawn well, and as their sources say."""
+"""The shipped scenarios: readable, explained, drawn well, and in agreement with their sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def load(name: str) -> Scenario:
 
 
 def commands(path: Path) -> list[tuple[str, list[str]]]:
-    """The scenarios that commands in the comments run, and what they set."""
+    """The scenarios that commands in the comments run, and the values that they set."""
     lines = re.findall(r"^#\s+subflow run (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     options = [(name, shlex.split(rest)) for name, rest in lines]
     return [(name, [value for word, value in pairwise(words) if word == "--set"]) for name, words in options]
@@ -53,7 +53,7 @@ def test_a_scenario_explains_itself_before_it_begins(path):
 
 @every_file
 def test_no_scenario_loses_acknowledgements_at_random(path):
-    """The closed forms know no lost ACKs. Data runs forward on every link, so that "reverse" is where the ACKs go."""
+    """The closed forms assume no lost ACKs. Data runs forward on every link, so that "reverse" carries the ACKs."""
     scenario = loaded(path)
     for flow in scenario.flows.values():
         for links in flow.paths:
@@ -162,7 +162,9 @@ def test_eight_downloads_of_dql_mptcp_share_both_lossy_links():
 
 
 def test_scenarios_can_be_read_without_the_compiled_core():
-    """A scenario that can be checked anywhere: only the list of algorithms comes from the core, and it can be given."""
+    """A scenario can be checked without the core: only the list of algorithms comes from it, and a caller may pass the
+    list.
+    """
     program = (
         "import sys; from tests.helpers.scenario_texts import FULL, read; read(FULL); "
         "sys.exit(any(name in sys.modules for name in ('subflow_sim._core', 'numpy', 'jsonschema')))"

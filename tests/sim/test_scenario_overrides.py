@@ -1,4 +1,4 @@
-"""Values given on the command line: which keys they reach, how their text is read, whose fault a problem is."""
+"""Values on the command line: the keys that they reach, their conversion, and the origin of a problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which policy decides for the controllers of a scenario, and what is wrong with those that cannot."""
+"""Policies of the controllers of a scenario, and the problems of unsuitable policies."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_summary_says_which_policy_decided(tmp_path: Path) -> None:
     assert [flow["policy"] for flow in flows] == [{"name": "trained", "content_hash": content_hash}] * 2
     others = summary_of(_parse('{ name = "drl-cc", policy = "random" }', library))["flows"]
     assert [flow["policy"] for flow in others] == [None] * 2
-    # another file of the same name is noticed by that
+    # the hash detects another file of the same name
     write_random_policy(tmp_path / "first" / "trained.safetensors", Plan("drl-cc"), seed=2)
     assert _policy('{ name = "drl-cc", policy = "trained" }', library).content_hash != content_hash
 
@@ -127,7 +127,7 @@ def test_without_a_policy_the_one_that_ships_decides_or_none() -> None:
         param = next((option for option in algorithm.options if option.key == "policy"), None)
         if param is None:
             continue
-        # `uncoupled` has the option of the base that learns.
+        # `uncoupled` has the option of the learning base.
         learner = param.applies_to[0] if param.applies_to else algorithm.name
         ships = learner in catalog().policies.paths()
         assert param.default == (learner if ships else "neutral")

@@ -1,4 +1,4 @@
-"""Scenario files that are wrong: each problem names line, key and value, and all are told at once."""
+"""Invalid scenario files: each problem names line, key and value, and all are reported at once."""
 
 from __future__ import annotations
 
@@ -87,12 +87,13 @@ LTE_ENDS = '["client", "server"]\nrate = "16'
 KIND = 'kind = "mptcp"'
 MANY_PATHS = "paths = [" + '["wifi"],' * 33 + "]"
 
-# What to replace in TWO_PATHS ("+": append) by what; key (of the flow if it begins with a dot), line, message, allowed
+# Text of TWO_PATHS to replace ("+": append) and its replacement; key (of the flow if it begins with a dot), line,
+# message, allowed
 RED = '{ discipline = "red",'
 RED_LIMIT = 'link = "wifi"\nqueue = { discipline = "red", limit = 5 }'
 DROPS = '"2%"\ndrops = '
 WRONG = [
-    # the beginning
+    # format
     ("format = 1", "format = 0", "format", 1, "must not be zero", "1"),
     ("format = 1", 'format = "1"', "format", 1, "this is text", "1"),
     ("format = 1", "format = true", "format", 1, "this is true or false", "1"),
@@ -404,7 +405,7 @@ VALUES: st.SearchStrategy[object] = st.deferred(
 
 
 def spelt(value: object) -> str:
-    """A value as TOML."""
+    """A value in TOML syntax."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {spelt(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -425,7 +426,7 @@ def test_no_value_in_any_place_makes_the_reader_fail_in_any_other_way(tree, plac
 
 
 def test_a_path_on_which_nothing_limits_the_flow_is_refused():
-    # Forward is from the client to the server: the download takes the reverse direction of wifi.
+    # Forward leads from the client to the server: the download takes the reverse direction of wifi.
     unlimited = TWO_PATHS.replace('rate = "8Mbit/s"', 'rate = "8Mbit/s"\nreverse = { rate = "unlimited" }')
     problem = problem_of(unlimited.replace('from = "client"\nto = "server"', 'from = "server"\nto = "client"'))
     assert problem.key == "flows.download.paths[0]"

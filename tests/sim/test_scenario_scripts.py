@@ -1,4 +1,4 @@
-"""Scripts that a scenario brings: where they are read, what is wrong with them, and what then runs."""
+"""Scripts of a scenario: the place where each is read, its problems, and the script that runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from subflow_sim.training import Distribution
 
 
 def _problems(path: Path, old: str = "", new: str = "", overrides: tuple[str, ...] = ()) -> list[Problem]:
-    """What is wrong with the scenario when a text in it is another one."""
+    """Problems of the scenario after the replacement of a text."""
     text = path.read_text()
     assert text.count(old) >= 1
     with pytest.raises(ScenarioError) as caught:
@@ -97,7 +97,7 @@ def test_all_problems_of_a_script_are_told_at_once_and_those_who_choose_it_say_n
     assert {(problem.key, problem.line) for problem in problems} == {
         ("controllers.mine.script", _line('script = "mine.py"'))
     }
-    # Those that no flow uses are read all the same.
+    # Scripts that no flow uses are read as well.
     assert _problems(path, 'controller = { name = "mine", gain = 2 }', 'controller = "lia"')[:2] == problems
     assert [problem.message.partition(": ")[0] for problem in problems] == [
         '"mine.py" line 1, column 5',

@@ -1,4 +1,4 @@
-"""Warnings of scenarios are computed from what they say, and what they warn of happens."""
+"""Warnings are computed from the values of a scenario, and the predicted effects occur."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def test_probes_that_are_wider_than_a_path_are_warned_of_with_the_way_out() -> N
 
 @pytest.mark.parametrize("controller", ["mpcc-loss", "mpcc-latency"])
 def test_it_is_a_matter_of_rates_and_not_of_a_number_of_paths(controller: str) -> None:
-    # 5 % of 17 equal paths are 0.85 of one of them, of 18 more.
+    # 5 % of 17 equal paths are 0.85 of one path, and of 18 paths more than the permitted share.
     assert not scenario_warnings(many_paths(17, controller))
     assert scenario_warnings(many_paths(18, controller, rate_bps=1e8))
     assert not scenario_warnings(many_paths(24, Choice(controller, {"probe": 0.021})))
     assert scenario_warnings(many_paths(11, Choice(controller, {"probe": 0.1})))
-    # Two paths do where one is a twentieth of both.
+    # Two paths suffice if one has a twentieth of both rates.
     uneven = [link("a", rate_bps=1e8), link("b", rate_bps=4e6)]
     unlike = scenario(uneven, [mptcp("d", ["a", "b"], controller, scheduler=MPCC_RATE)], duration_s=9)
     assert "path b carries 4Mbit/s" in scenario_warnings(unlike)[0]
-    # Subflows over one link share it, whoever else is there.
+    # Subflows over one link share it, with or without other flows.
     shared = scenario([link("a")], [mptcp("d", ["a"] * 24, controller, scheduler=MPCC_RATE)], duration_s=9)
     assert "tries rates 500kbit/s above its own" in scenario_warnings(shared)[0]
 
@@ -70,7 +70,7 @@ def test_a_controller_without_the_scheduler_that_it_was_made_for_is_warned_of(
 
     assert bool(warned("a", "b")) is bool(told)
     assert told in warned("a", "b")
-    # On one path there is nothing to hand out.
+    # On one path the scheduler has no choice.
     assert not warned("a")
 
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files: valid itself, up to date, no stricter than the reader, and of use to an editor."""
+"""The JSON Schema of scenario files: valid, up to date, not stricter than the reader, and useful in an editor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALIDATOR = Draft202012Validator(SCHEMA)
 
 
 def complaint(text: str) -> str | None:
-    """What the schema has against a scenario file."""
+    """The schema's error for a scenario file; None if it is valid."""
     error = best_match(VALIDATOR.iter_errors(tomllib.loads(text)))
     return None if error is None else f"{error.json_path}: {error.message}"
 
@@ -125,7 +125,7 @@ def test_what_the_reader_accepts_of_training_is_valid_and_can_be_drawn(episode, 
     except ScenarioError:
         return
     assert complaint(text) is None
-    with suppress(ScenarioError):  # what goes together only sometimes
+    with suppress(ScenarioError):  # values that fit together only in some draws
         Distribution.from_scenario(scenario).draw(1, 0, 0)
 
 

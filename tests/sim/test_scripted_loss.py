@@ -1,4 +1,4 @@
-"""Packets that a scenario wants lost: from the file to what the transport does about it."""
+"""Packets that a scenario drops: from the file to the reaction of the transport."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def kinds(of: Simulation) -> Counter[str]:
 
 
 def nth_of_retransmission(drops: Sequence[str], profile: str) -> int:
-    """Which of the packets that leave the server is the first that leaves for the second time."""
+    """Number of the first retransmission among all packets of the server."""
     made = simulation(drops, profile)
     made.capture_packets("d")
     made.run_until(20)
@@ -66,7 +66,7 @@ def test_one_packet_lost_is_one_fast_retransmit(profile: str) -> None:
     made = finished(["d/1:100"], profile)
     summary = made.summary()
     flow, (wifi, *_) = summary["flows"][0], summary["links"]
-    # What the client gets, it gets over the reverse direction of a link that was drawn from it to the server.
+    # The client receives over the reverse direction of a link that was drawn from it to the server.
     assert [link["drops_scripted"] for link in summary["links"]] == [0, 1, 0, 0]
     assert wifi["name"] == "wifi"
     assert (flow["packets_sent"], flow["packets_dropped"], flow["retransmits"]) == (PACKETS + 1, 1, 1)
@@ -77,8 +77,8 @@ def test_one_packet_lost_is_one_fast_retransmit(profile: str) -> None:
 
 @pytest.mark.parametrize("profile", ["textbook", "linux"])
 def test_a_retransmission_that_is_lost_as_well_is_found_without_a_timeout_while_packets_follow(profile: str) -> None:
-    # Retransmissions count. Both profiles judge them by what was sent after them: a third copy goes out, and neither
-    # needs the timeout, nor is the window cut a second time for it.
+    # Retransmissions count as packets. Both profiles detect their loss by later packets: a third copy is sent without a
+    # timeout and without a second reduction of the window.
     again = nth_of_retransmission(["d/1:100"], profile)
     made = finished(["d/1:100", f"d/1:{again}"], profile)
     flow = made.summary()["flows"][0]
@@ -90,7 +90,7 @@ def test_a_retransmission_that_is_lost_as_well_is_found_without_a_timeout_while_
 def test_the_last_packet_is_found_by_the_timeout_or_by_a_probe_as_the_profile_says() -> None:
     last = f"d/1:{PACKETS}"
     assert kinds(finished([last], "textbook"))["rto"] == 1
-    # RACK-TLP: the probe is the packet again, and its ACK says that nothing is missing.
+    # RACK-TLP: the probe repeats the packet, and its ACK shows that no data is missing.
     probed = finished([last], "linux")
     assert kinds(probed)["rto"] == 0
     assert probed.summary()["flows"][0]["retransmits"] == 1
@@ -100,10 +100,11 @@ def test_the_last_packet_is_found_by_the_timeout_or_by_a_probe_as_the_profile_sa
 def test_the_nth_packet_from_a_time_on() -> None:
     made = finished(["d/1:1@150ms", "d/1:3@150ms"], "textbook")
     marks = [mark for mark in made.take_marks() if mark.kind == "scripted_drop"]
-    # 150 ms is in the second flight, whose packets come in pairs: the first and the third from then on.
+    # 150 ms lies in the second flight, whose packets come in pairs: the first and the third from then on.
     assert [mark.time_s >= 0.15 for mark in marks] == [True, True]
     assert marks[1].value - marks[0].value == 2
-    assert finished(["d/1:1@19s"], "textbook").summary()["flows"][0]["packets_dropped"] == 0  # none comes that late
+    # no packet is sent so late
+    assert finished(["d/1:1@19s"], "textbook").summary()["flows"][0]["packets_dropped"] == 0
 
 
 def test_a_script_is_exact_however_the_run_is_cut_and_in_forks() -> None:

@@ -1,4 +1,4 @@
-"""The Python face of the core: columns, marks, summary, snapshots, threads, memory."""
+"""The Python interface of the core: columns, marks, summary, snapshots, threads, memory."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def test_goodput_samples_add_up_to_the_summary() -> None:
 
 def test_undefined_samples_are_nan() -> None:
     simulation = run(two_paths(), sample_interval_s=0.01)
-    # The second subflow begins when the first one is acknowledged data, and has its first sample with its handshake.
+    # The second subflow starts when the first receives an acknowledgement of data, and has its first sample after its
+    # handshake.
     srtt = column(simulation, "srtt_s", "download/2")
     assert math.isnan(srtt[3])
     assert not math.isnan(srtt[40])
@@ -113,7 +114,7 @@ def test_summary_has_every_key_of_the_contract() -> None:
 
 
 def test_the_95th_percentile_of_a_constant_rtt_is_that_rtt() -> None:
-    # One packet at a time over 10 Mbit/s and 2 * 50 ms: RTT = 101.2 ms; the histogram resolves 1/32 of it.
+    # One packet at a time over 10 Mbit/s and 2 * 50 ms: RTT = 101.2 ms; the histogram has a resolution of 1/32 of it.
     path = link("path", queue_pkts=None)
     done = run(scenario([path], [tcp("t", "path", size_bytes=1448)], duration_s=1))
     assert done.summary()["flows"][0]["mean_rtt_s"] == pytest.approx(0.1012, abs=1e-9)
@@ -128,7 +129,7 @@ def test_samples_can_be_read_while_another_thread_simulates() -> None:
     while thread.is_alive():
         values = column(simulation, "cwnd_pkts")
         assert values.size >= seen
-        # Published means written: a window is at least one packet once the handshake of 100 ms is over.
+        # Published samples are complete: a window is at least one packet after the handshake of 100 ms.
         assert (values[2:] >= 1).all()
         seen = values.size
     thread.join()

@@ -92,7 +92,7 @@ def test_holm_multiplies_the_least_p_by_the_number_of_tests() -> None:
     tests = [welch([1.0, 2.0, 3.0], [4.0, 5.0, 6.5]), welch([1.0], [2.0, 3.0]), welch([1.0, 2.0, 3.0], [1.5, 2.5, 3.0])]
     corrected = with_holm(tests)
     assert corrected[0].p_holm == pytest.approx(2 * tests[0].p)
-    assert corrected[2].p_holm == pytest.approx(tests[2].p)  # the last is multiplied by one
+    assert corrected[2].p_holm == pytest.approx(tests[2].p)  # the last is multiplied by 1
     assert math.isnan(corrected[1].p_holm)
     assert corrected[0].p == tests[0].p
 

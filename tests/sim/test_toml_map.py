@@ -1,4 +1,4 @@
-"""The scanner that knows where values stand: checked on hand-made texts, and against tomllib on generated ones."""
+"""The scanner for the places of values: checked on hand-made texts, and against tomllib on generated ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subflow_sim.toml_map import Path, dotted, toml_lines
 
 
 def paths_of(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Every path in what tomllib returned."""
+    """Every path in a result of tomllib."""
     if path:
         yield path
     if isinstance(value, dict):
@@ -131,7 +131,7 @@ SPACES = st.sampled_from(["", " ", "\t "])
 
 @st.composite
 def toml_texts(draw: st.DrawFn) -> str:
-    """TOML in every style the language has. Each key is used once, so that its line can be found by searching."""
+    """TOML in every style of the language. Each key is used once, so that a search finds its line."""
     counter = iter(range(10**6))
 
     def key(kind: str = "key") -> str:
@@ -203,7 +203,7 @@ def test_whatever_tomllib_accepts_the_scanner_reads_alike(text, data):
     try:
         tree = tomllib.loads(text)
     except ValueError:
-        return  # most damage makes the text invalid; the scanner only promises to read what is valid
+        return  # most damage makes the text invalid; the scanner is specified for valid texts only
     assert set(toml_lines(text)) == set(paths_of(tree))
 
 

@@ -1,4 +1,4 @@
-"""Traffic that nobody controls: constant and on-off sources, from the file to the figures."""
+"""Traffic without congestion control: constant and on-off sources, from the file to the figures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_bursts_are_at_the_rate_and_between_them_is_silence():
 
 
 def test_the_mean_rate_is_that_of_its_times():
-    # 200 s of 30 ms cycles: on for a third of the time, 0.8 % of it being the deviation (renewal theory).
+    # 200 s of 30 ms cycles: on for a third of the time, with a deviation of 0.8 % (renewal theory).
     simulation = run(BURSTS, "flows.bursts.on=10ms", "flows.bursts.off=20ms")
     flow = simulation.summary()["flows"][0]
     assert flow["goodput_bps"] == pytest.approx(5e6 / 3 * 1472 / 1500, rel=0.03)
@@ -62,7 +62,7 @@ def test_copies_have_luck_of_their_own_and_do_not_change_that_of_others():
     other = BURSTS.replace("flows.bursts", "flows.also").replace('rate = "5Mbit/s"', 'rate = "1Mbit/s"')
     both = run(BURSTS + other, "links.l.rate=10Mbit/s")
     without = run(BURSTS, "links.l.rate=10Mbit/s")
-    # Packets of the other may be in the way for 1.2 ms, and move one across the end of a sample.
+    # A packet of the other flow may delay one by 1.2 ms and move it across the end of a sample.
     assert np.abs(goodput(both, "bursts") - goodput(without, "bursts")).max() <= 1472 * 80 * 1.01
     assert alone.signature() != run(BURSTS, "seed=2").signature()
 
@@ -74,5 +74,5 @@ def test_poisson_packets_queue_where_constant_ones_do_not():
     assert constant["utilisation"] == pytest.approx(0.8, rel=0.002)
     assert poisson["utilisation"] == pytest.approx(0.8, rel=0.02)
     assert constant["max_queue_pkts"] == 1
-    # M/D/1 at 0.8: 0.8 + 0.64 / 0.4 = 2.4 packets; 66 667 arrivals leave some 5 % of doubt
+    # M/D/1 at 0.8: 0.8 + 0.64 / 0.4 = 2.4 packets; 66 667 arrivals leave an error of about 5 %
     assert poisson["mean_queue_pkts"] == pytest.approx(2.4, rel=0.2)

@@ -1,4 +1,4 @@
-"""`[training]`: the scenarios of episodes, and what is refused when the file is read."""
+"""`[training]`: the scenarios of episodes, and files that the reader refuses."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def test_values_are_what_the_scenario_has():
 
 def test_a_key_that_follows_another_is_a_multiple_of_it():
     episodes = draws(
-        'links.lte.rate = { of = "links.wifi.rate", times = { choice = [0.5, 2] } }',  # before what it follows
+        # before the value that it follows
+        'links.lte.rate = { of = "links.wifi.rate", times = { choice = [0.5, 2] } }',
         "links.wifi.rate = { uniform = [1e6, 9e6] }",
         'links.wifi.loss = { choice = ["1%", "2%"] }',
         'links.lte.loss = { of = "links.wifi.loss" }',
@@ -185,7 +186,7 @@ def test_a_row_happens_in_its_share_of_the_episodes():
 
 
 DRAWS, ROW = "[training.draws]\n", "[[training.events]]\n"
-# A block, its key behind "training", and what is told of it
+# A block, its key behind "training", and the error for it
 BAD_BLOCKS = [
     ("[training]\nepisode = '0s'", ".episode", "must not be zero"),
     ("[training]\nepisode = { uniform = ['-1s', '5s'] }", ".episode", "must not be negative"),
@@ -258,7 +259,7 @@ def test_a_scenario_that_was_changed_has_no_distribution():
 
 
 def test_what_goes_together_only_sometimes_is_refused_when_it_is_drawn():
-    """A start of 30 s with a stop of 20 s; in the pairs that are tried, each of them stands beside another one."""
+    """A start of 30 s with a stop of 20 s; the pairs that the reader tries combine each of them with another value."""
     episodes = draws(
         "flows.download.start = { choice = ['0s', '30s', '15s', '5s'] }",
         "flows.download.stop = { choice = ['40s', '20s', '50s', '60s'] }",

@@ -1,4 +1,4 @@
-"""Draws: what comes of a range, a choice and a number, and what is refused as a draw."""
+"""Draws: values of a range, a choice and a number, and draws that are refused."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def test_the_number_depends_on_each_of_its_four_parts():
 
 
 def test_the_number_is_the_same_on_every_machine():
-    """The first eight bytes of BLAKE2b, of which a double holds the upper 53 bits."""
+    """The first eight bytes of BLAKE2b; a double holds their upper 53 bits."""
     assert uniform(1, 0, 0, "k") == 0.33259458750289206
 
 
 def test_the_number_is_uniform():
-    """Of 10 000 in ten tenths: 1000 each, standard deviation 30; four of them are allowed."""
+    """10 000 draws in ten bins: 1000 each, standard deviation 30; four of them are allowed."""
     counts = Counter(int(10 * uniform(1, 0, episode, "x")) for episode in range(10_000))
     assert sorted(counts) == list(range(10))
     assert all(abs(count - 1000) < 120 for count in counts.values())
@@ -41,7 +41,7 @@ def test_the_number_is_uniform():
         (Range(1e-300, 1e300, is_log=True), {0.5: pytest.approx(1.0)}),
         (Range(1.0, 3.0), {1 / 3: 1.66667}),  # six digits
         (Range(1, 4, Dimension.COUNT), {0.0: 1, 0.249: 1, 0.25: 2, 0.5: 3, 0.75: 4, 0.999: 4}),
-        (Range(10, 13, Dimension.QUEUE), {0.5: "12pkt"}),  # 11.5, and round() goes to the even one
+        (Range(10, 13, Dimension.QUEUE), {0.5: "12pkt"}),  # 11.5, which round() rounds to even
         (Range(10, 13, Dimension.SIZE), {0.9: "13B"}),
     ],
 )

@@ -1,4 +1,4 @@
-"""The `[transport]` section: how its keys reach the core, what the profiles choose, what a run records of it."""
+"""The `[transport]` section: its keys in the core, the choices of the profiles, the recorded results of a run."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def test_a_run_records_the_options_that_applied():
 
 
 def test_delayed_acks_halve_the_acknowledgements():
-    # A clean path: one ACK per packet, or one per two. The link back is slow enough for its utilisation to count them.
+    # A clean path: one ACK per packet, or one per two. The reverse link is slow enough to count them by its
+    # utilisation.
     acks = {}
     for delayed_ack in ("off", "rfc"):
         wifi = link("wifi", queue_pkts=None)
@@ -100,23 +101,23 @@ def test_the_dss_option_comes_off_the_payload_of_mptcp_flows():
 
 
 def timeouts_at(loss: float, **transport: OptionValue) -> int:
-    """Timeouts of a NewReno flow over 10 Mbit/s with an RTT of 100 ms in 200 s, eight seeds together."""
+    """Timeouts of a NewReno flow over 10 Mbit/s with an RTT of 100 ms in 200 s, sum of eight seeds."""
     wifi = link("wifi", loss=loss, queue_pkts=200)
     network = scenario([wifi], [tcp("download", "wifi")], duration_s=200, profile="linux", transport=transport)
     return sum(run(network, seed=seed).summary()["flows"][0]["subflows"][0]["timeouts"] for seed in range(1, 9))
 
 
 def test_rack_and_probes_leave_hardly_anything_to_the_timeout():
-    """As in the kernel, which has none in 35 s at 2 % loss: see the notes of `subflow compare-kernel`."""
+    """Agrees with the kernel, without timeouts in 35 s at 2 % loss: see the notes of `subflow compare-kernel`."""
     assert timeouts_at(0.02) == 0
     assert timeouts_at(0.05) <= 8 * 4
-    # Windows of five packets leave RFC 6675 too few later packets to tell: it waits for the timeout.
+    # In windows of five packets, too few later packets follow a loss for RFC 6675: it waits for the timeout.
     assert timeouts_at(0.05, loss_detection="dupack") >= 8 * 8
 
 
 @pytest.mark.parametrize(("loss", "timeouts"), [(0.02, 1), (0.05, 50), (0.1, 150)])
 def test_with_timeouts_the_goodput_is_that_of_the_pftk_formula(loss, timeouts):
-    """Textbook, RTT 100 ms, an ACK per packet; the more loss, the more of it is left to timeouts.
+    """Textbook, RTT 100 ms, an ACK per packet; with more loss, timeouts repair a larger part.
 
     X = 1 / (RTT sqrt(2p/3) + T0 min(1, 3 sqrt(3p/8)) p (1 + 32 p^2)) in packets per second. T0 = srtt + 4 rttvar lies
     between rto_min = 200 ms and the 300 ms of a first sample: p = 2 %: 79.4 to 76.2, 5 %: 44.1 to 40.1, 10 %: 24.3 to

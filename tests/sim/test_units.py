@@ -1,4 +1,4 @@
-"""Quantities: what text means, what is refused with which words, and that printing loses nothing."""
+"""Quantities: the meaning of texts, the errors for refused texts, and printing without loss."""
 
 from __future__ import annotations
 

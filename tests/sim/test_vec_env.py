@@ -1,4 +1,3 @@
-"""Tests for :mod:`subflow_sim.vec_env`."""
 
 from __future__ import annotations
 
@@ -59,7 +58,7 @@ def sc1(controller: str = "drl-cc", **options: object) -> Scenario:
 
 
 def random_play(env: VecEnv, steps: int, seed: int = 1) -> NDArray[np.float64]:
-    """A digest of everything that each environment shows in so many steps of random actions, [N]."""
+    """A digest of all arrays of each environment over so many steps of random actions, [N]."""
     env.reset()
     digest = np.zeros(env.num_envs)
     draws = [np.random.default_rng((seed, n)) for n in range(env.num_envs)]
@@ -98,7 +97,7 @@ def test_episodes_follow_each_other_with_a_step_between() -> None:
         env.step(neutral)
     assert env.time_s[0] == 1.0
     assert env.acting.any()
-    assert env.reward[env.acting].all()  # of the epoch that the end cut short
+    assert env.reward[env.acting].all()  # reward of the epoch that the end cuts short
     metrics = env.episode_metrics(0)
     assert metrics["duration_s"] == 1.0
     assert 1 <= metrics["rtt_inflation"] < 3
@@ -127,7 +126,7 @@ def test_flows_and_subflows_come_and_go() -> None:
 
 @pytest.mark.parametrize("controller", ["drl-cc", "dql-mptcp"])
 def test_a_subflow_that_opens_again_is_measured_from_then_on(controller: str) -> None:
-    """Counted over no time at all, its rate would be huge, and rates and windows relative to it nothing."""
+    """Measured over no time at all, its rate would be huge, and values relative to it 0."""
     env = changing(controller, CHANGING.replace("false }]", 'false }, { at = "3.2s", flow = "late", open = true }]'))
     names = [feature.name for feature in env.info.features]
     rate, rtt = names.index("sending_rate"), names.index("rtt")
@@ -138,7 +137,7 @@ def test_a_subflow_that_opens_again_is_measured_from_then_on(controller: str) ->
         env.step(np.zeros((1, env.slots, env.info.action_width), np.float32))
     assert len(shown) > 2
     for sent, trip in shown:
-        assert 0.03 < sent < 1.5  # ln(1 + rate / reference), of at most 4 of 10 Mbit/s and some window to begin with
+        assert 0.03 < sent < 1.5  # ln(1 + rate / reference), of at most 4 of 10 Mbit/s and the initial window
         assert 0.69 <= trip < 2  # ln(1 + mean / lowest RTT)
 
 

@@ -1,4 +1,4 @@
-"""N environments stepped together: the same as N single ones, step for step."""
+"""N environments stepped together: equal to N single ones, step by step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subflow_sim.vector_env import ConnectionVectorEnv, HostVectorEnv
 @pytest.mark.parametrize(("id_", "controller"), CASES)
 def test_it_equals_as_many_single_ones(id_, controller):
     count = 3
-    # Controllers that choose their epochs have nothing to decide in the first seconds.
+    # Controllers that choose their epochs make no decisions in the first seconds.
     has_own_epochs = LEARNING[controller].epoch == "own"
     text = SINGLE_PATH if id_ == "Subflow/Path-v0" else SHORT if has_own_epochs else VARYING
     scenario, episode_s = parse_scenario(text), None if has_own_epochs else 1.0
@@ -34,12 +34,12 @@ def test_it_equals_as_many_single_ones(id_, controller):
     for number, single in enumerate(singles):
         np.testing.assert_equal(row(observations, number), single.reset(seed=4)[0])
     ended = [False] * count
-    after = 0  # steps since all have begun a second episode
+    after = 0  # steps since all have started a second episode
     while after < 20:
         actions = together.action_space.sample()
         observations, rewards, terminations, truncations, infos = together.step(actions)
         for number, single in enumerate(singles):
-            if ended[number]:  # this step began the next episode
+            if ended[number]:  # this step started the next episode
                 observation, info = single.reset()
                 told: tuple[Any, ...] = (observation, 0.0, False, False)
             else:

@@ -1,4 +1,4 @@
-"""Who heeds nothing of the network ends below everybody who does, and who knows it all above."""
+"""Controllers that ignore the network score below all others, and an oracle that knows it scores above."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def of_blind(family: str, number: int, name: str) -> Outcome:
 
 @cache
 def score(name: str) -> float:
-    """The mean over the families."""
+    """Mean score over the families."""
     outcomes = [
         of_classic(family, number, CLASSICS[name]) if name in CLASSICS else of_blind(family, number, name)
         for family in FAMILIES
@@ -60,7 +60,7 @@ def test_blind_senders_rank_below_all_classics_and_the_fair_split_above_them() -
 def test_datagrams_wait_in_the_queues_that_they_fill() -> None:
     net = made(TEXT[: TEXT.index("[flows.tcp]")], beside=())
     calm = judged(net, blind_network(net, constant(2e6)).scenario)
-    # 3.5 Mbit/s into LTE of 3 Mbit/s, which holds 20 packets of 4 ms: 80 ms for some of the packets
+    # 3.5 Mbit/s into LTE of 3 Mbit/s, whose queue holds 20 packets of 4 ms: 80 ms for some of the packets
     full = judged(net, blind_network(net, constant(3.5e6)).scenario)
     assert calm.queueing < 0.1
     assert 0.3 < full.queueing < 1.2

@@ -1,4 +1,4 @@
-"""Families of networks: what is drawn is a scenario, within its ranges, and the test split stays as it is."""
+"""Families of networks: each draw is a scenario within its ranges, and the test split never changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.errors import ParamError
 from subflow_sim.simulation import Simulation
 
 FROZEN = "aaa73ea01fca87836565df5c3489c12dde7f1ace54e38c799010cccbc2a71b7d"
-"""SHA-256 of the texts of the test split. Who changes it makes another arena: results before it no longer compare."""
+"""SHA-256 of the texts of the test split. A change makes another arena: earlier results are no longer comparable."""
 
 
 def test_the_test_split_is_frozen() -> None:

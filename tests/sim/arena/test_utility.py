@@ -1,4 +1,4 @@
-"""The utility: what it asks for, what it does not, and who is the worst."""
+"""The utility: rewarded and ignored behaviour, and the worst flow."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_utility_is_the_formula() -> None:
 
 def test_references_are_those_of_the_network() -> None:
     net = made()
-    # 9 Mbit/s for two connections, of which the TCP reaches 6
+    # 9 Mbit/s for two connections, of which the TCP can reach 6
     assert fair_shares(net) == pytest.approx({"m": 4.5e6 * PAYLOAD, "tcp": 4.5e6 * PAYLOAD}, rel=1e-6)
     wifi, lte = path_facts(net.scenario)["m", 1], path_facts(net.scenario)["m", 2]
     assert wifi.base_rtt_s == pytest.approx(0.04 + 12_000 / 6e6)
@@ -102,7 +102,7 @@ def test_who_has_its_share_without_queue_and_loss_of_its_own_has_zero() -> None:
     assert judged_as().utility == pytest.approx(0.0, abs=1e-9)
     assert judged_as(slower=2).utility == pytest.approx(-0.5 * math.log(2))
     assert judged_as(slower=2).queueing == pytest.approx(1.0)
-    # 100 of 2000 packets more than what LTE loses; less loss than that of the links is luck and earns nothing.
+    # 100 of 2000 packets beyond the losses of LTE. Fewer losses than expected are luck and earn nothing.
     assert judged_as(lost=(100, 20)).excess_loss == pytest.approx(0.05)
     assert judged_as(lost=(0, 0)).utility <= 0
 
@@ -124,7 +124,7 @@ def test_who_starves_the_others_is_the_worst_and_leaving_the_fair_share_is_enoug
 def test_the_reference_puts_newreno_on_its_best_path() -> None:
     net = made()
     reference = net.reference()
-    # Of 6 Mbit/s that it shares with a TCP it gets half, of 3 Mbit/s with 2 % loss some 1.5
+    # Half of 6 Mbit/s shared with a TCP flow, and about 1.5 of 3 Mbit/s with 2 % loss
     assert (reference.flows["m"].kind, reference.flows["m"].paths) == ("tcp", (("wifi",),))
     assert newreno_reference_bps(net) == pytest.approx(0.5 * 6e6 * PAYLOAD, rel=0.25)
     unloaded = made(TEXT.replace(', loss = "2%"', "").replace('"6Mbit/s"', '"5Mbit/s"'))

@@ -1,4 +1,4 @@
-"""What is shared at a time: capacities in payload, paths that can be used, and who sends."""
+"""Shared resources at a time: capacities in payload, usable paths, and active connections."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_backup_path_counts_only_while_no_other_can_be_used() -> None:
 
 
 def test_datagrams_are_taken_off_first() -> None:
-    """onoff: 4 Mbit/s, on 1 s of 4: a mean of 1; cbr: 2 from 5 s on; of 6 remain 5, then 3."""
+    """onoff: 4 Mbit/s, on 1 s of 4: a mean of 1; cbr: 2 from 5 s on; of 6 Mbit/s, 5 and then 3 remain."""
     noise = '\nfrom = "a"\nto = "b"\npaths = [["wifi"]]\n'
     text = TWO_LINKS + f'[flows.bursts]\nkind = "onoff"\nrate = "4Mbit/s"\non = "1s"\noff = "3s"{noise}'
     text += f'[flows.steady]\nkind = "cbr"\nrate = "2Mbit/s"\nstart = "5s"{noise}'
@@ -98,7 +98,7 @@ two = { ends = ["r", "b"], rate = "9.5Mbit/s", delay = "1ms", queue = "10pkt", l
 
 
 def test_loss_thins_behind_the_link_before_it_as_in_the_simulator() -> None:
-    """A link of 10 Mbit/s, full in spite of its own loss, feeds one with 10 % loss: 9 of its 9.5 Mbit/s arrive.
+    """A link of 10 Mbit/s, full in spite of its own loss, feeds a link with 10 % loss: 9 of its 9.5 Mbit/s arrive.
 
     A flood of datagrams of 1500 bytes, 1472 of them payload, carries as much through the simulated chain.
     """
@@ -119,7 +119,9 @@ def test_a_window_is_cut_where_the_network_changes_and_shares_are_means() -> Non
 
 
 def test_a_connection_counts_for_the_time_that_it_sends() -> None:
-    """Alone for 5 s, then two: the first has 6 and 3 Mbit/s, 4.5 on average; the second 3 while it is there."""
+    """One connection for 5 s, then two: the first has 6 and 3 Mbit/s, 4.5 on average; the second has 3 while it is
+    active.
+    """
     text = TWO_LINKS.replace('paths = [["wifi"], ["lte"]]', 'paths = [["wifi"]]')
     alive = {"m": Lifetime(0.0, math.inf), "n": Lifetime(5.0, math.inf)}
     text += '[flows.n]\nkind = "tcp"\nfrom = "a"\nto = "b"\ncontroller = "newreno"\npaths = [["wifi"]]\nstart = "5s"\n'
@@ -129,7 +131,7 @@ def test_a_connection_counts_for_the_time_that_it_sends() -> None:
 
 
 def test_a_link_that_changes_very_often_has_its_mean_rate() -> None:
-    """Every 10 ms between 2 and 6 Mbit/s: 1000 changes, as the 60 stretches that are computed at most have 4."""
+    """Every 10 ms between 2 and 6 Mbit/s: 1000 changes, whereas at most 60 stretches are computed; the mean is 4."""
     steps = ", ".join(f'["{n * 10}ms", "{(2, 6)[n % 2]}Mbit/s"]' for n in range(1000))
     text = TWO_LINKS.replace('rate = "6Mbit/s"', f"rate = {{ steps = [{steps}] }}")
     ideal = ideal_shares(parse_scenario(text), 0.0, 10.0)
@@ -143,10 +145,10 @@ def test_nothing_of_a_cancelled_ideal_is_computed() -> None:
 
 
 def test_with_one_path_each_nobody_gains_by_another() -> None:
-    """Two connections over links of 6 and 3 Mbit/s: one on each. Which has which is luck, so both expect 4.5."""
+    """Two connections over links of 6 and 3 Mbit/s: one on each. Chance assigns the links, so both expect 4.5."""
     two = at(TWO_LINKS + "count = 2\n")
     assert single_path_totals(two) == pytest.approx({"m.1": 4.5e6 * PAYLOAD, "m.2": 4.5e6 * PAYLOAD})
-    # A third one makes it 3, 3 and 3: two on the larger link.
+    # A third connection makes it 3, 3 and 3: two on the larger link.
     three = at(TWO_LINKS + "count = 3\n")
     assert list(single_path_totals(three).values()) == pytest.approx([3e6 * PAYLOAD] * 3)
 

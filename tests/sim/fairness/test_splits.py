@@ -1,4 +1,4 @@
-"""Fair splits against known answers and, on random topologies, against what defines them."""
+"""Fair splits against known answers and, on random topologies, against their definitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def network(
     connections: Mapping[str, Sequence[Sequence[str]]],
     loads: Mapping[tuple[str, str], float] | None = None,
 ) -> SharedNetwork:
-    """Links by name with their capacity; of each connection its paths."""
+    """Links by name with their capacity; each connection with its paths."""
 
     def subflow(owner: str, path: Sequence[str]) -> SubflowPath:
         return SubflowPath(owner, tuple(path), tuple((loads or {}).get((owner, key), 1.0) for key in path))
@@ -94,7 +94,7 @@ KNOWN = {
         ([3.0, 3.0, 3.0], ALIKE),
         {"m/1": 1.5, "m/2": 1.5},
     ),
-    # 10 kbit/s shared by two beside 100 Gbit/s of somebody else: each is computed in its own unit.
+    # Two connections share 10 kbit/s, beside another one with 100 Gbit/s: each is computed in its own scale.
     "gigabit access costs no digits": (
         network({"m": 1e4, "f": 1e11}, {"a": ["fm"], "b": ["m"], "c": ["f"]}),
         ([5e3, 5e3, 1e11 - 5e3], ALIKE),
@@ -159,7 +159,7 @@ def random_network(draw: np.random.Generator) -> SharedNetwork:
 
 
 class Limits:
-    """Which path rates are possible, and which totals they make, as matrices."""
+    """Possible path rates and the resulting totals, as matrices."""
 
     def __init__(self, shared: SharedNetwork) -> None:
         paths = [path for connection in shared.connections for path in connection.paths]
@@ -176,7 +176,7 @@ class Limits:
         return np.array([split.subflows_bps[owner] for owner in self.owners])
 
     def best(self, weights: np.ndarray, least: np.ndarray) -> float:
-        """The largest weighed sum of totals, each of which is at least so much."""
+        """The largest weighted sum of totals; `least` bounds each total from below."""
         found = linprog(
             -weights @ self.sums,
             A_ub=np.vstack([self.loads, -self.sums]),
@@ -198,17 +198,17 @@ def test_splits_of_random_topologies_are_what_they_say(seed: int) -> None:
         assert (limits.loads @ rates <= limits.capacities * (1 + 1e-6)).all()
         assert limits.sums @ rates == pytest.approx(totals(split), rel=1e-6)
         assert all(split.bottlenecks.values())
-    # Max-min: no total can rise while those that are not larger stay.
+    # Max-min: no total can rise without reducing one that is not larger.
     levels = np.array(totals(max_min))
     for index, level in enumerate(levels):
         least = np.where(levels <= level * (1 + 1e-6), levels * (1 - 1e-7), 0.0)
         assert limits.best(np.eye(len(levels))[index], least) <= level * (1 + 1e-4)
-    # Proportional: sum over all connections of (x - x*) / x* <= 0 for any x that is possible (Kelly 1998). The largest
-    # of these sums is a linear program.
+    # Proportional: sum over all connections of (x - x*) / x* <= 0 for any possible x (Kelly 1998). The maximum of this
+    # sum is a linear program.
     fair = np.array(totals(proportional))
     assert limits.best(1.0 / fair, np.zeros(len(fair))) <= len(fair) * (1 + 1e-4)
     assert proportional.gap < 1e-6
-    # And neither does better by the other's measure.
+    # Neither split is better by the other's measure.
     assert levels.min() >= fair.min() * (1 - 1e-6)
     assert np.log(fair).sum() >= np.log(levels).sum() - 1e-6
 

@@ -1,4 +1,4 @@
-"""The scripts that ship are the built-in controllers and schedulers of the same name, to the bit."""
+"""The shipped scripts equal the built-in controllers and schedulers of the same name, to the bit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCENARIOS = sorted((_ASSETS / "scenarios").glob("*.toml"))
 _SINGLE_PATH, _COUPLED = ("newreno", "vegas", "cubic"), ("lia", "olia", "balia")
 _SCHEDULERS = ("minrtt", "roundrobin")
 _LONGEST_S = 3.0
-# CUBIC as text is that of the specification; Linux's works in whole packets and ticks of its clock.
+# The script of CUBIC follows the specification; Linux's CUBIC computes in whole packets and clock ticks.
 _OPTIONS: Mapping[str, Mapping[str, str]] = {"cubic": {"arithmetic": "rfc9438", "hystart": "off"}}
 
 
@@ -29,7 +29,7 @@ def _shipped(name: str) -> ScriptFile:
 
 
 def _signature(scenario: Scenario, key: str, name: str, *, as_script: bool) -> int | None:
-    """Of a run in which every flow that can have it has it; None: none can."""
+    """Signature of a run in which every suitable flow uses the algorithm; None without a suitable flow."""
     chosen = Choice(name, _OPTIONS.get(name, {}))
     if as_script:
         chosen = Choice(f"{name}-text", script=_shipped(name))

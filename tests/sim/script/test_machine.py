@@ -1,4 +1,4 @@
-"""What scripts compute, and what becomes of those that cannot go on."""
+"""Results of scripts, and errors of scripts that cannot continue."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _decisions(simulation: _core.Simulation) -> Decisions:
 
 
 def _values(expressions: Sequence[str]) -> list[float]:
-    """What expressions come to, in the first call of a script."""
+    """Values of expressions, in the first call of a script."""
     lines = "".join(f"    x{i} = {each}\n" for i, each in enumerate(expressions))
     keep = "".join(f"    my.k += x{i} * 0\n" for i in range(len(expressions)))
     head = "my = state(k=0)\nONE = 1.0\none = option(1.0)\ndef on_ack(w, ack, siblings):\n"
@@ -107,7 +107,7 @@ def on_ack(w, ack):
             seen.append((last["my.n"], last["my.high"], last["my.low"], last["my.mean"]))
     assert seen[0] == (1.0, 9.0, 9.0, 9.0)
     assert seen[1] == (2.0, 9.0, 8.0, 8.5)
-    assert seen[6][1] <= 6.0  # what is older than three has been forgotten
+    assert seen[6][1] <= 6.0  # values older than three calls are dropped
     assert seen[6][1] >= 3.0
 
 
@@ -127,7 +127,7 @@ def test_a_run_that_cannot_go_on_names_script_line_subflow_time_and_values(body:
     script = f"gain = option(2)\ndef on_ack(w, ack):\n    held = ack.acked * gain\n    {body}\n    w.cwnd += held * 0\n"
     with pytest.raises(_core.CoreScriptRunError) as raised:
         _run(script)
-    # A window is looked at when the function has returned.
+    # The window is checked after the function has returned.
     line = 5 if what.startswith("w.") else 4
     for told in (f"script 'mine', line {line}, f/1 at 0.", what, "gain = 2", "w.cwnd = "):
         assert told in str(raised.value)

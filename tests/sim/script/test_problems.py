@@ -1,4 +1,4 @@
-"""What is wrong with a script is told all at once, with its place and what is allowed."""
+"""All problems of a script are reported at once, each with its place and the allowed values."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_vocabulary_is_that_of_the_core() -> None:
 
     core = {(each.object, each.name) for each in _core.script_fields()}
     ours = {(kind, field.name) for kind, fields in OBJECTS.items() if kind != "w" for field in fields}
-    assert ours - core == {("sibling", "rate"), ("sibling", "own")}  # which the machine has operations for
+    assert ours - core == {("sibling", "rate"), ("sibling", "own")}  # computed by operations of the machine
     assert core - ours == set()
     assert [each.name for each in HOOKS] == list(_core.script_hooks())
     kinds = {(each.object, each.name): each.kind.name for each in _core.script_fields()}
@@ -146,7 +146,7 @@ def test_mutated_scripts_give_told_errors_and_bounded_programs() -> None:
                 case 3:
                     text = text[:place] + chr(draws.randrange(32, 300)) + text[place:]
         for kind in ("controller", "scheduler"):
-            with contextlib.suppress(ScriptError):  # the only error that there may be
+            with contextlib.suppress(ScriptError):  # the only permitted error
                 compile_script(text, "mutant", kind)
                 compiled += 1
     assert compiled > 20

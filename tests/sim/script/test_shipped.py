@@ -1,4 +1,4 @@
-"""The scripts that ship: they say what they are, and PCC, which is like no built-in to the bit, fills a link."""
+"""The shipped scripts: each has a description, and PCC, which equals no built-in to the bit, fills a link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts as C++: what comes out compiles with the core's headers, and computes the same to the bit."""
+"""Scripts converted to C++: the result compiles with the core's headers and computes the same to the bit."""
 
 from __future__ import annotations
 
