@@ -35,7 +35,7 @@ print(json.dumps([format(0.5, "n"), {name: signature_of(scenarios[name]) for nam
 
 
 def _signatures_with(names: tuple[str, ...], **environment: str) -> tuple[str, dict[str, str]]:
-    """Formats of one half in another process, and the signatures that it computes."""
+    """The number 0.5 in the locale of another process, and the signatures that it computes."""
     words = [sys.executable, "-c", _CHILD, *names]
     said = subprocess.check_output(words, cwd=ROOT, env=os.environ | environment, text=True)
     half, signatures = json.loads(said)

@@ -83,7 +83,7 @@ def test_records_of_decisions_take_time_and_memory() -> None:
 def test_what_cannot_be_built_cannot_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SimulationError, match="sampl"):
         forecast(endless(), sample_interval_s=0)
-    # The limit of events does not stop a forecast of events.
+    # The limit of events does not stop a forecast, which computes their number.
     monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "100")
     assert told(endless()).link_crossings > 100
     monkeypatch.setenv("SUBFLOW_MAX_MEMORY", "1kB")

@@ -30,7 +30,7 @@ def test_probes_that_are_wider_than_a_path_are_warned_of_with_the_way_out() -> N
 
 @pytest.mark.parametrize("controller", ["mpcc-loss", "mpcc-latency"])
 def test_it_is_a_matter_of_rates_and_not_of_a_number_of_paths(controller: str) -> None:
-    # 5 % of 17 equal paths are 0.85 of one path, and of 18 paths more than the permitted share.
+    # 5 % of 17 equal paths are 0.85 of one path, of 18 paths 0.9.
     assert not scenario_warnings(many_paths(17, controller))
     assert scenario_warnings(many_paths(18, controller, rate_bps=1e8))
     assert not scenario_warnings(many_paths(24, Choice(controller, {"probe": 0.021})))

@@ -1,3 +1,4 @@
+"""Environments stepped together in the core: masks, rewards, episodes, and slots of subflows."""
 
 from __future__ import annotations
 

@@ -18,8 +18,9 @@ std::atomic<std::size_t> bytes = 0;
 std::atomic<std::size_t> peak_bytes = 0;
 
 #ifdef _WIN32
-// Windows frees an aligned block in a way of its own and does not tell its size, which therefore stands before it.
-constexpr std::size_t kBefore = 64;  // no type of the core asks for a larger alignment
+// Windows frees an aligned block by another function and does not report its size, so the size is stored before the
+// block.
+constexpr std::size_t kBefore = 64;  // no type of the core needs a larger alignment
 
 void* taken(std::size_t size, std::size_t alignment) {
     void* p = alignment > kBefore ? nullptr : _aligned_malloc(kBefore + size, kBefore);
@@ -76,7 +77,7 @@ void release(void* p) noexcept {
     if (void* p = allocate(size, static_cast<std::size_t>(alignment))) return p;
     throw std::bad_alloc();
 }
-// Those of sanitizers would not come here by themselves.
+// Those of sanitizers would not call these.
 [[gnu::noinline]] void* operator new[](std::size_t size) {
     return operator new(size);
 }

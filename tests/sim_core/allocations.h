@@ -1,19 +1,20 @@
-// What the tests can know of and do to the heap: this program's operator new is its own (allocations.cpp).
+// Heap measurements and simulated allocation failures for tests: the test program replaces operator new
+// (allocations.cpp).
 #pragma once
 
 #include <cstddef>
 
 namespace subflow::testing {
 
-// Of the calling thread, since it began.
+// Allocations of the calling thread since its start.
 long allocation_count();
 
-// Of the whole program: bytes in use as the heap rounds them up, and the most there were since restart_peak().
+// Heap of the whole program: bytes in use, with the heap's rounding, and their peak since restart_peak().
 std::size_t heap_bytes();
 std::size_t peak_heap_bytes();
 void restart_peak();
 
-// While it lives, every allocation of this thread beyond the first `granted` ones throws std::bad_alloc.
+// During its lifetime, every allocation of this thread beyond the first `granted` ones throws std::bad_alloc.
 class OutOfMemory {
 public:
     explicit OutOfMemory(long granted);

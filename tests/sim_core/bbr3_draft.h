@@ -1,4 +1,4 @@
-// The pseudocode of BBR version 3, written down once more, in the words of its draft, with packets for bytes.
+// Second implementation of BBR version 3, which follows the pseudocode of its draft with packets for bytes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace subflow::testing {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// draft-ietf-ccwg-bbr-06, section 5. Functions and fields have its names; what the transport does is left out.
+// draft-ietf-ccwg-bbr-06, section 5. Functions and fields have the draft's names; the transport's part is omitted.
 struct Bbr3Draft {
     enum State { Startup, Drain, ProbeBW_DOWN, ProbeBW_CRUISE, ProbeBW_REFILL, ProbeBW_UP, ProbeRTT, None };
     enum Acks { INIT, REFILLING, PROBE_STARTING, PROBE_FEEDBACK, PROBE_STOPPING };
@@ -208,7 +208,7 @@ struct Bbr3Draft {
         if (ack_phase == PROBE_STOPPING && round_start) {
             is_bw_probe_sample = false;
             ack_phase = INIT;
-            // Linux bbr_advance_max_bw_filter: a cycle without a sample is none.
+            // Linux bbr_advance_max_bw_filter: a cycle without a sample does not count.
             if (IsInAProbeBWState() && !RS.is_app_limited && max_bw_of_cycle[cycle_count] > 0) cycle_count++;
             if (IsInAProbeBWState() && prev_probe_precautionary && !prev_probe_too_high) {
                 StartProbeBW_REFILL();

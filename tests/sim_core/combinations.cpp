@@ -11,14 +11,14 @@ namespace subflow::testing {
 
 namespace {
 
-constexpr std::string_view kBase = "base";  // the option of `uncoupled` that says what each subflow runs
+constexpr std::string_view kBase = "base";  // option of `uncoupled` with each subflow's controller
 
 const OptionInfo* base_option(const AlgorithmInfo& info) {
     const auto it = std::ranges::find(info.options, kBase, &OptionInfo::key);
     return it == info.options.end() ? nullptr : &*it;
 }
 
-// A network of its own for each purpose; `flow` is what add_mptcp() takes beside the paths.
+// A separate network for each purpose; `flow` holds the other arguments of add_mptcp().
 FlowSpec& add_flow(Scenario& scenario, const std::vector<PathSpec>& paths, const Combination& combination) {
     FlowSpec& flow = add_mptcp(scenario, paths, combination.controller.name, "flow");
     flow.controller = combination.controller;
@@ -39,7 +39,7 @@ SmallNetwork disjoint(const Combination& combination) {
     return network;
 }
 
-// Round trips of 10 and 100 ms; 40 kB are less than half of what the slow path holds.
+// Round trips of 10 and 100 ms; 40 kB are less than half of the slow path's bandwidth-delay product.
 SmallNetwork heterogeneous(const Combination& combination) {
     SmallNetwork network{"unlike lossy paths, little receive buffer", linux_profile(20_s)};
     const PathSpec near = add_path(network.scenario, {.rate = 8_Mbps, .one_way = 5_ms, .queue_pkts = 20, .loss = 0.01});
@@ -61,7 +61,7 @@ SmallNetwork shared_bottleneck(const Combination& combination) {
         return path;
     };
     const std::vector<PathSpec> paths{through_it(1_ms), through_it(3_ms)};
-    // Where every packet takes both, what they carry does not add up.
+    // Copies of every packet on both paths do not add to the goodput.
     if (copies_of(make_scheduler(combination.scheduler)) != Copies::None) network.least_goodput_bps /= 2;
     add_flow(scenario, paths, combination);
     add_tcp(scenario, bottleneck);
@@ -88,12 +88,12 @@ SmallNetwork three_subflows(const Combination& combination) {
     const PathSpec twice = add_path(network.scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});
     const PathSpec once = add_path(network.scenario, {.rate = 4_Mbps, .one_way = 20_ms, .queue_pkts = 20});
     add_flow(network.scenario, {twice, once, twice}, combination).recv_buffer = Bytes(200'000);
-    // It binds data to subflows windows ahead: with so little room at the receiver, a loss on one holds up all.
+    // linux-mptcp binds data to subflows windows ahead: with a small receive buffer, a loss on one subflow blocks all.
     if (combination.scheduler.name == "linux-mptcp") network.least_goodput_bps *= 0.6;
     return network;
 }
 
-// The queue is full when it begins, and it ends before the run does.
+// The queue is full when the flow starts, and the flow ends before the run.
 SmallNetwork late_start(const Combination& combination) {
     SmallNetwork network{"a late start beside a TCP flow", linux_profile(3_s, 500_ms), 0.2 * 8e6};
     const PathSpec busy = add_path(network.scenario, {.rate = 5_Mbps, .one_way = 10_ms, .queue_pkts = 20});
@@ -115,7 +115,7 @@ bool is_refused(const AlgorithmChoice& choice, Make make) {
     return false;
 }
 
-// All numbers at the same end of their ranges as the one chosen.
+// Sets all other numbers to the same end of their ranges as the chosen one.
 void move_together(AlgorithmChoice& choice, const AlgorithmInfo& info, bool is_least) {
     choice.options.clear();
     for (const OptionInfo& option : info.options)
@@ -131,7 +131,7 @@ std::vector<AlgorithmChoice> with_each_option(const std::vector<const AlgorithmI
             choices.push_back({std::string(info->name), {{std::string(option.key), std::move(value)}}});
         };
         for (const OptionInfo& option : info->options) {
-            if (option.kind == OptionKind::Policy) continue;  // is no business of the core
+            if (option.kind == OptionKind::Policy) continue;  // the core does not read it
             if (option.kind == OptionKind::Choice) {
                 for (const std::string_view value : option.choices)
                     if (value != option.default_choice) add(option, std::string(value));
@@ -148,7 +148,7 @@ std::vector<AlgorithmChoice> with_each_option(const std::vector<const AlgorithmI
     return choices;
 }
 
-// The first of three paths fails and the second one is closed: for half a second the backup carries it all.
+// The first of three paths fails and the second one is closed: for half a second the backup carries all data.
 SmallNetwork backup(const Combination& combination) {
     SmallNetwork network{"a backup path, little send buffer", linux_profile(30_s)};
     Scenario& scenario = network.scenario;
@@ -262,7 +262,8 @@ Scenario over_one_path(Scenario scenario, FlowKind kind) {
 
 std::vector<AlgorithmChoice> controllers_with_each_option() {
     std::vector<const AlgorithmInfo*> infos = controller_infos();
-    std::erase_if(infos, [](const AlgorithmInfo* info) { return info->name == "uncoupled"; });  // its bases' are theirs
+    // its options are those of its bases
+    std::erase_if(infos, [](const AlgorithmInfo* info) { return info->name == "uncoupled"; });
     return with_each_option(infos, make_controller);
 }
 

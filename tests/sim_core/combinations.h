@@ -1,5 +1,5 @@
-// Every congestion controller with every packet scheduler, and the small networks that each such pair has to master.
-// All of it is made from the two lists: what is added to them is tested by being there.
+// Every congestion controller with every packet scheduler, and the small networks that each pair must pass. All of it
+// derives from the two lists, so that tests include each new algorithm.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace subflow::testing {
 
-// Controllers by themselves, for a flow over one path.
+// Controllers without a base, for a flow over one path.
 std::vector<AlgorithmChoice> single_path_controllers();
-// What a connection of several subflows may run: each coupled controller, and `uncoupled` with each of its bases.
+// Controllers of a connection with several subflows: each coupled one, and `uncoupled` with each of its bases.
 std::vector<AlgorithmChoice> multipath_controllers();
 
 struct Combination {
@@ -23,7 +23,7 @@ struct Combination {
 
 std::vector<Combination> combinations();
 
-// The values of all choices made, as a test may be called: "uncoupled_cubic_minrtt".
+// The values of all choices as the name of a test: "uncoupled_cubic_minrtt".
 std::string name_of(const AlgorithmChoice& choice);
 std::string name_of(const Combination& combination);
 
@@ -31,18 +31,18 @@ std::string name_of(const Combination& combination);
 struct SmallNetwork {
     std::string_view name;
     Scenario scenario;
-    double least_goodput_bps = 0;  // of the first flow where it has no size; one that has must complete
+    double least_goodput_bps = 0;  // of the first flow if it has no size; otherwise it must complete
 };
 
 std::vector<SmallNetwork> small_networks(const Combination& combination);
-// Loss, an outage, changes of rate and delay, a subflow closed and opened again: the harshest of them.
+// The hardest network: loss, an outage, changes of rate and delay, a subflow closed and opened again.
 SmallNetwork storm(const Combination& combination);
 
-// The network with nothing of the first flow left but its first subflow.
+// The network with only the first subflow of the first flow.
 Scenario over_one_path(Scenario scenario, FlowKind kind);
 
 // Each algorithm of a list with one of its options at a value other than the default: every choice, both states of a
-// flag, the least and the greatest number. Options that bound each other are moved together. Not `uncoupled`, whose
+// flag, the least and the greatest number. Options that bound each other change together. Without `uncoupled`, whose
 // options are those of its bases.
 std::vector<AlgorithmChoice> controllers_with_each_option();
 std::vector<AlgorithmChoice> schedulers_with_each_option();

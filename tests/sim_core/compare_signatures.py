@@ -1,7 +1,7 @@
-"""Run builds of the program `signatures` and compare what they print: optimised and checked code do the same.
+"""Run builds of the program `signatures` and compare their output: optimised and checked code must give the same.
 
-compare_signatures.py PROGRAM PROGRAM ...    builds that are there
-compare_signatures.py --build FOLDER         builds of gcc and clang, not optimised and as far as it goes, made there
+    compare_signatures.py PROGRAM PROGRAM ...    compare existing builds
+    compare_signatures.py --build FOLDER         build with gcc and clang, at -O0 and -O3, and compare
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = ("-O0", "-O3")
-# The newest that a system has; the core needs the oldest of these at least (OLDEST_GCC and OLDEST_CLANG in dev.py).
+# The newest installed version is used; the lower bounds are those of the core (OLDEST_GCC and OLDEST_CLANG in dev.py).
 COMPILERS = {"gcc": ("g++", 12, 16), "clang": ("clang++", 15, 22)}
 
 
@@ -33,7 +33,7 @@ def main(words: list[str]) -> int:
 
 
 def built(folder: Path) -> list[str]:
-    """The program as each compiler makes it at each level; which are missing is said."""
+    """The program of each compiler at each level; prints the missing compilers."""
     programs = []
     for name, (program, oldest, newest) in COMPILERS.items():
         compiler = found(program, oldest, newest)
@@ -52,7 +52,7 @@ def built(folder: Path) -> list[str]:
 
 
 def found(program: str, oldest: int, newest: int) -> str | None:
-    """The compiler of that name whose version is recent enough."""
+    """The compiler of that name with a suitable version."""
     for name in (program, *(f"{program}-{version}" for version in range(newest, oldest - 1, -1))):
         path = shutil.which(name)
         if path is None:

@@ -1,4 +1,4 @@
-// Feeds a single link and collects what comes out of it, the way the network does.
+// Feeds a single link like the network, and collects the packets that leave it.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ public:
     LinkDriver(const LinkDriver&) = delete;  // the link may refer to the spec
     LinkDriver& operator=(const LinkDriver&) = delete;
 
-    // Offers a packet at `now`, after all that happens before or at that time.
+    // Offers a packet at `now`, after all earlier and simultaneous events.
     Verdict offer(const Packet& p, Nanos now, std::uint64_t draw = 0) {
         run_until(now);
         const Verdict verdict = link_.offer(p, now, draw);

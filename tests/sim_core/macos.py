@@ -1,7 +1,7 @@
 """Compile and link the program `signatures` for macOS, arm64 and x86_64, by the compiler that `dev.py web` fetches.
 
-Nothing here runs it. Its C++ library is newer than that of the oldest Mac; that the program links says that the core
-asks nothing of Linux.
+The programs are not run here. The C++ library is newer than that of the oldest Mac; linking shows that the core needs
+no function of Linux.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROGRAM = ("signatures", "random_scenario", "scenarios")
 
 
 def main() -> int:
-    """Returns the exit code; a target that does not compile or link ends it."""
+    """Returns the exit code; fails at a target that does not compile or link."""
     zig = compiler()
     for target in TARGETS:
         program = linked(zig, target)
@@ -32,10 +32,10 @@ def main() -> int:
 
 
 def kind(program: Path) -> str:
-    """What the head of a Mach-O file says of it.
+    """Kind of a Mach-O file by its header.
 
     Raises:
-        ValueError: if it is no such file of 64 bits that can be run.
+        ValueError: if it is not a 64-bit executable.
     """
     magic, processor, _, file_type = struct.unpack("<4I", program.read_bytes()[:16])
     if magic != 0xFEEDFACF or file_type != 2:
@@ -44,7 +44,7 @@ def kind(program: Path) -> str:
 
 
 def linked(zig: list[str], target: str) -> Path:
-    """The program for a target, of objects from several sources each."""
+    """The program for a target, from objects of several sources each."""
     folder = BUILD / target
     folder.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "cache"), "ZIG_LOCAL_CACHE_DIR": str(BUILD / "cache")}

@@ -1,4 +1,4 @@
-// Policy files made up by the tests, and what comes of them by the book.
+// Policy files for tests, and their expected results by a reference implementation.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ using Tensors = std::map<std::string, Tensor>;
 // An agent of three features and two actions, or three choices.
 const AgentInfo& fake_agent(bool has_choices);
 
-// What a test wants of a file; the rest of the document follows from it.
+// Choices of a test for a file; the rest of the document follows from them.
 struct PolicyPlan {
     EncoderKind encoder = EncoderKind::None;
     InputKind input = InputKind::Slot;
@@ -29,15 +29,15 @@ struct PolicyPlan {
 
 // A document with small layers for the fake agent.
 PolicyDocument plan_document(const PolicyPlan& plan);
-// The tensors that the document asks for, with normal weights.
+// The tensors of the document, with normally distributed weights.
 Tensors random_tensors(const PolicyDocument& document, std::uint64_t seed);
 
 std::string document_text(const PolicyDocument& document);
-// A file as safetensors writes it. `header`: in place of the one that belongs to the tensors, if given.
+// A file as safetensors writes it. `header`: replaces the header of the tensors if given.
 std::vector<std::byte> file_bytes(const std::string& document, const Tensors& tensors);
 std::vector<std::byte> with_header(const std::string& header, std::size_t data_bytes);
 
-// The same function, in double and without any haste.
+// The same function in double precision, written for clarity.
 struct Expected {
     std::vector<double> action;
     double value = 0;

@@ -118,7 +118,7 @@ std::vector<OptionValue> random_options(const AlgorithmInfo& info, Draws& draw) 
     return options;
 }
 
-// Options that do not go together, as those of a base that was not chosen, are left out.
+// Incompatible options are omitted, for example those of a base that was not chosen.
 template <class Make>
 AlgorithmChoice random_choice(const AlgorithmInfo& info, Draws& draw, Make make) {
     AlgorithmChoice choice{std::string(info.name), random_options(info, draw)};
@@ -168,7 +168,7 @@ void add_random_flow(Scenario& scenario, Draws& draw) {
     scenario.flows.push_back(flow);
 }
 
-// Copies of a flow that arrive one after the other, as the scenario file's `arrivals` makes them.
+// Copies of a flow that arrive one after the other, like `arrivals` of a scenario file.
 void add_random_arrivals(Scenario& scenario, Draws& draw) {
     add_random_flow(scenario, draw);
     FlowSpec flow = scenario.flows.back();
@@ -219,8 +219,8 @@ void add_random_events(Scenario& scenario, Draws& draw) {
     }
 }
 
-// What a connection of several subflows has beside its controller. Drawn last, so that the inputs kept from earlier
-// fuzzing stay the networks that they were.
+// Options of a connection with several subflows beside its controller. Drawn last, so that older inputs of the fuzzer
+// give the same networks.
 void add_random_choices_of_mptcp(Scenario& scenario, Draws& draw) {
     for (EventSpec& event : scenario.events)
         if (event.flow && draw.chance(0.3)) event.backup = draw.chance(0.5);
@@ -237,8 +237,7 @@ bool learns(const AlgorithmChoice& choice) {
     return agent_of(make_controller(choice)) != nullptr;
 }
 
-// Some of what happens to flows is that another controller takes over. Drawn after everything else, for the same
-// reason.
+// Some events of flows change the controller. Drawn after all others, for the same reason.
 void add_random_controllers(Scenario& scenario, Draws& draw) {
     const auto infos = controller_infos();
     for (EventSpec& event : scenario.events) {
@@ -252,7 +251,7 @@ void add_random_controllers(Scenario& scenario, Draws& draw) {
     }
 }
 
-// Marks, and flows that know of them. Drawn after everything else as well.
+// Marks, and flows with ECN. Drawn after all others as well.
 void add_random_marks(Scenario& scenario, Draws& draw) {
     static constexpr EcnMode kModes[] = {EcnMode::Off, EcnMode::Classic, EcnMode::Accurate};
     scenario.transport.ecn = kModes[draw.between(0, 2)];
@@ -269,7 +268,7 @@ void add_random_marks(Scenario& scenario, Draws& draw) {
                                              .coupling = draw.scale(1, 4),
                                              .step = Nanos(draw.between(100'000, 10'000'000)),
                                              .ramp = Nanos(draw.between(-5'000'000, 5'000'000))};
-        // Half of them have a step.
+        // Half of the queues have a step.
         if (auto* dual = std::get_if<DualPi2Options>(&link.discipline)) dual->ramp = std::max(dual->ramp, Nanos(0));
         if (auto* red = std::get_if<RedOptions>(&link.discipline)) red->marks = draw.chance(0.6);
         if (auto* codel = std::get_if<CodelOptions>(&link.discipline)) set(*codel);
@@ -277,7 +276,7 @@ void add_random_marks(Scenario& scenario, Draws& draw) {
     }
 }
 
-// Packets that get lost by a script. Drawn after everything else as well.
+// Scripted losses of packets. Drawn after all others as well.
 void add_random_drops(Scenario& scenario, Draws& draw) {
     std::uint32_t subflow = 0;
     for (const FlowSpec& flow : scenario.flows) {
@@ -297,7 +296,7 @@ JitterOptions random_jitter(Draws& draw) {
     return {.kind = static_cast<JitterKind>(draw.between(0, 3)), .spread = Nanos(draw.between(0, 50'000'000))};
 }
 
-// Delays that vary and rates that come in bursts. Drawn after everything else as well.
+// Varying delays and bursty rates. Drawn after all others as well.
 void add_random_variation(Scenario& scenario, Draws& draw) {
     for (LinkSpec& link : scenario.links) {
         if (draw.chance(0.2)) link.jitter = random_jitter(draw);
@@ -334,12 +333,12 @@ AccessOptions random_access(Draws& draw) {
     access.overhead = Nanos(draw.between(0, 300'000));
     access.window_min = static_cast<std::uint32_t>(draw.between(0, 31));
     access.window_max = access.window_min + static_cast<std::uint32_t>(draw.between(0, 1023));
-    // Who is hidden from whom does not take a draw of its own, so that what follows stays.
+    // The groups of hidden stations use no further draw, so that later draws stay the same.
     if (access.kind == AccessKind::Contention) access.group = access.aggregation % 3;
     return access;
 }
 
-// Radio: what stands still, waits for its turn or is repeated. Drawn last.
+// Radio: pauses, medium access and repetition. Drawn last.
 void add_random_radio(Scenario& scenario, Draws& draw) {
     for (LinkSpec& link : scenario.links) {
         if (draw.chance(0.1))
@@ -357,8 +356,7 @@ void add_random_radio(Scenario& scenario, Draws& draw) {
     }
 }
 
-// Paths that are there later, addresses that come and go, and peers that refuse them. Drawn after everything else as
-// well.
+// Late paths, changing addresses, and peers that refuse them. Drawn after all others as well.
 void add_random_addresses(Scenario& scenario, Draws& draw) {
     scenario.transport.syn_retries = static_cast<int>(draw.between(0, 6));
     for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {
@@ -381,8 +379,8 @@ void add_random_addresses(Scenario& scenario, Draws& draw) {
     std::ranges::stable_sort(scenario.events, {}, [](const EventSpec& event) { return event.at.value; });
 }
 
-// Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
-// detours, paths that use a link twice.
+// Independent parts, or parts that share links by chance: parallel links, shared bottlenecks, detours, paths that use a
+// link twice.
 Scenario random_scenario(Draws& draw) {
     Scenario scenario = draw.chance(0.7) ? linux_profile(10_s) : textbook(10_s);
     scenario.warmup = Nanos(draw.between(0, 3'000'000'000));
@@ -396,8 +394,8 @@ Scenario random_scenario(Draws& draw) {
     return scenario;
 }
 
-// Four hosts' worth of flows through one bottleneck, queued both ways, as papers draw it; some of them end to end over
-// all three kinds of links, some over the bottleneck alone.
+// Flows of four hosts through one bottleneck with queues in both directions, as in papers; some of them use all three
+// kinds of links, some only the bottleneck.
 Scenario random_dumbbell(Draws& draw) {
     Scenario scenario = draw.chance(0.7) ? linux_profile(10_s) : textbook(10_s);
     for (int i = 0; i < 5; ++i) add_random_link(scenario, draw);
@@ -422,7 +420,7 @@ Scenario random_dumbbell(Draws& draw) {
     return scenario;
 }
 
-// The rates that a controller is given times a factor, those it has by default included, but no more than `most_bps`.
+// Scales the rates among a controller's options, including the defaults, by a factor, up to `most_bps`.
 void slow_down(AlgorithmChoice& choice, double factor, double most_bps) {
     for (const AlgorithmInfo* info : controller_infos()) {
         if (info->name != choice.name) continue;
@@ -452,7 +450,7 @@ Scenario random_network(Draws& draw) {
 }
 
 void slow_down(Scenario& scenario, double crossings) {
-    // What controllers send into slow links because they are told to is not in the estimate.
+    // The estimate does not include packets that controllers send into slow links by their options.
     const double most_bps = crossings * scenario.packet_bits() / to_seconds(scenario.duration);
     const auto slow_controllers_down = [&](double factor) {
         for (FlowSpec& flow : scenario.flows) slow_down(flow.controller, factor, most_bps);

@@ -1,4 +1,4 @@
-// Scenarios drawn at random, from a seed or from the bytes a fuzzer makes up: topologies, links, flows, events.
+// Random scenarios, from a seed or from the bytes of a fuzzer: topologies, links, flows, events.
 #pragma once
 
 #include <cmath>
@@ -13,14 +13,14 @@ namespace subflow::testing {
 class Draws {
 public:
     explicit Draws(std::uint64_t seed) : seed_(seed) {}
-    // Four bytes each, as long as there are any, then zeros: the least there is of everything.
+    // Four bytes for each draw, then zeros, which give the smallest value of each draw.
     explicit Draws(std::span<const std::uint8_t> bytes) : bytes_(bytes), is_seeded_(false) {}
 
     std::int64_t between(std::int64_t low, std::int64_t high) {
         return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
     }
     bool chance(double p) { return to_unit_interval(next()) < p; }
-    // Uniform, and now and then the one end or the other, which may lie at infinity.
+    // Uniform, and sometimes one of the ends, which may be infinite.
     double number(double low, double high) {
         if (chance(0.1)) return low;
         if (chance(0.1)) return high;
@@ -43,10 +43,10 @@ private:
     bool is_seeded_ = true;
 };
 
-// Either of parts that know nothing of each other, or of flows through one bottleneck, queued both ways.
+// Either independent parts, or flows through one bottleneck with queues in both directions.
 Scenario random_network(Draws& draw);
 
-// Slows everything down until a run crosses about as many links as wanted: the shape stays, the packets get fewer.
+// Slows all rates down until a run has about the wanted number of link crossings: the shape stays, with fewer packets.
 void slow_down(Scenario& scenario, double crossings);
 
 }  // namespace subflow::testing

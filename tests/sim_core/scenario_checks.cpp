@@ -17,7 +17,7 @@ void require(bool condition, const std::string& what) {
     if (!condition) throw InternalError(what);
 }
 
-// Everything a run reports, as one text: equal runs have equal texts, digit for digit.
+// All results of a run in one text: equal runs have equal texts, digit for digit.
 std::string results_of(const Network& network) {
     std::ostringstream out;
     out << std::hexfloat << network.signature() << ' ' << network.packets_delivered() << ' '
@@ -44,7 +44,7 @@ std::string results_of(const Network& network) {
     return out.str();
 }
 
-// Over every bit of every sample, so that a missing value equals a missing value.
+// Hash of every bit of every sample, so that a missing value equals a missing value.
 std::uint64_t hash_of_traces(const Recorder& recorder) {
     std::uint64_t hash = 0;
     for (std::size_t column = 0; column < recorder.columns().size(); ++column)
@@ -73,7 +73,7 @@ void check_books(const Network& network) {
     }
 }
 
-// What can be seen of a network agrees with its books: every packet under way at one place, queues from their heads on.
+// The visible state of a network agrees with its counters: every packet in flight has one place, queues are in order.
 void check_instant(const Network& network) {
     const Instant seen = inspect(network);
     const PacketsUnderWay& packets = seen.packets;
@@ -105,8 +105,8 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
     if (draw.chance(0.5)) simulation.network().record_decisions({.capacity = 1000});
     std::optional<Simulation::Snapshot> snapshot;
     for (int stops = 0; !simulation.is_finished(); ++stops) {
-        // Half of the steps end at a time, the others after some events; some at a time that has passed. Bytes that ask
-        // for nothing but the shortest steps do not keep it up for ever.
+        // Half of the steps end at a time, the others after a number of events; some end at a past time. The limit
+        // keeps inputs with only the shortest steps from running forever.
         if (stops == 100) {
             simulation.run_until(scenario.duration);
         } else if (draw.chance(0.5)) {
@@ -134,8 +134,8 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
     }
 }
 
-// A record of packets has the DATA_ACK of each acknowledgement, so that what arrives is put into order as it arrives
-// and not afterwards: from the start on, or from half-way on.
+// A record of packets has the DATA_ACK of each acknowledgement, so that the receiver reassembles data on arrival and
+// not later: from the start, or from the middle of the run.
 void check_capture(const Scenario& scenario, std::uint64_t seed, const std::string& expected) {
     Network network(scenario, seed);
     if (seed % 2 == 0) network.run_until(scenario.duration / 2);
@@ -146,8 +146,8 @@ void check_capture(const Scenario& scenario, std::uint64_t seed, const std::stri
             "a record of packets made a difference: " + results_of(network) + " not " + expected);
 }
 
-// Some of the events come as live changes instead: a run that hears of them a nanosecond before is the same as that of
-// the scenario that has had them all along, behind its own at the same time.
+// Some events come as live changes instead: a run that receives them a nanosecond earlier equals the run of the
+// scenario with these events, which follow its own at the same time.
 void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& draw) {
     Scenario surprised = scenario;
     Scenario replayed = scenario;
@@ -178,7 +178,7 @@ void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& dra
         require(results_of(network) == results_of(whole),
                 "live changes and events of the scenario differ: " + results_of(network) + " not " + results_of(whole));
     };
-    // Once straight on, and once from a copy that was taken half-way, with changes before and after it.
+    // Once without a break, and once from a copy made in the middle, with changes before and after it.
     const Network beginning = network;
     end_live(0);
     if (live.empty()) return;
@@ -191,8 +191,8 @@ void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& dra
     end_live(1);
 }
 
-// With odd weights any rate may pay for a controller that tries them, and one that is given a rate may send at it: what
-// they send has no bound.
+// With unusual weights any rate may pay for a controller that tries rates, and a controller with a given rate may send
+// at it: their load has no bound.
 bool tries_any_rate(const AlgorithmChoice& choice) {
     const bool monitors = monitors_intervals(make_controller(choice));
     for (const AlgorithmInfo* info : controller_infos()) {
@@ -232,8 +232,8 @@ Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw)
     check_capture(scenario, seed, results_of(network));
     if (!scenario.events.empty()) check_live_changes(scenario, seed, draw);
     if (tries_any_rate(scenario)) return network;
-    // Twice what the estimate says, for paths that cross a link more than once; and a few packets for short runs.
-    // What goes on and off is on all the time if its draws have it so.
+    // Twice the estimate, for paths that cross a link more than once; and a few packets for short runs. On-off sources
+    // count as always on, because their draws may have no pauses.
     Scenario steady = scenario;
     for (FlowSpec& flow : steady.flows)
         if (flow.kind == FlowKind::OnOff) flow.kind = FlowKind::Cbr;
@@ -399,7 +399,7 @@ void spoil(Scenario& scenario, Draws& draw) {
 }
 
 void check_bytes(std::span<const std::uint8_t> bytes) {
-    // Small enough for an input to take milliseconds, also with sanitizers.
+    // Small enough for milliseconds per input, also with sanitizers.
     constexpr double kCrossings = 5000;
     Draws draw(bytes);
     Scenario scenario = random_network(draw);
@@ -417,7 +417,7 @@ void check_bytes(std::span<const std::uint8_t> bytes) {
     try {
         run_and_check(scenario, 1, draw);
     } catch (const ScenarioError&) {
-        // An option or a name: what a scenario's constructor of algorithms refuses.
+        // An option or a name that the constructor of an algorithm refuses.
     }
 }
 

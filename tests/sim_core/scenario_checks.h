@@ -1,4 +1,4 @@
-// What must hold for every scenario, whatever it is: for the random networks of the tests and for the fuzzer.
+// Invariants of every scenario: for the random networks of the tests and for the fuzzer.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace subflow::testing {
 
-// Runs the scenario four times, in one go, in steps drawn at random, from a snapshot and with records of packets, and
-// throws InternalError for what does not hold: invariants of the network at every stop, equal results and traces, books
-// that balance, an estimate that was not too low, and equal results when events come as live changes. Returns the
-// network at its end, which refers to the scenario.
+// Runs the scenario four times: in one call, in random steps, from a snapshot, and with records of packets. Throws
+// InternalError unless the network keeps its invariants at every stop, results and traces are equal, counters balance,
+// the estimate was not too low, and live changes give equal results. Returns the network at its end, which refers to
+// the scenario.
 Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw);
 
-// Throws InternalError unless the scenario is the same after it was written as JSON and read again, whatever it is.
+// Throws InternalError unless any scenario is unchanged after writing as JSON and reading.
 void check_json(const Scenario& scenario);
 
 // "cubic hystart=off"
 std::string describe(const AlgorithmChoice& choice);
-// The scenario in words, enough to build it again by hand.
+// The scenario in words, complete enough to build it by hand.
 std::string describe(const Scenario& scenario);
 
-// Breaks the scenario in one to three places: values of no sense, names of nothing.
+// Breaks the scenario in one to three places: senseless values, unknown names.
 void spoil(Scenario& scenario, Draws& draw);
 
-// One input of the fuzzer: a scenario is made of the bytes, sometimes spoilt, and checked; what the core refuses is
-// fine. Throws as run_and_check() does.
+// One input of the fuzzer: builds a scenario from the bytes, sometimes spoils it, and checks it; the core may refuse
+// it. Throws like run_and_check().
 void check_bytes(std::span<const std::uint8_t> bytes);
 
 }  // namespace subflow::testing

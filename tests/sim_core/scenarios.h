@@ -11,7 +11,7 @@ namespace subflow::testing {
 
 using namespace subflow::literals;
 
-constexpr double kPacketBits = 12'000;  // of 1500 bytes, the size unless a scenario says otherwise
+constexpr double kPacketBits = 12'000;  // of 1500 bytes, the default packet size
 
 struct PathOptions {
     BitsPerSec rate = 10_Mbps;
@@ -20,10 +20,10 @@ struct PathOptions {
     double loss = 0;
 };
 
-// The link is down from one time to the other, and nothing else happens to the network.
+// Takes the link down between two times, without another event.
 void fail_link(Scenario& scenario, std::uint32_t link, Nanos from, Nanos to);
 
-// Adds a link whose way back is a pure delay. Returns the path over it.
+// Adds a link whose reverse direction is a pure delay. Returns the path over it.
 PathSpec add_path(Scenario& scenario, const PathOptions& options = {});
 
 FlowSpec& add_tcp(Scenario& scenario, const PathSpec& path, const std::string& name = "tcp");
@@ -31,16 +31,16 @@ FlowSpec& add_tcp(Scenario& scenario, const PathSpec& path, const std::string& n
 FlowSpec& add_mptcp(Scenario& scenario, const std::vector<PathSpec>& paths, const std::string& controller,
                     const std::string& name = "mptcp");
 
-// Textbook transport: an ACK per packet, the window cut at once.
+// Textbook transport: an ACK per packet, immediate reduction of the window.
 Scenario textbook(Nanos duration, Nanos warmup = Nanos(0));
 
-// The current Linux behaviour, as far as the core has it.
+// Profile of current Linux, as far as the core implements it.
 Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0));
 
-// The network of a scenario after its run, its books checked.
+// The network of a scenario after its run, with checked counters.
 Network finished(const Scenario& scenario, std::uint64_t seed = 1);
 
-// Whether a run to `until` is the same in one go, in pieces, and as a copy goes on with it.
+// True if a run to `until` is the same in one call, in pieces, and continued by a copy.
 bool is_same_however_cut(const Scenario& scenario, Nanos until);
 
 }  // namespace subflow::testing

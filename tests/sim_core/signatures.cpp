@@ -1,5 +1,5 @@
-// Prints the signatures of some random networks: built twice, with and without optimisation and checks, the same text.
-// With --scenarios each line ends with the network itself, for those who run the core elsewhere.
+// Prints the signatures of some random networks: builds with and without optimisation and checks must print the same.
+// With --scenarios each line ends with the network itself, for cores on other platforms.
 #include <cinttypes>
 #include <cstdio>
 #include <string_view>

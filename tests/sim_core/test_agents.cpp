@@ -1,4 +1,4 @@
-// Learning agents at work in a network: epochs, what they see, who decides, what comes of it.
+// Learning agents in a network: epochs, observations, deciders, results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Scenario lossy_pair(std::size_t flows, const std::string& controller, DecisionSo
     return s;
 }
 
-// Runs to the end, with the same action for every subflow whenever an agent asks.
+// Runs to the end, with the same action for every subflow at each decision.
 int run_with(Network& network, Nanos until, float value) {
     int decisions = 0;
     while (!network.run_until(until)) {
@@ -159,7 +159,7 @@ TEST(Agents, ActionSetsTheWindowAtOnceAndLossesDoNot) {
     run_with(network, from_seconds(10), 0.0F);
     const SubflowSender& sender = network.subflows()[0].sender;
     EXPECT_GT(sender.stats().fast_retransmits, 5);
-    ASSERT_NE(sender.state(), SenderState::Loss);  // where it would be on its way back
+    ASSERT_NE(sender.state(), SenderState::Loss);  // where the window recovers towards ssthresh
     EXPECT_DOUBLE_EQ(sender.window().cwnd_pkts, before + std::max(before / 2, 2.0));
 }
 
@@ -279,7 +279,7 @@ TEST(AgentSteps, HaveARowForEachSubflowThatWasSeen) {
             EXPECT_TRUE(is_same || step.number == last.number + 1);
             EXPECT_EQ(is_same, step.at == last.at);
         }
-        // DrlCc: w + a max(w / 2, 2); those that are on their way back after a timeout rise to ssthresh first.
+        // DrlCc: w + a max(w / 2, 2); subflows that recover from a timeout rise to ssthresh first.
         const auto before = static_cast<double>(step.cwnd_before_pkts);
         const auto after = static_cast<double>(step.cwnd_after_pkts);
         if (!step.is_acting) {
@@ -394,7 +394,7 @@ TEST(AgentSteps, RewardIsSampledOncePerFlowThatLearns) {
     EXPECT_EQ(columns[rewards[0]].owner, 0u);
     const auto values = simulation.recorder().values(rewards[0]);
     EXPECT_TRUE(std::isnan(values[0]));
-    // The last sample holds the reward that came with the last decision before it.
+    // The last sample holds the reward of the last decision before it.
     const AgentStepTable steps = simulation.network().take_agent_steps();
     EXPECT_EQ(values.back(), steps.steps.back().reward);
 }

@@ -1,4 +1,4 @@
-// After warm-up a step allocates nothing.
+// After warm-up a step makes no allocations.
 #include <gtest/gtest.h>
 
 #include "allocations.h"

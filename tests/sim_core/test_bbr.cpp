@@ -1,4 +1,4 @@
-// BBR as a state machine: what single acknowledgements and losses do to the window and the pace.
+// BBR as a state machine: effects of single acknowledgements and losses on window and pacing rate.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace literals;
 
-// Feeds a controller of its own with acknowledgements of a path of 1000 packets/s and 100 ms: a product of 100.
+// Feeds a controller with acknowledgements of a path of 1000 packets/s and 100 ms: a BDP of 100.
 class BbrTest : public ::testing::Test {
 protected:
     static constexpr double kRate = 1000;
@@ -32,7 +32,7 @@ protected:
         controller.on_start(window, seed);
         return window;
     }
-    // One ACK of `acked` packets, of which the rate sample says `rate_pps`.
+    // One ACK of `acked` packets, with a rate sample of `rate_pps`.
     void ack(double acked, double rate_pps, double inflight) {
         now += Nanos(static_cast<std::int64_t>(acked / kRate * 1e9));
         next.now = now;
@@ -50,7 +50,7 @@ protected:
         bbr.on_delivery(window, next, {});
         next.newly_lost_pkts = 0;
     }
-    // Startup and drain behind it, at the true rate.
+    // Passes startup and drain, at the true rate.
     void reach_probe_bw() {
         for (int i = 0; i < 1000 && bbr.mode() != Bbr::Mode::ProbeBw; ++i) ack(1, kRate, 80);
         ASSERT_EQ(bbr.mode(), Bbr::Mode::ProbeBw);
@@ -60,7 +60,7 @@ protected:
 TEST_F(BbrTest, BeginsAtAWindowPerMillisecondUntilThereIsARoundTrip) {
     // 739/256 x 0.99 x 10 packets / 1 ms
     EXPECT_DOUBLE_EQ(window.pacing_pps, 739.0 / 256 * 0.99 * 10 / 0.001);
-    // The first sample is of one packet in 100 ms: 10 packets/s, less than 10 packets / 100 ms, which counts.
+    // The first sample is one packet in 100 ms: 10 packets/s, less than 10 packets / 100 ms, which counts.
     ack(1, 10, 9);
     EXPECT_DOUBLE_EQ(window.pacing_pps, 739.0 / 256 * 0.99 * 10 / 0.1);
     EXPECT_EQ(window.cwnd_pkts, 11);
@@ -71,7 +71,8 @@ TEST_F(BbrTest, TheMeanGainOfACycleIsOne) {
 }
 
 TEST_F(BbrTest, ThreeRoundsWithoutGrowthMeanThatThePipeIsFull) {
-    // 100 acknowledgements a round trip. The first sample sets the mark; rounds 2, 3 and 4 do not exceed it by 25 %.
+    // 100 acknowledgements per round trip. The first sample sets the reference; rounds 2, 3 and 4 do not exceed it by
+    // 25 %.
     int acks = 0;
     while (bbr.mode() == Bbr::Mode::Startup) {
         if (acks > 0) {
@@ -85,7 +86,7 @@ TEST_F(BbrTest, ThreeRoundsWithoutGrowthMeanThatThePipeIsFull) {
     EXPECT_LE(acks, 305);
     EXPECT_EQ(bbr.mode(), Bbr::Mode::Drain);
     EXPECT_NEAR(window.pacing_pps, 88.0 / 256 * 0.99 * kRate, 1e-6);
-    // It drains until no more than the product is in flight.
+    // It drains until at most the BDP is in flight.
     ack(1, kRate, 101);
     EXPECT_EQ(bbr.mode(), Bbr::Mode::Drain);
     ack(1, kRate, 100);
@@ -123,7 +124,7 @@ TEST_F(BbrTest, LinuxAllowsThreeQuantaInEachComparison) {
     ack(1, kRate, 106);
     EXPECT_EQ(bbr.mode(), Bbr::Mode::ProbeBw);
     while (bbr.pacing_gain() != 1.25) ack(1, kRate, 100);
-    for (int i = 0; i < 300; ++i) ack(1, kRate, 130);  // below the target of the probe: it goes on
+    for (int i = 0; i < 300; ++i) ack(1, kRate, 130);  // below the target of the probe: it continues
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 208);           // 2 x 100 + 6, and 2 while probing
     ack(1, kRate, 132);                                // 133 before this one; 125 + 6 is rounded to 132, and 2: 134
     EXPECT_EQ(bbr.pacing_gain(), 1.25);
@@ -140,7 +141,7 @@ TEST_F(BbrTest, TheCycleProbesDrainsAndCruises) {
     reach_probe_bw();
     std::vector<double> gains;
     for (int i = 0; i < 3000; ++i) {
-        // In flight: what a probe fills and a drain empties.
+        // In flight: filled by a probe, emptied by a drain.
         ack(1, kRate, bbr.pacing_gain() > 1 ? 126 : 105);
         EXPECT_NEAR(window.pacing_pps, bbr.pacing_gain() * 0.99 * kRate, 1e-6);
         if (gains.empty() || gains.back() != bbr.pacing_gain()) gains.push_back(bbr.pacing_gain());
@@ -168,8 +169,8 @@ TEST_F(BbrTest, AProbeLastsUntilThePipeHoldsAQuarterMoreOrLoses) {
 }
 
 TEST_F(BbrTest, TheFirstPhaseIsDrawnAmongAllButTheDrain) {
-    // Told from outside by how many full-length phases pass until the next probe: 0 for the probe itself, 6 for the
-    // first cruising phase down to 1 for the last; the drain would be 7.
+    // The test counts full-length phases until the next probe: 0 for the probe itself, 6 for the first cruising phase
+    // down to 1 for the last; the drain would be 7.
     std::set<int> seen;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         bbr = make();
@@ -201,7 +202,7 @@ TEST_F(BbrTest, ProbeRttEachTenSecondsForFifthOfASecond) {
     EXPECT_LE(now, drained + 300_ms);
     EXPECT_EQ(bbr.mode(), Bbr::Mode::ProbeBw);
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 203);  // restored
-    EXPECT_DOUBLE_EQ(bbr.rate_pps(), kRate);  // the trickle says nothing of the path
+    EXPECT_DOUBLE_EQ(bbr.rate_pps(), kRate);  // the few packets in flight do not change the estimate
 }
 
 TEST_F(BbrTest, ALowerRoundTripPutsProbeRttOff) {
@@ -220,11 +221,11 @@ TEST_F(BbrTest, RecoveryConservesPacketsForOneRoundAndGivesTheWindowBack) {
     for (int i = 0; i < 300; ++i) ack(1, kRate, 100);
     ASSERT_DOUBLE_EQ(window.cwnd_pkts, 203);
     bbr.on_congestion_event(window, {CongestionKind::FastRetransmit, 97, now}, {});
-    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 203);  // nothing is halved
+    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 203);  // the window is not halved
     next.in_recovery = true;
     next.newly_lost_pkts = 3;
     ack(1, kRate, 97);
-    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 98);  // in flight and acknowledged: one out for one in
+    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 98);  // in flight and acknowledged: packet conservation
     for (int i = 0; i < 99; ++i) ack(1, kRate, 97);
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 98);
     ack(1, kRate, 97);  // delivers a packet that left after recovery began: the round is over, growth resumes
@@ -256,7 +257,7 @@ TEST_F(BbrTest, LowSamplesAgeTheEstimateOnlyIfTheWindowWasUsed) {
     for (int i = 0; i < 3000; ++i) ack(1, kRate / 2, 20);
     EXPECT_DOUBLE_EQ(bbr.rate_pps(), kRate);
     ack(1, kRate * 1.5, 20);
-    EXPECT_DOUBLE_EQ(bbr.rate_pps(), kRate * 1.5);  // a lower bound may raise it
+    EXPECT_DOUBLE_EQ(bbr.rate_pps(), kRate * 1.5);  // a lower bound may increase it
     next.is_app_limited = false;
     for (int i = 0; i < 11 * 50 + 2; ++i) ack(1, kRate / 2, 20);  // ten rounds of 50
     EXPECT_DOUBLE_EQ(bbr.rate_pps(), kRate / 2);
@@ -277,12 +278,13 @@ TEST_F(BbrTest, AggregatedAcksEarnAWindowForTheirExcess) {
     bbr = make(true);
     window = start(bbr, 1);
     reach_probe_bw();
-    // 40 packets at once each 40 ms, at the rate: when a burst arrives 40 are acknowledged where 0 are expected.
+    // 40 packets at once every 40 ms, at the rate: when a burst arrives 40 are acknowledged where 0 are expected.
     for (int i = 0; i < 100; ++i) ack(40, kRate, 100);
     EXPECT_NEAR(window.cwnd_pkts, 203 + 40, 1);
 }
 
-// The estimate of a sender after ten packets at 1000 packets/s, acknowledged so, and 30 round trips of a single packet.
+// The estimate of a sender after ten packets, sent and acknowledged at 1000 packets/s, and 30 round trips of a single
+// packet.
 double rate_after_trickle(bool is_told) {
     const TransportOptions options;
     SubflowSender sender(make_controller({"bbr", {}}), options);
@@ -300,8 +302,8 @@ double rate_after_trickle(bool is_told) {
 }
 
 TEST(BbrSender, AnApplicationThatTricklesDoesNotLowerTheEstimate) {
-    // The last of the ten left 9 ms after the first and was acknowledged at 109 ms: 10 packets in 109 ms. A trickle is
-    // one packet in 100 ms, which is believed only if nobody says that there was no more to send.
+    // The last of the ten left 9 ms after the first and was acknowledged at 109 ms: 10 packets in 109 ms. The single
+    // packets give one packet in 100 ms, which counts only without the mark of an application limit.
     EXPECT_DOUBLE_EQ(rate_after_trickle(true), 10 / 0.109);
     EXPECT_DOUBLE_EQ(rate_after_trickle(false), 1 / 0.1);
 }

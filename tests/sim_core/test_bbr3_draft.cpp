@@ -1,5 +1,5 @@
-// BBR version 3 beside the pseudocode of its draft: told the same, both are in the same state with the same window and
-// rate after each step.
+// BBR version 3 against the pseudocode of its draft: with the same input, both have the same state, window and rate
+// after each step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@ using namespace literals;
 using Draft = testing::Bbr3Draft;
 using testing::kInfinity;
 
-// Both, and a path made of random numbers that tells them of acknowledgements, losses and pauses.
+// Both implementations, and a random path that gives them acknowledgements, losses and pauses.
 class Pair {
 public:
     explicit Pair(std::uint64_t seed) : random_(seed * 7919 + 1) {
         draft_.OnInit(10, seed);
         bbr_.on_start(window_, seed);
-        // Some do not find the rate before they lose too much.
+        // Some paths lose too much before the sender finds the rate.
         is_app_limited_ = seed % 2 == 0;
         if (is_app_limited_) loss_ = 0.4;
     }
@@ -42,7 +42,7 @@ private:
         draft_.in_recovery = draft_.in_fast_recovery = recovering_ > 0 && !is_timeout_;
         draft_.in_recovery |= recovering_ > 0;
         const double now_before = to_seconds(now_);
-        // Never on the edge of an interval, where nanoseconds and the draft's seconds may differ.
+        // Never at the boundary of an interval, where nanoseconds and the draft's seconds may differ.
         now_ += from_seconds(std::max(1.0, acked_) / rate_) + Nanos(1 + random_.below(1000));
         if (random_.below(3000) == 0) pause();
         draft_.now = to_seconds(now_);
@@ -56,7 +56,7 @@ private:
         const bool is_limited = is_app_limited_ || random_.below(200) == 0;
         for (int k = 0; k < lost; ++k) lose(in_flight, is_limited);
         if (lost > 0 && recovering_ == 0) {
-            // The transport's part: what it knows of recovery it learns after the losses.
+            // The transport's part: the controller learns of a recovery after the losses.
             is_timeout_ = random_.below(6) == 0;
             recovering_ = is_timeout_ ? 20 : 120;
             const CongestionKind kind = is_timeout_ ? CongestionKind::Timeout : CongestionKind::FastRetransmit;
@@ -71,7 +71,8 @@ private:
                 ++undone;
                 const Draft::State before = draft_.state;
                 bbr_.on_undo(window_);
-                // The draft's C.delivered is that of the acknowledgement before: it declares the losses spurious first.
+                // The draft's C.delivered is that of the previous acknowledgement: it declares the losses spurious
+                // first.
                 draft_.delivered = static_cast<double>(told_);
                 draft_.HandleSpuriousLossDetection();
                 draft_.delivered = static_cast<double>(delivered_);
@@ -217,7 +218,7 @@ TEST(Bbr3Draft, EachStepIsThatOfThePseudocode) {
         undone += pair.undone;
         idle += pair.idle;
     }
-    // It has come everywhere, often.
+    // The test has visited every state often.
     for (int state = Draft::Startup; state <= Draft::ProbeRTT; ++state)
         EXPECT_GE(visits[static_cast<Draft::State>(state)], state == Draft::Startup ? 2 : 50) << state;
     EXPECT_GE(loss_exits, 5);

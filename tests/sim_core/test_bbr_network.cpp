@@ -1,4 +1,4 @@
-// BBR on simulated paths: what the papers say it does, under textbook transport unless a test says otherwise.
+// BBR on simulated paths against claims of the papers, under textbook transport unless a test states another.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ void PrintTo(const Path& path, std::ostream* out) {
          << path.loss;
 }
 
-// With the allowance of the textbook profile: what is derived here has no queue to spare.
+// With the allowance of the textbook profile: the derivations here assume an empty queue.
 FlowSpec& add_bbr(Scenario& scenario, const PathSpec& path, const std::string& name = "bbr") {
     FlowSpec& flow = testing::add_tcp(scenario, path, name);
     flow.controller.name = "bbr";
@@ -51,9 +51,9 @@ const Bbr& bbr_of(const Network& network, std::size_t subflow = 0) {
 }
 
 TEST(BbrNetwork, StartupDoublesWhatIsDeliveredPerRoundTrip) {
-    // 100 Mbit/s, 100 ms: a product of 833. Packets delivered in successive round trips, from the initial ten on.
-    // Single steps vary, because rate samples lag behind a rate that grows within the round trip; over six of them the
-    // growth is a factor of 2 each, within a tenth.
+    // 100 Mbit/s, 100 ms: a BDP of 833. Packets delivered in successive round trips, from the initial ten on. Single
+    // steps vary, because rate samples lag behind a rate that grows within the round trip; over six steps the growth is
+    // a factor of 2 each, within a tenth.
     const Path path{.mbps = 100, .queue_pkts = 10'000};
     const Scenario scenario = solo(path, 2_s, 0_s);
     Network network(scenario, 1);
@@ -77,13 +77,13 @@ TEST(BbrNetwork, StartupDoublesWhatIsDeliveredPerRoundTrip) {
 class BbrPaths : public ::testing::TestWithParam<Path> {};
 
 TEST_P(BbrPaths, ASoloFlowFillsThePipeWithHardlyAQueue) {
-    // Cruising at 0.99 of the rate costs a hundredth at most, which the queue left by probing partly covers. A visit to
-    // PROBE_RTT silences the sender for 200 ms and a round trip of every ten seconds: 3 % at 100 ms.
+    // Cruising at 0.99 of the rate costs at most a hundredth, partly covered by the queue that probing leaves.
+    // PROBE_RTT silences the sender for 200 ms and a round trip every ten seconds: 3 % at 100 ms.
     const Path path = GetParam();
     const Scenario scenario = solo(path, 65_s);
     Network network(scenario, 1);
-    // The rate is that of the bottleneck and the RTT includes a transmission time; the estimate of the rate may exceed
-    // it by the one packet that a round trip's count can be off.
+    // The rate is that of the bottleneck and the RTT includes a transmission time; the estimated rate may exceed it by
+    // one packet, the error of a round trip's count.
     const double rtt_s = to_seconds(path.rtt) + 1 / path.rate_pps();
     const double bdp = path.rate_pps() * rtt_s;
     double gain_sum = 0;
@@ -102,8 +102,8 @@ TEST_P(BbrPaths, ASoloFlowFillsThePipeWithHardlyAQueue) {
     const LinkResult link = network.link_result(0);
     EXPECT_GE(link.utilisation, 0.95);
     EXPECT_LE(max_pipe, 2 * bdp + 3);
-    // Probing adds a quarter of the product for a round trip, and the drain takes it away in the next: 1/8 of the time
-    // each, a triangle of 0.25 BDP in height over two of eight phases leaves 0.03 BDP; packets that meet add a little.
+    // Probing adds a quarter of the BDP for a round trip, and the drain removes it in the next: 1/8 of the time each. A
+    // triangle of 0.25 BDP in height over two of eight phases leaves 0.03 BDP; simultaneous packets add a little.
     EXPECT_LE(link.mean_queue_pkts, 0.06 * bdp + 1.5);
     EXPECT_EQ(link.drops_queue, 0);
     // 1.25, 0.75 and six times 1; a probe may last a little longer than a round trip, a drain a little shorter.
@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Solo, BbrPaths,
                                            Path{.mbps = 2, .rtt = 200_ms}));
 
 TEST(BbrNetwork, ProbeRttComesOnceInTenSecondsAndCostsTwoPercent) {
-    // A visit lasts until four packets are in flight, a round trip, and 200 ms from then on; at 20 ms that is 220 to
-    // 240 ms in 10.23 s. What is lost is all but four packets per round trip of 16.7: 0.76 x 2.2 % = 1.7 %.
+    // A visit lasts until four packets are in flight, a round trip, and another 200 ms; at 20 ms that is 220 to 240 ms
+    // in 10.23 s. The loss is all but four packets per round trip of 16.7: 0.76 x 2.2 % = 1.7 %.
     const Path path{.rtt = 20_ms};
     const Scenario scenario = solo(path, 105_s);
     Network network(scenario, 1);
@@ -159,7 +159,7 @@ double goodput_share(const Scenario& scenario, const Path& path, std::uint64_t s
 class BbrLoss : public ::testing::TestWithParam<double> {};
 
 TEST_P(BbrLoss, RandomLossUpToFivePercentLeavesNineTenths) {
-    // Of C (1 - p), in payload. Five seeds, textbook and Linux transport.
+    // Share of C (1 - p), in payload. Five seeds, textbook and Linux transport.
     const Path path{.loss = GetParam()};
     for (Scenario scenario : {testing::textbook(125_s, 5_s), testing::linux_profile(125_s, 5_s)}) {
         add_bbr(scenario, testing::add_path(scenario, path.options()));
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Full, BbrLoss, ::testing::Values(0.001, 0.01, 0.02));
 
 TEST(BbrNetwork, CollapsesWhereProbingNoLongerMakesUpForLoss) {
     // A probe at 1.25 x 0.99 of the estimate delivers 1.2375 (1 - p) of it: less than the estimate from p = 19.2 % on,
-    // which then decays until nothing is left. At half of that there is no sign of it yet.
+    // which then decays to nothing. Half of that loss has no such effect.
     const auto share = [](double loss) {
         const Path path{.loss = loss};
         return goodput_share(solo(path, 125_s, 25_s), path, 1);
@@ -185,9 +185,9 @@ TEST(BbrNetwork, CollapsesWhereProbingNoLongerMakesUpForLoss) {
 }
 
 TEST(BbrNetwork, TwoFlowsInADeepBufferStandAProductInQueue) {
-    // Each holds an estimate of its share from its best moment, so that together they offer more than the link carries
-    // and their windows of two products become the limit: 2 BDP in flight, one of them in the queue. PROBE_RTT, in
-    // which they meet, empties it now and then.
+    // Each keeps the highest estimate of its share, so that together they offer more than the capacity and their
+    // windows of two BDP become the limit: 2 BDP in flight, one of them in the queue. PROBE_RTT, which synchronises
+    // them, empties it at times.
     const Path path{.queue_pkts = 1000};
     Scenario scenario = testing::textbook(120_s, 20_s);
     const PathSpec shared = testing::add_path(scenario, path.options());
@@ -219,11 +219,11 @@ TEST(BbrNetwork, FillsThePipeUnderLinuxTransportWithDelayedAcks) {
 }
 
 TEST(BbrNetwork, WithLinuxQuantaAShortQueueLastsAndTheLinkIsFull) {
-    // 5 Mbit/s, 20 ms: a product of 417 packets/s x 22.4 ms = 9.3, to which three quanta of two packets come, made
-    // even: 16, so 6.7 packets stay in the queue where probing and draining end. Cruising at 0.99 drains 1 % of the
-    // product a round trip, a tenth of a packet: the queue lasts until the next probe, and nothing is lost but in
-    // PROBE_RTT, half of the link for 220 ms of 10.2 s, 1.1 %, and while it is filled again. Without them the rate
-    // between probes is 0.99. Linux 6.18 on this path: 98.7 % of the link and an RTT of 40.8 ms.
+    // 5 Mbit/s, 20 ms: a BDP of 417 packets/s x 22.4 ms = 9.3, plus three quanta of two packets, rounded to an even
+    // number: 16. So 6.7 packets stay in the queue after probing and draining. Cruising at 0.99 drains 1 % of the BDP
+    // per round trip, a tenth of a packet: the queue lasts until the next probe. Only PROBE_RTT costs capacity, half of
+    // the link for 220 ms of 10.2 s, 1.1 %, and the refill afterwards. Without quanta the rate between probes is 0.99.
+    // Linux 6.18 on this path: 98.7 % of the link and an RTT of 40.8 ms.
     const Path path{.mbps = 5, .rtt = 20_ms, .queue_pkts = 20};
     const auto run = [&](const char* quantization) {
         Scenario scenario = testing::linux_profile(65_s, 5_s);
@@ -243,7 +243,7 @@ TEST(BbrNetwork, WithLinuxQuantaAShortQueueLastsAndTheLinkIsFull) {
 }
 
 TEST(BbrNetwork, AReceiveWindowBelowTheProductIsFilled) {
-    // 40 packets per round trip of 101.2 ms: 395 packets/s. It never finds the bottleneck, and does not need to.
+    // 40 packets per round trip of 101.2 ms: 395 packets/s. The flow never finds the bottleneck, and does not need to.
     Scenario scenario = testing::textbook(65_s, 5_s);
     add_bbr(scenario, testing::add_path(scenario, Path{}.options())).recv_buffer = Bytes(40 * 1448);
     Network network(scenario, 1);
@@ -254,7 +254,7 @@ TEST(BbrNetwork, AReceiveWindowBelowTheProductIsFilled) {
 }
 
 TEST(BbrNetwork, UncoupledSubflowsEachFillTheirPath) {
-    // One instance per subflow: a fast near path and a slow far one with loss, in full use at the same time.
+    // One instance per subflow: a fast near path and a slow far path with loss, both fully used.
     Scenario scenario = testing::linux_profile(65_s, 5_s);
     const Path near{.mbps = 20, .rtt = 20_ms};
     const Path far{.mbps = 5, .rtt = 120_ms, .loss = 0.01};
@@ -269,7 +269,7 @@ TEST(BbrNetwork, UncoupledSubflowsEachFillTheirPath) {
 }
 
 TEST(BbrNetwork, SubflowsDrawTheirOwnPhases) {
-    // Twenty equal subflows on equal paths: with seven phases to choose from they do not all agree.
+    // Twenty equal subflows on equal paths: with seven possible phases they do not all agree.
     Scenario scenario = testing::textbook(5_s);
     for (int i = 0; i < 20; ++i)
         add_bbr(scenario, testing::add_path(scenario, Path{}.options()), "flow" + std::to_string(i));

@@ -1,4 +1,4 @@
-// Data is bound to a paced subflow ahead of its time, and what becomes of it when the subflow fails.
+// Data is bound to a paced subflow before it is sent, and bound again when the subflow fails.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,8 +39,8 @@ std::vector<std::uint32_t> largest_queues(const Scenario& scenario) {
 }
 
 TEST(Binding, OnlyPacedSubflowsHaveSomethingWaitingForThem) {
-    // An endless flow: minRTT hands each paced subflow what its window takes. Once BBR probes, that is two BDP, of
-    // which one is on its way: of 17 packets on the fast path (10 Mbit/s, 20 ms), and of 83 on the slow one.
+    // An endless flow: minRTT gives each paced subflow as much as its window permits. When BBR probes, that is two BDP,
+    // one of them in flight: of 17 packets on the fast path (10 Mbit/s, 20 ms), and of 83 on the slow path.
     const std::vector<std::uint32_t> paced = largest_queues(two_paths("bbr"));
     EXPECT_GE(paced[0], 10u);
     EXPECT_GE(paced[1], 60u);
@@ -54,8 +54,8 @@ TEST(Binding, AloneOnAConnectionDataWaitsThere) {
 }
 
 TEST(Binding, ADroppedPathGivesBackWhatWaitedForIt) {
-    // The slow path fails for good after two seconds, with data waiting for it: by a close, or by an outage that it
-    // never returns from. 4 MB or so are delivered by then, and another 4 MB take some 3 s over what is left.
+    // The slow path fails permanently after two seconds, with data waiting for it: by a close, or by an outage without
+    // an end. About 4 MB are delivered by then, and another 4 MB take about 3 s over the remaining path.
     for (const bool is_closed : {false, true}) {
         Scenario scenario = two_paths("bbr");
         scenario.flows.front().size = Bytes(8'000'000);
@@ -78,7 +78,7 @@ TEST(Binding, ADroppedPathGivesBackWhatWaitedForIt) {
         network.check_invariants();
         EXPECT_LT(network.flow_result(0).completion_s, 6);
         EXPECT_EQ(network.connections()[0].delivered_bytes, 8'000'000);
-        // What was carried by the other subflow does not go out a second time.
+        // The failed subflow does not send packets again that the other one carried.
         EXPECT_FALSE(network.subflows()[1].sender.has_queued());
     }
 }
@@ -95,8 +95,8 @@ TEST(Binding, ARunCutIntoPiecesOrContinuedFromACopyIsTheSame) {
 }
 
 TEST(Binding, TheRateBasedRuleBoundsWhatWaitsByAShareOfARoundTrip) {
-    // At most a tenth of rate times RTT, and the packet that went over it. What was bound while the rate or the RTT was
-    // higher is let go of at the old measure: the largest of the last round trip.
+    // At most a tenth of rate times RTT, and the packet that exceeds it. Data bound at a higher rate or RTT drains
+    // under the previous bound: the largest of the last round trip.
     for (const double share : {0.1, 0.3}) {
         Scenario scenario = two_paths("bbr");
         scenario.flows.front().scheduler = {"mpcc-rate", {{"backlog_share", share}}};
@@ -124,7 +124,7 @@ TEST(Binding, TheRateBasedRuleBoundsWhatWaitsByAShareOfARoundTrip) {
     }
 }
 
-// A transfer of 2 MB with a copy of everything on either path.
+// A transfer of 2 MB with a copy of all data on either path.
 Scenario redundant(std::vector<EventSpec> events, const std::string& controller = "newreno") {
     Scenario scenario = two_paths(controller, 60_s);
     scenario.flows.front().scheduler.name = "redundant";
@@ -162,26 +162,26 @@ TEST(Copies, AreSentOfEverythingThatIsNotAcknowledgedYet) {
         const std::int64_t copies = network.connections()[0].copied_pkts;
         EXPECT_GT(copies, 300) << controller;
         if (controller == std::string("newreno")) {
-            // 2 MB are 1382 packets, each of which left once as itself.
+            // 2 MB are 1382 packets, each sent once as an original.
             EXPECT_EQ(sent - again, 1382 + copies);
         } else {
-            // Of the copies that wait for the pacing some are acknowledged by way of the other path before they leave.
+            // Some copies that wait for pacing are acknowledged over the other path before they are sent.
             EXPECT_LE(sent - again, 1382 + copies);
         }
     }
 }
 
 TEST(Copies, NothingIsLostWithASubflowThatIsClosed) {
-    // The fast one in the middle of the transfer; both, one after the other has come back; both at once, so that nobody
-    // is left who has sent anything.
+    // Close the fast subflow in the middle of the transfer; both, one after the first has reopened; both at once, so
+    // that no subflow with sent data remains.
     completed(redundant({opens(1_s, 0, false)}));
     completed(redundant({opens(500_ms, 0, false), opens(700_ms, 0, true), opens(1_s, 1, false)}));
     completed(redundant({opens(500_ms, 0, false), opens(500_ms, 1, false), opens(2_s, 1, true)}));
 }
 
 TEST(Copies, AnOutageOfTheFastPathCostsNothingButItsSpeed) {
-    // The slow path has sent nothing for its own account, but goes on where the acknowledgements stand. By itself it
-    // takes 2 MB / 9.65 Mbit/s = 1.7 s and its slow start; the fast path is gone after half a second.
+    // The slow path has sent only copies, but continues from the cumulative acknowledgement. It alone takes 2 MB / 9.65
+    // Mbit/s = 1.7 s and its slow start; the fast path fails after half a second.
     EventSpec outage = at(500_ms);
     outage.link = 0;
     outage.up = false;

@@ -1,4 +1,4 @@
-// Packets of a flow as its hosts see them: all of them, in order of time, and without a trace in what happens.
+// Packets of a flow as seen by its hosts: complete, in order of time, and without effect on the run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Two subflows, one of which loses packets and is closed and opened again, and a TCP flow beside them.
+// Two subflows, one with losses, a close and a reopening, and a TCP flow beside them.
 Scenario eventful() {
     Scenario scenario = linux_profile(4_s);
     const PathSpec one = add_path(scenario, {.loss = 0.01});
@@ -51,7 +51,7 @@ TEST(Capture, ChangesNothingAndSeesEveryPacketOfTheFlowOnce) {
     for (std::size_t i = 0; i < 2; ++i) sent += network.subflows()[i].sender.stats().packets_sent;
     EXPECT_EQ(count(table, PacketKind::Data, Station::Sender), sent);
     EXPECT_GT(sent, 1000);
-    // What was sent arrived, was dropped or is under way; the same with ACKs.
+    // Every packet sent has arrived, was dropped or is in flight; the same holds for ACKs.
     const std::int64_t arrived = count(table, PacketKind::Data, Station::Receiver);
     EXPECT_LT(arrived, sent);
     EXPECT_GT(arrived, sent * 9 / 10);
@@ -64,7 +64,8 @@ TEST(Capture, ChangesNothingAndSeesEveryPacketOfTheFlowOnce) {
     EXPECT_EQ(network.take_packets().size(), 0u);
 }
 
-// A subflow that is set up anew has the ECN of the controller it got in between; ACKs that left before have none of it.
+// A reopened subflow has the ECN mode of the controller that it received meanwhile; ACKs sent earlier have none of its
+// fields.
 TEST(Capture, AnAckFromBeforeItsSubflowWasSetUpAnewHasNoCountOfMarks) {
     Scenario scenario = eventful();
     scenario.links[0].drops.push_back({.subflow = 0, .number = 1, .after = 900_ms});

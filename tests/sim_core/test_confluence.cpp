@@ -1,4 +1,4 @@
-// Confluence: what actions make of the window, what the agent sees, and the bounds that hold whatever it does.
+// Confluence: effects of actions on the window, observations of the agent, and bounds that hold for any action.
 #include "cc/confluence.h"
 
 #include <gtest/gtest.h>
@@ -86,10 +86,10 @@ TEST_F(ConfluenceTest, TheStartEndsWithWhatARoundOfLongerRttsDelivered) {
             alone);
     };
     round(true, 49_ms);
-    round(true, 51_ms);  // the round before had 1.23 times the lowest RTT
+    round(true, 51_ms);  // the previous round had 1.23 times the lowest RTT
     EXPECT_EQ(window.cwnd_pkts, 220);
     round(false, 52_ms);
-    round(true, 60_ms);                // this one 1.28 times
+    round(true, 60_ms);                // this round had 1.28 times
     EXPECT_EQ(window.cwnd_pkts, 140);  // half of 280; the round delivered 120
     EXPECT_FALSE(window.in_slow_start());
 }
@@ -132,12 +132,12 @@ TEST_F(ConfluenceTest, MultipliesTheWindowThatLiaWouldHaveIfAskedTo) {
     };
     epoch_of_25();
     EXPECT_NEAR(window.cwnd_pkts, lia, 1e-9);
-    EXPECT_NEAR(act(Confluence::kKeep), lia, 1e-9);  // it does not probe
+    EXPECT_NEAR(act(Confluence::kKeep), lia, 1e-9);  // keeping does not probe
     epoch_of_25();
     EXPECT_NEAR(act(5), lia * std::exp2(0.3), 1e-9);
     epoch_of_25();
     EXPECT_NEAR(window.cwnd_pkts, lia * std::exp2(0.3), 1e-9);
-    EXPECT_NEAR(act(4), lia * std::exp2(0.1), 1e-9);  // of LIA's window each time
+    EXPECT_NEAR(act(4), lia * std::exp2(0.1), 1e-9);  // relative to LIA's window each time
     controller.on_congestion_event(window, {.now = now}, alone);
     acknowledge(0, 1_ms, alone);
     EXPECT_NEAR(window.cwnd_pkts, lia / 2 * std::exp2(0.1), 1e-9);
@@ -166,8 +166,8 @@ TEST_F(ConfluenceTest, NoActionLeadsBeyondTwiceTheLargestRateOfLate) {
         EXPECT_LE(act(6), cap);
     }
     EXPECT_EQ(window.cwnd_pkts, cap);
-    acknowledge(1, 1_ms, alone, 80_ms);  // the present RTT, not the lowest: a queue is no reason to starve
-    EXPECT_EQ(window.cwnd_pkts, cap);    // what the agent wants
+    acknowledge(1, 1_ms, alone, 80_ms);  // the current RTT, not the lowest: a queue must not starve the flow
+    EXPECT_EQ(window.cwnd_pkts, cap);    // the agent's choice
     acknowledge(1, 1_ms, alone, 20_ms);
     EXPECT_NEAR(window.cwnd_pkts, 2 * 2000 * 0.02 + 4, 1e-9);
     controller = make({{"safety", false}});
@@ -198,7 +198,7 @@ TEST_F(ConfluenceTest, ARowOfTimeoutsHalvesTheWindowOnceAndTheWayBackIsClockedBy
     act(6);
     for (int i = 0; i < 3; ++i) {
         controller.on_congestion_event(window, {.kind = CongestionKind::Timeout, .now = now}, alone);
-        window.cwnd_pkts = 1;  // as the sender has it
+        window.cwnd_pkts = 1;  // done by the sender
     }
     acknowledge(1, 40_ms, alone);
     EXPECT_EQ(window.cwnd_pkts, 2);
@@ -207,7 +207,7 @@ TEST_F(ConfluenceTest, ARowOfTimeoutsHalvesTheWindowOnceAndTheWayBackIsClockedBy
     act(Confluence::kKeep, true);
     EXPECT_EQ(window.cwnd_pkts, 12);
     acknowledge(60, 40_ms, alone);
-    EXPECT_NEAR(window.cwnd_pkts, 50, 2);  // half of what there was, and what the action made of that
+    EXPECT_NEAR(window.cwnd_pkts, 50, 2);  // half of the previous window, and the action's effect on it
 }
 
 TEST_F(ConfluenceTest, SeesQueuesByTheLeastRttUnlessToldOtherwise) {
@@ -244,7 +244,7 @@ TEST_F(ConfluenceTest, TellsSiblingsInTheSameQueueFromOthers) {
         const double queue_s = 0.01 + 0.005 * std::sin(i);
         controller.observe(epoch(1000, kPathRtt_s + queue_s), record);
         all[1].advertised = queue_s;                           // the same queue
-        all[2].advertised = 0.01 + 0.005 * std::sin(3.7 * i);  // another one
+        all[2].advertised = 0.01 + 0.005 * std::sin(3.7 * i);  // another queue
         acknowledge(20, 40_ms, siblings);
         act(Confluence::kKeep);
     }
@@ -261,7 +261,7 @@ TEST_F(ConfluenceTest, YieldsWhereOthersFillTheQueueAndThereIsAsMuchElsewhere) {
     const Siblings siblings{.all = all, .self = 0};
     const auto keep_beside = [&](double elsewhere_pkts) {
         all[1].cwnd_pkts = elsewhere_pkts;
-        see(epoch(1000, 0.05), "queue");  // it stays, whatever is done to the window
+        see(epoch(1000, 0.05), "queue");  // the choice remains under any change of the window
         acknowledge(20, 40_ms, siblings);
         return act(Confluence::kKeep);
     };
@@ -286,8 +286,13 @@ TEST_F(ConfluenceTest, HasNumbersWithinTheirBounds) {
     }
 }
 
+<<<<<<< HEAD
 // Two ways into one link and one of its own, beside a NewReno.
 Scenario fork_beside_newreno(Nanos duration, DecisionSource decider) {
+=======
+// Two paths into one link and a third over a separate link, beside a NewReno flow.
+Scenario fork_beside_newreno(Nanos duration, Decider decider) {
+>>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     Scenario scenario = linux_profile(duration);
     const PathSpec one = add_path(scenario, {.rate = 12_Mbps, .one_way = 20_ms, .queue_pkts = 40});
     const PathSpec two = add_path(scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});
@@ -297,7 +302,7 @@ Scenario fork_beside_newreno(Nanos duration, DecisionSource decider) {
     return scenario;
 }
 
-// The bound that is promised: in every network, for every subflow, at every decision after the start.
+// The guaranteed bound: in every network, for every subflow, at every decision after the start.
 TEST(ConfluenceNetwork, NoPolicyGetsBeyondTheCap) {
     for (const float choice : {6.0F, 5.0F, 0.0F}) {
         const Scenario scenario = fork_beside_newreno(6_s, {DecisionSourceKind::Outside, nullptr});
@@ -350,7 +355,7 @@ TEST(ConfluenceTruth, TellsWhatGroupsAndTheFlowsBesideGot) {
             EXPECT_NEAR(env.truth[2].own_pps, env.truth[2].group_pps, 60);
         }
     }
-    EXPECT_GT(group_pps, 500);  // of 1000 that the link carries, which a NewReno shares
+    EXPECT_GT(group_pps, 500);  // of 1000 that the link carries, shared with a NewReno flow
     EXPECT_GT(beside_pps, 50);
     EXPECT_NEAR(alone_pps, 500, 100);
     EXPECT_THROW(env.load(0, fork_beside_newreno(10_s, {}), 1, 10_s, {0, 0}), ScenarioError);

@@ -1,5 +1,6 @@
-// Conformance of the lists: whatever congestion controller runs with whatever packet scheduler, the small networks are
-// mastered: invariants, books, every byte once and in order, finite transfers to their end, and one run per seed.
+// Conformance of the lists: every congestion controller with every packet scheduler passes the small networks:
+// invariants hold, counters balance, every byte arrives once and in order, finite transfers complete, and a seed gives
+// one run.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +22,7 @@ std::uint64_t signature_of(const Scenario& scenario, std::uint64_t seed = 1) {
     return network.signature();
 }
 
-// The first flow has got through.
+// The first flow has delivered its data.
 void expect_delivery(const SmallNetwork& small, const Network& network) {
     const FlowResult result = network.flow_result(0);
     const std::optional<Bytes> size = small.scenario.flows.front().size;
@@ -29,7 +30,7 @@ void expect_delivery(const SmallNetwork& small, const Network& network) {
         EXPECT_EQ(network.connections().front().delivered_bytes, size->value);
         EXPECT_TRUE(std::isfinite(result.completion_s));
     } else {
-        // An agent that changes nothing holds the window that slow start has left it.
+        // An agent that changes nothing keeps the window at the end of slow start.
         const double part = network.agents().empty() ? 1 : 0.5;
         EXPECT_GT(result.active_goodput_bps, part * small.least_goodput_bps);
     }
@@ -63,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(Lists, EveryCombination, ::testing::ValuesIn(combinatio
 
 class EverySinglePathController : public ::testing::TestWithParam<AlgorithmChoice> {};
 
-// RFC 8684 adds a mapping and nothing else: a connection of one subflow sends the packets that TCP would. Not with
-// linux-mptcp, which brings two things of the kernel: timers that go off at its ticks, and its count of a send buffer.
+// RFC 8684 adds a mapping and nothing else: a connection of one subflow sends the same packets as TCP. This excludes
+// linux-mptcp with two properties of the kernel: timers at its ticks, and its count of a send buffer.
 TEST_P(EverySinglePathController, SendsTheSameOverOneSubflowAsInTcpWhateverTheScheduler) {
     const Combination combination{{"uncoupled", {{"base", GetParam().name}}}, {"minrtt", {}}};
     for (const SmallNetwork& small : small_networks(combination)) {
@@ -84,7 +85,7 @@ TEST_P(EverySinglePathController, SendsTheSameOverOneSubflowAsInTcpWhateverTheSc
 INSTANTIATE_TEST_SUITE_P(Lists, EverySinglePathController, ::testing::ValuesIn(single_path_controllers()),
                          [](const auto& tested) { return name_of(tested.param); });
 
-// At an end of its range an option may spoil the goodput, but never the books.
+// At an end of its range an option may spoil the goodput, but never the counters.
 void expect_to_survive(const Combination& combination) {
     Scenario scenario = storm(combination).scenario;
     scenario.flows.front().size.reset();
@@ -104,7 +105,7 @@ TEST(Options, EveryValueOfEveryControllersSurvivesAStorm) {
         expect_to_survive({controller, {"minrtt", {}}});
 }
 
-// With windows and acknowledgements, and with pacing.
+// With windows and ACK clocking, and with pacing.
 TEST(Options, EveryValueOfEverySchedulersSurvivesAStorm) {
     for (const AlgorithmChoice& scheduler : schedulers_with_each_option()) {
         expect_to_survive({{"lia", {}}, scheduler});
@@ -131,11 +132,11 @@ TEST(Conformance, FourThreadsRunEveryCombinationAsOneDoesAlone) {
     EXPECT_EQ(together, alone);
 }
 
-// Where one takes over, ACKs still come for what left under the one before.
+// After a change, ACKs still arrive for packets that were sent under the previous controller.
 TEST(Conformance, EveryControllerTakesOverFromAnother) {
     for (const AlgorithmInfo* info : controller_infos()) {
         const AlgorithmChoice choice{std::string(info->name), {}};
-        if (agent_of(make_controller(choice)) != nullptr) continue;  // no event brings or ends an agent
+        if (agent_of(make_controller(choice)) != nullptr) continue;  // no event can start or end an agent
         Scenario scenario = linux_profile(3_s);
         const PathSpec near = add_path(scenario, {.one_way = 10_ms});
         const PathSpec far = add_path(scenario, {.rate = 2_Mbps, .one_way = 200_ms});
@@ -157,14 +158,15 @@ TEST(Conformance, EveryControllerTakesOverFromAnother) {
     }
 }
 
-// Of all small networks, one after the other.
+// Signatures of all small networks, in order.
 std::vector<std::uint64_t> signatures_of(const Combination& combination) {
     std::vector<std::uint64_t> signatures;
     for (const SmallNetwork& small : small_networks(combination)) signatures.push_back(signature_of(small.scenario));
     return signatures;
 }
 
-// A name behind which another algorithm stands would pass everything else. Some differ only where queues mark.
+// A name with the implementation of another algorithm would pass all other tests. Some algorithms differ only where
+// queues mark.
 TEST(Conformance, NoTwoControllersDoTheSame) {
     std::set<std::vector<std::uint64_t>> seen;
     for (const AlgorithmChoice& controller : multipath_controllers()) {

@@ -1,4 +1,4 @@
-// NewReno's arithmetic, the lists of algorithms and their options.
+// Arithmetic of NewReno, the lists of algorithms and their options.
 #include <gtest/gtest.h>
 
 #include <array>

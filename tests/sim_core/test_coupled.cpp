@@ -1,4 +1,4 @@
-// The coupled controllers' equations: vectors worked out by hand, what they reduce to, what they never exceed.
+// Equations of the coupled controllers: vectors computed by hand, their limiting cases, their bounds.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -76,15 +76,15 @@ TEST(Olia, MatchesVectors) {
 }
 
 TEST(Olia, RanksPathsAsThePaperOrTheDraftDoes) {
-    // l = (500, 3000), rtt = (0.05, 0.2): l^2/rtt = (5e6, 45e6), so the draft's best path is the second, which has the
-    // largest window already: alpha = 0. l/rtt^2 says the first (above).
+    // l = (500, 3000), rtt = (0.05, 0.2): l^2/rtt = (5e6, 45e6), so the draft's best path is the second, which already
+    // has the largest window: alpha = 0. By l/rtt^2 the best is the first (above).
     EXPECT_EQ(Olia::alpha({kV1, 0}, Olia::Rank::Draft), 0);
     EXPECT_EQ(Olia::alpha({kV1, 1}, Olia::Rank::Draft), 0);
     EXPECT_EQ(Olia::alpha({kV1, 0}, Olia::Rank::Paper), 0.5);
 }
 
 TEST(Olia, TakesTheLongerOfTheLastTwoLossIntervals) {
-    // l = max(l1, l2): the first path's last interval of 2000 counts although 3 packets came since. Both at rtt 0.1.
+    // l = max(l1, l2): the first path's last interval of 2000 counts although only 3 packets followed. Both at rtt 0.1.
     std::vector<Sibling> all{path(10, 0.1, 3), path(30, 0.1, 900)};
     all[0].acked_between_losses_pkts = 2000;
     EXPECT_EQ(Olia::alpha({all, 0}, Olia::Rank::Paper), 0.5);
@@ -92,18 +92,18 @@ TEST(Olia, TakesTheLongerOfTheLastTwoLossIntervals) {
 }
 
 TEST(Olia, ComparesWindowsAsWholePacketsAndForgivesNearlyEqualRanks) {
-    // 20.9 and 20.1 are both 20: each path is best (within a thousandth) and largest, so nothing moves.
+    // 20.9 and 20.1 are both 20: each path is best (within a thousandth) and largest, so alpha is 0.
     const std::vector<Sibling> all{path(20.9, 0.1, 10000), path(20.1, 0.1, 10001)};
     EXPECT_EQ(Olia::alpha({all, 0}, Olia::Rank::Paper), 0);
     EXPECT_EQ(Olia::alpha({all, 1}, Olia::Rank::Paper), 0);
-    // 21.0 is not 20, and the other is as good: it gets what the larger gives
+    // 21.0 is not 20, and the other rank is as good: it gains as much as the larger window loses
     const std::vector<Sibling> uneven{path(21, 0.1, 10000), path(20.1, 0.1, 9999)};
     EXPECT_EQ(Olia::alpha({uneven, 0}, Olia::Rank::Paper), -0.5);
     EXPECT_EQ(Olia::alpha({uneven, 1}, Olia::Rank::Paper), 0.5);
 }
 
 TEST(Olia, NeverLeavesLessThanOnePacket) {
-    // alpha = -1/2 at w = 1 would take half a packet per ACK: V-like case with the poor path's window the largest.
+    // alpha = -1/2 at w = 1 would remove half a packet per ACK: the poor path has the largest window.
     const std::vector<Sibling> all{path(1.2, 0.1, 10), path(1.2, 0.1, 10), path(0.9, 0.001, 900)};
     Window window{1.2, 1};
     Olia(Options(Olia::kInfo, {})).on_ack(window, {.acked_pkts = 10}, {all, 0});
@@ -143,7 +143,7 @@ TEST(Balia, HalvesTheFlightSizeOnATimeout) {
 }
 
 TEST(Coupled, GrowsHalfAsFastByAcksOfTwoPackets) {
-    // An ACK of two packets is two increases, or one. Slow start counts packets either way.
+    // An ACK of two packets gives two increases, or one. Slow start counts packets either way.
     const std::vector<Sibling>& all = kV1;
     const auto acknowledge = [&](std::string_view name, std::string_view counting, Window window, Siblings siblings) {
         Controller controller = make_controller({std::string(name), {{"counting", std::string(counting)}}});
@@ -183,7 +183,7 @@ TEST(Coupled, MayFallToOnePacketWhereNewRenoKeepsTwo) {
     }
 }
 
-// Random connections of 2 to 8 subflows; the generator is the standard's, its distributions are not used.
+// Random connections of 2 to 8 subflows; the generator is the standard's, the distributions are our own.
 class RandomConnections : public ::testing::Test {
 protected:
     static constexpr int kCount = 2000;
@@ -307,7 +307,7 @@ TEST(Coupled, WithOneSubflowIsNewRenoToTheLastBit) {
         Window expected = window;
         std::mt19937_64 random{11};
         for (int i = 0; i < 20000; ++i) {
-            // The own entry alone, or not even that before the first RTT sample
+            // Only the own entry, or not even that before the first RTT sample
             const std::array<Sibling, 1> own{path(window.cwnd_pkts, 0.1, i)};
             const Siblings siblings = i % 3 == 0 ? Siblings{} : Siblings{own, 0};
             const std::uint64_t luck = random() % 500;

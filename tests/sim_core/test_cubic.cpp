@@ -1,4 +1,4 @@
-// CUBIC's curve, its edges, and the ways out of slow start.
+// CUBIC's curve, its special cases, and the exits from slow start.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -43,7 +43,7 @@ TEST(Cubic, FollowsItsCurve) {
     EXPECT_NEAR(CubicCurve::window_at(k, k, 100), 100, 1e-9);
     EXPECT_NEAR(CubicCurve::window_at(6, k, 100), 102.2667, 5e-5);
     EXPECT_NEAR(CubicCurve::window_at(2 * k, k, 100), 130, 1e-9);
-    // A window above W_max is at the inflection point at once.
+    // A window above W_max starts at the inflection point.
     EXPECT_EQ(CubicCurve::k_s(100, 120), 0);
 }
 
@@ -73,7 +73,7 @@ TEST(Cubic, GrowsByAtMostHalfAWindowPerRoundTrip) {
     // 20 s later the curve is at 0.4 * 15.9^3 + 100, far above 1.5 w: each ACK adds 0.5 w / w
     ack(controller, window, ack_at(30_s));
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, before + 0.5);
-    // Below W_max nothing shrinks: where the curve is below the window, it stays. Here W(0.1) < 99.
+    // The window never shrinks to the curve: it stays where the curve is below it. Here W(0.1) < 99.
     Window high{99, 50};
     Cubic other = cubic("off", true, false);
     Window lost{100, 50};
@@ -107,8 +107,8 @@ TEST(Cubic, IsAsFastAsRenoWhereItsCurveIsSlower) {
     // alpha = 3 * 0.3 / 1.7 = 0.5294118. At t = 0: W(0) = 7 < W_est = 7 + 0.5294118 / 7
     ack(controller, window, ack_at(10_s));
     EXPECT_NEAR(window.cwnd_pkts, 7 + 9.0 / 17 / 7, 1e-9);
-    // Ten round trips of w ACKs at once, RTT 1 ms: the curve has hardly moved, W_est grows by alpha per round until it
-    // is back at 10, and by one after it.
+    // Ten round trips of w ACKs each, RTT 1 ms: the curve hardly moves. W_est grows by alpha per round until it reaches
+    // 10 again, and by one afterwards.
     double expected = window.cwnd_pkts;
     for (int i = 1; i <= 10; ++i) {
         const double w = window.cwnd_pkts;
@@ -154,10 +154,10 @@ TEST(Cubic, LeavesOutTimeInWhichTheWindowWasNotUsed) {
     };
     const double used = window_after(false, true, 11_s);
     EXPECT_NE(window_after(false, true, 14_s), used);
-    // Idle: the packet that this ACK is for left a round trip (0.1 s) before it, so only that much of the 4 s counts
+    // Idle: the packet of this ACK was sent a round trip (0.1 s) before it, so only that part of the 4 s counts
     const double a_round_trip = window_after(false, true, 10'100_ms);
     EXPECT_NEAR(window_after(true, true, 14_s), a_round_trip, 1e-9);
-    // Sending below the window all the time: nothing of it counts
+    // Sending below the window all the time: none of it counts
     const double at_once = window_after(false, true, 10_s);
     EXPECT_NEAR(window_after(false, false, 14_s), at_once, 1e-9);
 }
@@ -182,10 +182,10 @@ TEST(LinuxCubic, GrowsTowardsRenosWindowByEightFifteenthsARoundTripForGood) {
     Window window{10, 5};
     lose(controller, window);
     ASSERT_EQ(window.cwnd_pkts, 7);
-    // RTT 40 ms, so that each round trip has a look at the curve, which hardly moves (K = (3 / 0.4)^(1/3) = 2 s). Each
+    // RTT 40 ms, so that each round trip evaluates the curve, which hardly moves (K = (3 / 0.4)^(1/3) = 2 s). Each
     // packet of Reno's window takes w * 15 / 8 acknowledgements, rounded down: 13 at 7, 15 at 8, 16 at 9, 18 at 10 and
-    // 20 at 11, 82 in all and one more, because it takes more than that many. The window follows with the next look,
-    // within 32 ms: of 7 to 11 packets' time. RFC 9438's would be at 10 by then and add one per round trip from there.
+    // 20 at 11, 82 in all plus one, because the count must exceed them. The window follows at the next evaluation,
+    // within 32 ms, the time of 7 to 11 packets. RFC 9438's window would be at 10 by then and add one per round trip.
     Nanos now = 10_s;
     int acks = 0;
     while (window.cwnd_pkts < 12) {
@@ -218,14 +218,13 @@ TEST(LinuxCubic, ForgetsEverythingAfterATimeout) {
     EXPECT_EQ(window.ssthresh_pkts, 70);
     ack(controller, window, ack_at(10_s, 69));
     EXPECT_EQ(window.cwnd_pkts, 70);
-    // Without an old window it grows by one in 20 acknowledged packets: 5 % per round trip.
+    // Without an old window it grows by one per 20 acknowledged packets: 5 % per round trip.
     for (int i = 1; i <= 200; ++i) ack(controller, window, ack_at(10_s + i * 1_ms));
     EXPECT_NEAR(window.cwnd_pkts, 80, 1);
 }
 
-// The model behind the closed forms: an ACK every rtt / w, a loss after every `1 / loss` packets, no time lost in
-// recovery, the first loss at a window of `peak_pkts`. Returns the mean window over the time of some cycles, in
-// packets.
+// The model of the closed forms: an ACK every rtt / w, a loss after every `1 / loss` packets, instantaneous recovery,
+// the first loss at a window of `peak_pkts`. Returns the time average of the window over some cycles, in packets.
 template <class C>
 double mean_window_under_periodic_loss(C controller, double rtt_s, double loss, double peak_pkts) {
     Window window{peak_pkts, 1};
@@ -256,10 +255,10 @@ TEST(PeriodicLoss, RenosMeanWindowIsRootThreeHalvesOverRootP) {
 }
 
 TEST(PeriodicLoss, CubicsMeanWindowIsThatOfRfc9438) {
-    // RFC 9438 section 5.1: [C (3 + beta) / (4 (1 - beta))]^(1/4) (RTT / p)^(3/4) = (0.4 * 3.7 / 1.2)^(1/4) (...)
-    // = 1.054 (RTT / p)^(3/4): 187, 1054 and 5927 packets at RTT 0.1 s. It holds where cycles repeat: from W_max back
-    // to W_max in K, with a mean of W_max (3 + beta) / 4. Without fast convergence, which would take peaks that differ
-    // by rounding for falling ones.
+    // RFC 9438 section 5.1: [C (3 + beta) / (4 (1 - beta))]^(1/4) (RTT / p)^(3/4) = (0.4 * 3.7 / 1.2)^(1/4) (...) =
+    // 1.054 (RTT / p)^(3/4): 187, 1054 and 5927 packets at RTT 0.1 s. It holds for equal cycles: from W_max back to
+    // W_max in K, with a mean of W_max (3 + beta) / 4. Without fast convergence, which would treat rounding differences
+    // of peaks as falling peaks.
     for (const double loss : {1e-4, 1e-5, 1e-6}) {
         const double expected = std::pow(0.4 * 3.7 / 1.2, 0.25) * std::pow(0.1 / loss, 0.75);
         const double mean = mean_window_under_periodic_loss(cubic("off", false), 0.1, loss, expected * 4 / 3.7);
@@ -355,12 +354,12 @@ TEST(HyStart, IsOffUnlessAskedForAndBackAfterATimeoutOnly) {
 TEST(HyStartPlusPlus, SlowsDownOnARiseAndEndsSlowStartAfterFiveRounds) {
     Rounds rounds{cubic("rfc9406")};
     rounds.window.cwnd_pkts = 10;
-    rounds.run(100_ms, 10, 1_ms);  // 20, doubled: no train test here
+    rounds.run(100_ms, 10, 1_ms);  // 20, doubled: too small for the train test
     EXPECT_EQ(rounds.window.cwnd_pkts, 20);
-    // 113 ms >= 100 + 12.5: seen with the eighth sample, before its growth. 7 whole steps, then 13 quarters.
+    // 113 ms >= 100 + 12.5: detected at the eighth sample, before its growth. 7 whole steps, then 13 quarters.
     rounds.run(113_ms, 20, 1_ms);
     EXPECT_DOUBLE_EQ(rounds.window.cwnd_pkts, 20 + 7 + 13 / 4.0);
-    // The rest of that round was the first of five: four more, each a quarter of its ACKs
+    // The rest of that round was the first of five: four more, each with a quarter of its ACKs
     for (int i = 0; i < 4; ++i) {
         EXPECT_FALSE(rounds.is_over());
         rounds.run(113_ms, 20, 1_ms);

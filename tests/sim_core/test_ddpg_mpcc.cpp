@@ -1,4 +1,4 @@
-// DDPG-MPCC as a state machine, MPCC up to its moving phase, in which an agent takes the steps; and in networks.
+// DDPG-MPCC as a state machine: MPCC up to its moving phase, in which an agent takes the steps; and in networks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ TEST(DdpgMpccRates, AStepIsAQuarterOfTheRateAtMostAndTwiceTheReferenceTheLimit) 
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(8e6, -0.25, 10e6), 6e6);
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(8e6, 0, 10e6), 8e6);
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(18e6, 0.25, 10e6), 20e6);
-    // Who is beyond it does not fall for doing nothing.
+    // A rate beyond the bound does not fall without an action.
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(30e6, 0, 10e6), 30e6);
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(30e6, 0.25, 10e6), 30e6);
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(30e6, -0.1, 10e6), 27e6);
@@ -28,7 +28,7 @@ TEST(DdpgMpccRates, AStepIsAQuarterOfTheRateAtMostAndTwiceTheReferenceTheLimit) 
     EXPECT_DOUBLE_EQ(DdpgMpcc::moved_bps(0.3e6, 0.25, 0.01e6), 0.3e6);
 }
 
-// Between a sender that does what it is told and a path of which the test knows everything; RTT 100 ms.
+// A controller with a sender that follows it exactly, and a path under control of the test; RTT 100 ms.
 class DdpgMpccTest : public ::testing::Test {
 protected:
     static constexpr Nanos kRtt = 100_ms;
@@ -50,7 +50,7 @@ protected:
         double capacity_bps = 1e12;
     };
 
-    // All intervals of a round are sent, and their results come in.
+    // Sends all intervals of a round and gives their results.
     void round(const Fate& fate) {
         records.clear();
         for (;;) {
@@ -76,7 +76,7 @@ protected:
             mpcc.on_interval(window, record, moment, {subflows, 0});
         }
     }
-    // Probing at 16 Mbit/s has found a direction: it is the agent's turn.
+    // Probing at 16 Mbit/s has found a direction: the agent acts next.
     void reach_the_agent(const std::vector<OptionValue>& given = {}) {
         std::vector<OptionValue> options{{"initial_rate", 16e6}};
         options.insert(options.end(), given.begin(), given.end());
@@ -140,7 +140,7 @@ TEST_F(DdpgMpccTest, TheAgentTakesTheStepsWhileTheUtilityDoesNotFall) {
         EXPECT_TRUE(mpcc.wants_action());
         EXPECT_NEAR(sample().utility, std::pow(rate, 0.9), 1e-9);
     }
-    // Downwards is worth less here.
+    // Downwards has a lower utility here.
     act(-1);
     round({});
     EXPECT_EQ(why.rule, &mpcc_rules::kFallBack);
@@ -157,7 +157,7 @@ TEST_F(DdpgMpccTest, AFallingUtilityLeadsBackToProbingFromTheRateBefore) {
     const double moved = std::pow(20, 0.9) - 11.35 * 0.05 * 20;
     probe();
     for (const IntervalRecord& record : records) EXPECT_EQ(Mpcc::mode_of(record), Mpcc::Mode::Probing);
-    // The reward is of the interval in which it was tried; what is seen is of the last one.
+    // The reward is that of the interval with the tried rate; the observation is that of the last interval.
     EXPECT_NEAR(sample().utility, moved, 1e-9);
     EXPECT_EQ(sample().loss_ratio, 0);
     EXPECT_NEAR(sample().rate_pps, records.back().rate_pps, 1e-9);
@@ -266,8 +266,13 @@ TEST_F(DdpgMpccTest, RefusesWhatIsNoOptionOfIt) {
     EXPECT_NO_THROW(make({{"history", 4.0}}));
 }
 
+<<<<<<< HEAD
 // Two links of its own, 20 Mbit/s in all.
 Scenario rate_based(const std::string& base, DecisionSourceKind kind) {
+=======
+// Two separate links, 20 Mbit/s in all.
+Scenario rate_based(const std::string& base, DeciderKind kind) {
+>>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     Scenario scenario = testing::linux_profile(60_s, 20_s);
     const testing::PathOptions path{.rate = 10_Mbps, .one_way = 20_ms, .queue_pkts = 60};
     const PathSpec first = testing::add_path(scenario, path);
@@ -293,7 +298,7 @@ TEST(DdpgMpccNetwork, ProbingHoldsTheLinksWhateverTheAgentDoes) {
     }
 }
 
-// An agent that always wants more holds both links; the utility brings it back where the queue overflows.
+// An agent that always increases the rate fills both links; the utility reduces it when the queue overflows.
 TEST(DdpgMpccNetwork, AnAgentThatAsksForMoreFillsTheLinks) {
     const Scenario scenario = rate_based("loss", DecisionSourceKind::Outside);
     Network network(scenario, 1);

@@ -1,4 +1,4 @@
-// Records of decisions: what is kept, in which order it is taken, and that it belongs to the state of a network.
+// Records of decisions: those that are kept, their order, and their place in the state of a network.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ TEST(DecisionLog, ForgetsWhatIsOlderThanItsWindowWithoutCountingIt) {
     DecisionLog log;
     log.set_limits({.capacity = 100, .window = Nanos(10)});
     for (const int at : {0, 3, 10, 11, 13}) add(log, Nanos(at));
-    // The latest is at 13: what is before 3 is too old.
+    // The latest is at 13: records before 3 are too old.
     EXPECT_EQ(log.size(), 4u);
     EXPECT_EQ(log[0].at, Nanos(3));
     add(log, Nanos(100));
@@ -55,7 +55,7 @@ TEST(DecisionLog, ForgetsWhatIsOlderThanItsWindowWithoutCountingIt) {
 
 TEST(DecisionLog, ADraftThatIsNotKeptLeavesNoTrace) {
     DecisionLog log;
-    log.set_limits({.capacity = 16});  // of the ring's first slots, all are taken
+    log.set_limits({.capacity = 16});  // the ring uses all of its first slots
     for (int i = 0; i < 16; ++i) add(log, Nanos(i));
     log.draft(Cause::Loss, Nanos(50)).chosen = 3;
     EXPECT_EQ(log.size(), 16u);
@@ -121,7 +121,7 @@ TEST(Decisions, AreTakenInOrderOfTimeAndThenOfOwners) {
     }
     EXPECT_EQ(taken, counts);
     EXPECT_GT(*std::ranges::min_element(counts.begin(), counts.begin() + 5), 10u);
-    EXPECT_EQ(counts[5], 0u);  // a flow of one subflow has nothing to choose
+    EXPECT_EQ(counts[5], 0u);  // a flow of one subflow has no choice
     EXPECT_EQ(network.decisions_fill(), 0);
     EXPECT_EQ(network.take_decisions().size(), 0u);
 }
@@ -140,8 +140,8 @@ TEST(Decisions, OfASubflowThatIsOpenedAgainGoOnWithItsStart) {
             EXPECT_FALSE(table.time_ns[i] > (2_s).value && table.time_ns[i] < (3_s).value);
         }
     }
-    // It joins when the first data has been acknowledged, which leaves behind SYN and ACK at 10 Mbit/s, and then takes
-    // two round trips with packets of 52 bytes at 4 Mbit/s. So it does after the event that opens it again.
+    // The subflow joins when the first data has been acknowledged, which waits for SYN and ACK at 10 Mbit/s, and then
+    // takes two round trips with packets of 52 bytes at 4 Mbit/s. The same follows the event that opens it again.
     const Nanos first_ack = 200_ms + Nanos(2 * 41'600 + 1'200'000);
     const Nanos join = 40_ms + Nanos(2 * 104'000);
     EXPECT_EQ(starts, (std::vector<std::int64_t>{(first_ack + join).value, (3_s + join).value}));
@@ -177,7 +177,7 @@ TEST(Siblings, MasksCountTheSubflowsThatAreAbsent) {
     Siblings siblings{.all = all, .self = 0};
     const auto is_second = [&](const Sibling& s) { return &s == &all[1]; };
     EXPECT_EQ(siblings.mask_of(is_second), 0b10);
-    // The first and the third of five subflows are not established: those in the span are the second, fourth and fifth.
+    // The first and the third of five subflows are not established: the span contains the second, fourth and fifth.
     siblings.absent = 0b00101;
     EXPECT_EQ(siblings.mask_of(is_second), 0b01000);
     EXPECT_EQ(siblings.mask_of([](const Sibling&) { return true; }), 0b11010);

@@ -1,4 +1,4 @@
-// A run is a function of scenario and seed: not of how many others run beside it, of the steps, of the samples.
+// A run is a function of scenario and seed only, independent of concurrent runs, steps and samples.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -43,7 +43,7 @@ TEST(Determinism, OneToEightThreadsRunWhatOneRunsAlone) {
             workers.emplace_back([&] {
                 for (std::size_t i; (i = next++) < all.size();) {
                     Simulation simulation(all[i], i, Nanos(1 + static_cast<std::int64_t>(threads) * 37'000'000));
-                    // As many steps as there are threads
+                    // As many steps as threads
                     for (unsigned step = 1; step <= threads; ++step)
                         simulation.run_until(all[i].duration * step / threads);
                     together[i] = simulation.network().signature();

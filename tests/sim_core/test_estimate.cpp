@@ -1,4 +1,4 @@
-// What is told before a run against what the run takes: links crossed as the links count them, bytes as the heap does.
+// Estimates before a run against the run itself: link crossings as counted by the links, bytes as counted by the heap.
 #include "estimate.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ Scenario two_paths(const PathOptions& one, const PathOptions& two) {
 }
 
 Scenario dumbbell() {
-    // Access, bottleneck and egress, each with a queue both ways.
+    // Access, bottleneck and egress, each with a queue in both directions.
     Scenario scenario = textbook(20_s);
     PathSpec path;
     for (const auto& [rate, queue] : {std::pair{1_Gbps, 1000}, std::pair{100_Mbps, 333}, std::pair{1_Gbps, 1000}}) {
@@ -54,7 +54,7 @@ Scenario dumbbell() {
     return scenario;
 }
 
-// Endless flows that nothing but their links hold back: what the estimate is made for.
+// Endless flows limited only by their links: the case that the estimate models.
 std::vector<Case> full_links() {
     std::vector<Case> cases;
     cases.push_back({"one flow", one_tcp(100_s, {})});
@@ -72,7 +72,7 @@ std::vector<Case> full_links() {
     return cases;
 }
 
-// Others take less than their links could.
+// Other flows use less than the capacity.
 std::vector<Case> held_back() {
     std::vector<Case> cases;
     cases.push_back({"lossy paths", two_paths({.loss = 0.02}, {.loss = 0.05})});
@@ -87,7 +87,7 @@ std::vector<Case> held_back() {
 
 struct Measured {
     double crossings = 0;
-    double bytes = 0;  // at the peak, without the buffer of marks, which is the same for all
+    double bytes = 0;  // at the peak, without the buffer of marks, which has a fixed size
 };
 
 Measured measure(const Case& c) {
@@ -113,7 +113,7 @@ TEST(Estimate, IsCloseWhereLinksAreFull) {
     }
 }
 
-// Hours at 10 Gbit/s, and a buffer that holds a gigabyte and more: told by arithmetic alone.
+// Hours at 10 Gbit/s, and a buffer of more than a gigabyte: the estimate computes without building them.
 TEST(Estimate, TellsOfMuchWithoutBuildingIt) {
     const std::size_t before = heap_bytes();
     restart_peak();

@@ -56,7 +56,7 @@ TEST(Ring, ShrinksToWhatIsThereOrWanted) {
     EXPECT_EQ(ring.heap_bytes(), 32 * sizeof(int));
     ring.shrink();
     EXPECT_EQ(ring.heap_bytes(), 16 * sizeof(int));
-    ring.shrink(1000);  // no more than there is
+    ring.shrink(1000);  // no more than the ring holds
     EXPECT_EQ(ring.heap_bytes(), 16 * sizeof(int));
     for (int i = 100; i < 130; ++i) ring.push_back(i);
     for (std::uint32_t pos = 90; pos != 130; ++pos) EXPECT_EQ(ring[pos], static_cast<int>(pos));
@@ -88,7 +88,7 @@ TEST(RangeSet, ShrinksToTheRangesThatAreThere) {
     EXPECT_EQ(ranges.add({475, 480}), (SeqRange{470, 485}));
 }
 
-// Against the plainest of models: a std::set of numbers.
+// Against the simplest model: a std::set of numbers.
 TEST(RangeSet, AgreesWithASetOfNumbers) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         RangeSet ranges;
@@ -139,7 +139,7 @@ TEST(EventQueue, AnEarlierDeadlineReplacesALaterOne) {
     EventQueue queue(1);
     queue.schedule(0, 50_ns);
     queue.schedule(0, 20_ns);
-    queue.schedule(0, 40_ns);  // later than what is pending: the handler of the early wake-up decides
+    queue.schedule(0, 40_ns);  // later than the pending one: the handler of the early wake-up decides
     std::vector<std::int64_t> times;
     while (!queue.empty()) {
         queue.dispatch([&](std::uint32_t, Nanos now) {

@@ -1,4 +1,4 @@
-// Subflows opened by packets: what they cost, what becomes of them when packets are lost, and when others join.
+// Handshakes of subflows: their cost, lost packets, and the time at which further subflows join.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// On the wire at 10 Mbit/s.
+// Transmission times at 10 Mbit/s.
 constexpr Nanos kSmallPacket{41'600};    // 52 bytes
 constexpr Nanos kFullPacket{1'200'000};  // 1500 bytes
 
@@ -22,7 +22,7 @@ std::vector<Nanos> times_of(Network& network, MarkKind kind, std::uint32_t owner
     return times;
 }
 
-// Link `index` is down until then.
+// Link `index` is down until `until`.
 void add_outage(Scenario& scenario, std::uint32_t index, Nanos until) {
     EventSpec event;
     event.link = index;
@@ -51,18 +51,18 @@ TEST(Handshake, TakesARoundTripAndTellsIt) {
 TEST(Handshake, TheTimeoutOfTheFirstDataFollowsFromIt) {
     Scenario scenario = linux_profile(2_s);
     add_tcp(scenario, add_path(scenario)).size = Bytes(1448);
-    // The data is lost: it leaves when the SYN-ACK is there.
+    // The data is lost: it is sent at the arrival of the SYN-ACK.
     fail_link(scenario, 0, 90_ms, 120_ms);
     Network network = finished(scenario);
-    // A probe is due after two round trips and, for a lone packet, 200 ms, but not after the retransmission timeout
-    // would be: srtt + 4 rttvar are three round trips. Source: RFC 8985 section 7.2
+    // The probe timer is two round trips plus 200 ms for a single packet, but at most the retransmission timeout: srtt
+    // + 4 rttvar are three round trips. Source: RFC 8985 section 7.2
     const Nanos rtt = 100_ms + kSmallPacket;
     EXPECT_EQ(network.subflow_result(0).timeouts, 0);
     EXPECT_EQ(network.connections()[0].completed_at, rtt + rtt * 3 + 50_ms + kFullPacket);
 }
 
-// A SYN that takes hardly longer than its timeout: whether its answer is lost does not depend on which end the
-// simulator deals with first.
+// A SYN that takes hardly longer than its timeout: the loss of its answer must not depend on the order in which the
+// simulator handles the two ends.
 TEST(Handshake, IsTheSameWhereverARunStops) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         Scenario scenario = linux_profile(30_s);
@@ -84,7 +84,7 @@ TEST(Handshake, ALostSynIsSentAgainAfterASecond) {
     Network network = finished(scenario);
     EXPECT_EQ(times_of(network, MarkKind::Established), std::vector{1'100_ms + kSmallPacket});
     EXPECT_LT(network.connections()[0].completed_at, 2_s);
-    // No packet of it is data that was lost.
+    // No handshake packet counts as lost data.
     EXPECT_EQ(network.subflow_result(0).loss_ratio, 0);
 }
 
@@ -102,7 +102,7 @@ TEST(Handshake, AfterASecondLossTheWindowBeginsWithOnePacket) {
         add_tcp(scenario, add_path(scenario));
         add_outage(scenario, 0, until);
         Network network(scenario, 1);
-        network.run_until(until + 700_ms);  // established, and nothing acknowledged yet
+        network.run_until(until + 700_ms);  // established, without acknowledged data
         ASSERT_TRUE(network.subflows()[0].is_established);
         EXPECT_EQ(network.subflows()[0].sender.window().cwnd_pkts, window);
     }
@@ -159,7 +159,7 @@ TEST(Handshake, AJoinWhoseThirdPacketIsLostRepeatsIt) {
     Network network = finished(scenario);
     const std::vector<Nanos> at = times_of(network, MarkKind::Established, 1);
     ASSERT_EQ(at.size(), 1u);
-    // After two round trips, 200 ms, and then one more to be heard of.
+    // After two round trips, 200 ms, plus one for the answer.
     EXPECT_NEAR(to_seconds(at[0]), 0.140 + 0.200 + 0.100, 0.001);
 }
 

@@ -1,4 +1,4 @@
-// The checks themselves: each of them fails when what it guards is broken, behind the network's back.
+// The checks themselves: each fails when a test corrupts the state that it guards.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-// Observers get references to const; the objects behind them are not.
+// Observers receive references to const; the objects behind them are not const.
 template <class T>
 T& broken(const T& value) {
     return const_cast<T&>(value);

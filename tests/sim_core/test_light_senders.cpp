@@ -1,5 +1,4 @@
-// BBR version 3, Copa, coupled CUBIC, DCTCP and Prague where ACKs are delayed, where there is little to send, and after
-// pauses.
+// BBR version 3, Copa, coupled CUBIC, DCTCP and Prague with delayed ACKs, with little data, and after pauses.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,16 +23,16 @@ C built(std::vector<OptionValue> options = {}) {
     return C(Options(C::kInfo, options));
 }
 
-// --- Of all ----------------------------------------------------------------------------------------------------------
+// --- All controllers -------------------------------------------------------------------------------------------------
 
-// RFC 7661 section 3: a window that is not used says nothing of the path, and does not grow.
+// RFC 7661 section 3: an unused window contains no information on the path, and does not grow.
 TEST(LightSender, AWindowThatIsNotUsedDoesNotGrow) {
     for (const char* name : kLightControllers) {
         TransportOptions options;
         options.initial_window_pkts = 40;
         SubflowSender sender(make_controller({name, {}}), options);
         Nanos now{};
-        // Two packets per round trip. BBR may grow until as much as the initial window was delivered (section 5.6.4.6).
+        // Two packets per round trip. BBR may grow until the initial window has been delivered (section 5.6.4.6).
         double after_start = 0;
         for (int round = 0; round < 70; ++round) {
             if (round == 20) after_start = sender.window().cwnd_pkts;
@@ -49,7 +48,7 @@ TEST(LightSender, AWindowThatIsNotUsedDoesNotGrow) {
     }
 }
 
-// What a flow gets does not depend on whether each of its packets is acknowledged, or every second one.
+// The goodput of a flow is the same with an ACK per packet and per two packets.
 TEST(LightSender, DelayedAcksCostNothing) {
     for (const char* name : kLightControllers) {
         std::array<double, 2> goodput_bps{};
@@ -68,7 +67,7 @@ TEST(LightSender, DelayedAcksCostNothing) {
 
 // --- BBR version 3 ---------------------------------------------------------------------------------------------------
 
-// A path of 100 ms that delivers so many packets a second, one or two to an ACK.
+// A path of 100 ms with a given delivery rate, one or two packets per ACK.
 class Bbr3Path {
 public:
     Bbr3Path() { bbr.on_start(window, 1); }
@@ -105,18 +104,19 @@ public:
     std::uint64_t delivered = 0;
 };
 
-// draft-ietf-ccwg-bbr-06 section 5.5.5: a sample of a sender that had too little to send takes part only if it is
-// larger; the estimate is not to age meanwhile.
+// draft-ietf-ccwg-bbr-06 section 5.5.5: a sample of an application-limited sender counts only if it is larger;
+// meanwhile the estimate does not age.
 TEST(Bbr3Light, KeepsItsRateWhileThereIsLittleToSend) {
     Bbr3Path path;
     path.deliver(3_s, 1000, false);
     ASSERT_NEAR(path.bbr.rate_pps(), 1000, 1);
     path.deliver(30_s, 100, true);
     EXPECT_NEAR(path.bbr.rate_pps(), 1000, 1);
-    // The same slowness of a sender that had enough is the path's: gone after two cycles of at most some 3 s each.
+    // The same low rate of a sender with enough data is that of the path: the old estimate expires after two cycles of
+    // at most about 3 s each.
     path.deliver(30_s, 100, false);
     EXPECT_NEAR(path.bbr.rate_pps(), 100, 1);
-    // And a sample that is larger counts, whoever sent it.
+    // A larger sample always counts.
     path.deliver(1_s, 300, true);
     EXPECT_NEAR(path.bbr.rate_pps(), 300, 1);
 }
@@ -130,20 +130,20 @@ TEST(Bbr3Light, MeasuresTheSameRateByHalfAsManyAcks) {
     EXPECT_EQ(second.bbr.min_rtt(), each.bbr.min_rtt());
 }
 
-// Section 5.4.1: it comes back at its rate, without a gain and without a probe of the round trip, however long it was
-// away.
+// Section 5.4.1: after a pause of any length it continues at its rate, without a gain and without a probe of the round
+// trip.
 TEST(Bbr3Light, ComesBackFromAPauseAtItsRate) {
     Bbr3Path path;
     path.deliver(4_s, 1000, false);
     ASSERT_GE(path.bbr.state(), Bbr3::State::Down);
     const double bw = path.bbr.bw_pps();
-    path.now += 60_s;  // both of the windows of min_rtt are over
+    path.now += 60_s;  // both windows of min_rtt have expired
     path.bbr.on_idle_restart(path.window, path.now, nullptr);
     EXPECT_DOUBLE_EQ(path.window.pacing_pps, Bbr3::kPacingMargin * bw);
     path.deliver(2_ms, 1000, true);
     EXPECT_NE(path.bbr.state(), Bbr3::State::ProbeRtt);
     EXPECT_DOUBLE_EQ(path.bbr.bw_pps(), bw);
-    // A sender that was not away probes when its sample of five seconds is over.
+    // A sender without a pause probes when its sample of five seconds expires.
     Bbr3Path busy;
     busy.deliver(4_s, 1000, false);
     busy.now += 60_s;
@@ -175,7 +175,7 @@ public:
             }
         }
     }
-    // Slow start is over: a queue of half the RTT has ended it.
+    // A queue of half the RTT ends slow start.
     void leave_slow_start() {
         rounds(1, 100_ms);
         rounds(1, 150_ms);
@@ -188,8 +188,8 @@ public:
     std::uint64_t delivered = 0;
 };
 
-// Section 2.1 of the paper: the velocity doubles while the window moves in one direction. One that stands still because
-// there is little to send moves in none; with the velocity of ten round trips the next ACKs would empty it.
+// Section 2.1 of the paper: the velocity doubles while the window moves in one direction. A window that does not move,
+// for lack of data, has no direction; with the velocity of ten round trips the next ACKs would empty it.
 TEST(CopaLight, GainsNoVelocityWhileThereIsLittleToSend) {
     CopaPath path;
     path.leave_slow_start();
@@ -198,7 +198,7 @@ TEST(CopaLight, GainsNoVelocityWhileThereIsLittleToSend) {
     path.rounds(12, 100_ms, false);
     EXPECT_EQ(path.window.cwnd_pkts, before);
     EXPECT_EQ(path.copa.velocity(), 1);
-    // Two round trips in which the rate is above the target take 1 / delta packets each at most, not the window.
+    // Two round trips with a rate above the target remove at most 1 / delta packets each, not the window.
     path.rounds(2, 130_ms, true);
     EXPECT_LT(path.window.cwnd_pkts, before);
     EXPECT_GT(path.window.cwnd_pkts, before - 2.5 / path.copa.delta());
@@ -216,8 +216,8 @@ TEST(CopaLight, GrowsTheSameByHalfAsManyAcks) {
     EXPECT_GT(windows[0], 50);
 }
 
-// After a pause longer than the ten seconds of min_rtt the first sample is all there is to go by: a queue is nobody's,
-// and the rate is what window and RTT make it.
+// After a pause longer than the ten seconds of min_rtt only the first sample is known: no queue is detected, and the
+// rate follows from window and RTT.
 TEST(CopaLight, ComesBackFromAPauseByWhatItSeesThen) {
     CopaPath path;
     path.leave_slow_start();
@@ -263,7 +263,7 @@ public:
     Nanos now = 1_s;
 };
 
-// RFC 9438 section 5.8: time in which the window was not the limit does not count, or the window would jump.
+// RFC 9438 section 5.8: time in which the window was not the limit does not count, otherwise the window would jump.
 TEST(CoupledCubicLight, TheCurveWaitsWhileThereIsLittleToSend) {
     CubicPath busy;
     CubicPath light;
@@ -274,7 +274,7 @@ TEST(CoupledCubicLight, TheCurveWaitsWhileThereIsLittleToSend) {
     busy.rounds(10);
     light.rounds(10);
     EXPECT_NEAR(light.window.cwnd_pkts, busy.window.cwnd_pkts, 0.01);
-    // W_cubic(2 s) = 95.6; had the ten seconds counted, it would be far beyond the window of the loss.
+    // W_cubic(2 s) = 95.6; with the ten seconds it would be far beyond the window of the loss.
     EXPECT_NEAR(light.window.cwnd_pkts, 95.6, 0.5);
 }
 
@@ -284,14 +284,14 @@ TEST(CoupledCubicLight, FollowsTheCurveByHalfAsManyAcks) {
     each.rounds(30);
     second.rounds(30, 2);
     EXPECT_NEAR(second.window.cwnd_pkts / each.window.cwnd_pkts, 1, 0.01);
-    // W_cubic is back at 100 after K = 4.2 s, and 3 s are over.
+    // W_cubic is back at 100 after K = 4.2 s, and 3 s have passed.
     EXPECT_GT(each.window.cwnd_pkts, 95);
     EXPECT_LT(each.window.cwnd_pkts, 101);
 }
 
 // --- DCTCP and Prague ------------------------------------------------------------------------------------------------
 
-// RFC 8257 section 3.2: though an ACK says no more than one bit for two packets, the sender learns of every mark.
+// RFC 8257 section 3.2: although an ACK carries one bit for two packets, the sender counts every mark.
 TEST(DctcpLight, LearnsOfEveryMarkByDelayedAcks) {
     for (const double max_p : {0.3, 1.0}) {
         Scenario scenario = linux_profile(20_s);
@@ -305,15 +305,15 @@ TEST(DctcpLight, LearnsOfEveryMarkByDelayedAcks) {
         ASSERT_EQ(s.ecn, EcnMode::Dctcp);
         ASSERT_GT(s.marked_pkts, 100);
         ASSERT_LT(s.marked_pkts, s.arrived_pkts / 2);
-        // What came within the last round trip, some 90 packets, is not known yet.
+        // Marks of the last round trip, about 90 packets, are not known yet.
         EXPECT_LE(s.sender.stats().marked, s.marked_pkts);
         EXPECT_GE(s.sender.stats().marked, s.marked_pkts - 90);
         EXPECT_EQ(network.subflow_result(0).packets.dropped, 0);
     }
 }
 
-// A window of ten packets of which the first three are marked, ACK by ACK or as a receiver of RFC 8257 delays them: at
-// each change of the mark what came before is acknowledged.
+// A window of ten packets with marks on the first three, acknowledged one by one or as by a receiver of RFC 8257: each
+// change of the mark acknowledges the previous packets.
 TEST(DctcpLight, TheShareIsThatOfItsClosedFormWhateverTheAcksAre) {
     const std::vector<std::array<double, 2>> each{{1, 1}, {1, 1}, {1, 1}, {1, 0}, {1, 0},
                                                   {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
@@ -329,14 +329,14 @@ TEST(DctcpLight, TheShareIsThatOfItsClosedFormWhateverTheAcksAre) {
                 dctcp.on_every_ack(
                     window, {.acked_pkts = acked, .snd_una = una, .snd_nxt = una + 10, .marked_pkts = marked}, {});
             }
-            // alpha = (1 - g) alpha + g F, g = 1/16; the very first ACK ends the window before anything was sent
+            // alpha = (1 - g) alpha + g F, g = 1/16; the very first ACK ends the window before a packet was sent
             if (round > 0) expected += (0.3 - expected) / 16;
         }
         EXPECT_NEAR(dctcp.marked_share(), expected, 0.01);
     }
 }
 
-// What is known of marks does not age while nothing is sent: a pause is no round trip without marks.
+// The share of marks does not age while nothing is sent: a pause is not a round trip without marks.
 TEST(DctcpLight, APauseLeavesTheShareOfMarks) {
     Dctcp dctcp = built<Dctcp>();
     Prague prague = built<Prague>();
@@ -361,7 +361,7 @@ TEST(DctcpLight, APauseLeavesTheShareOfMarks) {
 }
 
 // draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.3: a short path averages once per virtual round trip of
-// 25 ms and grows by (srtt / 25 ms)^2 a round trip, by however many ACKs.
+// 25 ms and grows by (srtt / 25 ms)^2 per round trip, for any number of ACKs.
 TEST(PragueLight, AShortPathGoesByItsVirtualRoundTripByHowEverManyAcks) {
     for (const double per_ack : {1.0, 2.0}) {
         Prague prague = built<Prague>();
@@ -378,7 +378,7 @@ TEST(PragueLight, AShortPathGoesByItsVirtualRoundTripByHowEverManyAcks) {
                 prague.on_ack(window, ack, {});
             }
         }
-        // Ten periods, or one less where an ACK comes a little late: the share of no marks is (15/16)^10.
+        // Ten periods, or nine if an ACK arrives a little late: the share without marks is (15/16)^10.
         EXPECT_NEAR(prague.marked_share(), std::pow(15.0 / 16, 9.5), 0.04) << per_ack;
         // 50 (5 / 25)^2 = 2
         EXPECT_NEAR(window.cwnd_pkts, 102, 0.1) << per_ack;

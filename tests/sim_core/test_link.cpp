@@ -25,7 +25,7 @@ Verdict enqueue(Link& link, const Packet& p, Nanos at, std::uint64_t draw) {
     return verdict;
 }
 
-// Sequence numbers and times in microseconds of all arrivals still under way.
+// Sequence numbers and times in microseconds of all arrivals still in flight.
 using Arrivals = std::vector<std::pair<std::uint32_t, std::int64_t>>;
 
 Arrivals drain(Link& link) {
@@ -85,7 +85,7 @@ TEST(Link, FractionsOfANanosecondAddUp) {
 TEST(Link, ANewRateHoldsForPacketsThatStartServiceAfterIt) {
     Link link = make_link();
     for (std::uint32_t i = 0; i < 3; ++i) enqueue(link, packet(i), 0_ms, 0);
-    link.set_rate(4_Mbps, Nanos(500'000));  // the first is half sent and goes on; the others take 2 ms
+    link.set_rate(4_Mbps, Nanos(500'000));  // the first is half sent and continues; the others take 2 ms
     EXPECT_EQ(drain(link), (Arrivals{{0, 6000}, {1, 8000}, {2, 10000}}));
     EXPECT_EQ(link.stats().queue_time, 9_ms);  // 1 + 3 + 5
     EXPECT_EQ(link.busy_until(10_ms), 5_ms);

@@ -1,4 +1,4 @@
-// Bursty loss, delivery traces, overtaking, and that queues served at the clock keep the same books as predicted ones.
+// Bursty loss, delivery traces, reordering, and equal counters of queues served by the clock and of predicted ones.
 #include <gtest/gtest.h>
 
 #include "link_driver.h"
@@ -84,7 +84,8 @@ TEST(DeliveryTrace, SendsAtItsOpportunitiesAndStartsOver) {
     LinkDriver driver(trace_spec());
     for (std::uint32_t i = 0; i < 6; ++i) driver.offer(packet(i, 1500), 0_ms);
     driver.run_until(20_ms);
-    // The one at 0 ms has passed when the packets come. The second round starts where the first ends, at 5 ms.
+    // The opportunity at 0 ms has passed when the packets come. The second round starts at the end of the first, at 5
+    // ms.
     EXPECT_EQ(driver.arrivals_us(), (Arrivals{{0, 2000}, {1, 2000}, {2, 5000}, {3, 5000}, {4, 7000}, {5, 7000}}));
 }
 
@@ -92,7 +93,7 @@ TEST(DeliveryTrace, DeliversExactlyItsOpportunitiesWhileThereIsAQueue) {
     LinkDriver driver(trace_spec());
     for (std::uint32_t i = 0; i < 1000; ++i) driver.offer(packet(i, 1500), 0_ms);
     driver.run_until(1_s);
-    // 200 rounds of 4 without the one at 0 ms, and the first of the 201st, at 1 s
+    // 200 rounds of 4 without the opportunity at 0 ms, and the first of the 201st, at 1 s
     EXPECT_EQ(driver.arrived.size(), 800u);
     driver.run_until(Nanos(1'002'000'000));
     EXPECT_EQ(driver.arrived.size(), 802u);
@@ -102,7 +103,7 @@ TEST(DeliveryTrace, AnOpportunityCarriesSeveralSmallPacketsOrAPartOfALargeOne) {
     LinkDriver driver(trace_spec());
     for (std::uint32_t i = 0; i < 3; ++i) driver.offer(packet(i, 500), 0_ms);
     driver.offer(packet(3, 2000), 0_ms);  // 1500 bytes at 2 ms, 500 at 5 ms
-    driver.offer(packet(4, 1000), 0_ms);  // the rest of that one
+    driver.offer(packet(4, 1000), 0_ms);  // the rest of that opportunity
     driver.offer(packet(5, 100), 0_ms);
     driver.run_until(20_ms);
     EXPECT_EQ(driver.arrivals_us(), (Arrivals{{0, 2000}, {1, 2000}, {2, 2000}, {3, 5000}, {4, 5000}, {5, 5000}}));
@@ -115,7 +116,7 @@ TEST(DeliveryTrace, WhatIsNotUsedIsLost) {
     driver.offer(packet(2, 100), 100_ms + Nanos(1));
     driver.run_until(200_ms);
     EXPECT_EQ(driver.arrivals_us(), (Arrivals{{0, 2000}, {1, 5000}, {2, 102'000}}));
-    // Engaged while something waits: 2 + 3 + (2 ms - 1 ns)
+    // Engaged while packets wait: 2 + 3 + (2 ms - 1 ns)
     EXPECT_EQ(driver.link().busy_until(200_ms), Nanos(6'999'999));
 }
 
@@ -171,7 +172,7 @@ TEST(Reorder, TiesArriveInTheOrderOfSending) {
 // --- the same books
 // ----------------------------------------------------------------------------------------------------
 
-// Poisson arrivals of packets of two sizes at load 0.8; how they arrive, and the books at the end.
+// Poisson arrivals of packets of two sizes at load 0.8; records the arrivals and the final counters.
 void run_poisson(LinkDriver& driver) {
     PoissonTimes times(Nanos(1'250'000), 3);
     for (std::uint32_t i = 0; i < 5000; ++i) driver.offer(packet(i, mix64(i) % 2 != 0 ? 1300 : 700), times.next());
@@ -179,7 +180,7 @@ void run_poisson(LinkDriver& driver) {
 }
 
 TEST(ManagedQueue, KeepsTheSameTimesAndBooksAsAPredictedOne) {
-    // CoDel that never gets to drop, FQ-CoDel with one flow, and overtaking without a change of delay are all plain
+    // CoDel without drops, FQ-CoDel with one flow, and reordering without a change of delay are all plain
     // first-come-first-served queues, computed in another way.
     const CodelOptions patient{.target = 1000_s};
     for (const bool has_trace : {false, true}) {
@@ -230,7 +231,7 @@ TEST(ManagedQueue, LosesItsQueueWhenTheLinkGoesDown) {
         EXPECT_EQ(lost, 3);  // one in service, two waiting
         EXPECT_EQ(driver.link().stats().drops_down, 3);
         EXPECT_EQ(driver.link().queue_pkts(2_ms), 0);
-        // 1 ms of the first, 1.5 ms each of the others
+        // 1 ms of the first, 1.5 ms for each of the others
         EXPECT_EQ(driver.link().queue_time_until(3_ms), Nanos(5'500'000));
         EXPECT_EQ(driver.offer(packet(4), 2_ms), Verdict::DroppedDown);
         driver.link().set_up(true, 3_ms, [](const Packet&) {});

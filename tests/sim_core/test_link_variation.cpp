@@ -1,4 +1,4 @@
-// Jitter, recorded delays and token buckets, against what their definitions say.
+// Jitter, recorded delays and token buckets, against their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,8 +70,8 @@ TEST(Jitter, IsExponential) {
 }
 
 TEST(Jitter, IsTheParetoOfNetem) {
-    // x = (4 / 3) (y - 3 / 2) with P(Y > y) = y^-3 from 1 on, cut at x = 4, which is y = 4.5. The mean of min(Y, 4.5)
-    // is 1 + (1 - 4.5^-2) / 2 = 1.47531; beyond x = 1, which is y = 2.25, there are 2.25^-3 of the packets.
+    // x = (4 / 3) (y - 3 / 2) with P(Y > y) = y^-3 from 1 on, cut at x = 4, that is y = 4.5. The mean of min(Y, 4.5) is
+    // 1 + (1 - 4.5^-2) / 2 = 1.47531; a share of 2.25^-3 of the packets lies beyond x = 1, that is y = 2.25.
     const Moments found = moments_of(JitterKind::Pareto);
     EXPECT_NEAR(found.mean, 4.0 / 3 * (1.475309 - 1.5), 0.006);
     EXPECT_NEAR(found.share_beyond_one, std::pow(2.25, -3), 0.0018);
@@ -108,7 +108,7 @@ TEST(Jitter, KeepsTheOrderUnlessTheLinkLetsPacketsOvertake) {
     for (std::uint32_t i = 0; i < 1000; ++i) driver.offer(packet(i), 1_ms * i, mix64(i));
     driver.run_until(2_s);
     ASSERT_EQ(driver.arrived.size(), 1000u);
-    // The n-th arrives when it and all before it would have: the running maximum of independent arrivals.
+    // The n-th arrives when it and all before it would have arrived: the running maximum of independent arrivals.
     Nanos latest{};
     for (std::uint32_t i = 0; i < 1000; ++i) {
         LinkDriver alone(jitter_spec(true));
@@ -134,7 +134,7 @@ TEST(Jitter, IsThePacketsOwnWhateverElseTheLinkCarries) {
 }
 
 TEST(Jitter, GoesWithQueuesThatAreServedAtTheClock) {
-    // CoDel that never drops is a queue like any other: the same packets at the same times.
+    // CoDel without drops is an ordinary queue: the same packets at the same times.
     LinkSpec plain = link_spec(10_ms);
     plain.jitter = JitterOptions{.kind = JitterKind::Pareto, .spread = 3_ms};
     LinkSpec codel = plain;
@@ -190,7 +190,7 @@ TEST(DelayTrace, APacketHasTheDelayOfTheIntervalInWhichItLeaves) {
     spec.reorder = true;
     LinkDriver driver(spec);
     EXPECT_EQ(driver.link().delay(), 10_ms);
-    // They leave at 9, 10, 20 and 30 ms; after the third interval it starts over.
+    // They leave at 9, 10, 20 and 30 ms; after the third interval the trace repeats.
     for (std::uint32_t i = 0; i < 4; ++i) driver.offer(packet(i), i == 0 ? 8_ms : 10_ms * i - 1_ms);
     driver.run_until(1_s);
     EXPECT_EQ(driver.arrivals_us(), (Arrivals{{1, 20'000}, {0, 39'000}, {2, 40'000}, {3, 60'000}}));
@@ -235,11 +235,11 @@ TEST(TokenBucket, LetsABurstPassAndThenItsRate) {
 }
 
 TEST(TokenBucket, ABurstAtThePeakRateIsLongerThanTheBucket) {
-    // While the burst goes at the peak p, tokens come at r: it has burst * p / (p - r) bytes, 40 kB * 10 / 9 = 44.4 kB.
+    // During a burst at the peak p, tokens arrive at r: it has burst * p / (p - r) bytes, 40 kB * 10 / 9 = 44.4 kB.
     LinkDriver driver(bucket_spec(40'000, 80_Mbps));
     for (std::uint32_t i = 0; i < 60; ++i) driver.offer(packet(i), 0_ms);
     driver.run_until(1_s);
-    // At the peak packets leave 0.1 ms apart. The n-th from 0 finds 40 - 0.9 n kB: up to n = 43 there is one kB.
+    // At the peak, packets leave 0.1 ms apart. The n-th from 0 finds 40 - 0.9 n kB: at least one kB up to n = 43.
     for (std::uint32_t i = 0; i <= 43; ++i) EXPECT_EQ(driver.arrived[i].at, 100_us * (i + 1));
     for (std::uint32_t i = 46; i < 60; ++i) EXPECT_EQ(driver.arrived[i].at - driver.arrived[i - 1].at, 1_ms);
 }
@@ -251,7 +251,8 @@ TEST(TokenBucket, NeverSendsMoreThanTheBurstAndTheRateAllow) {
         driver.offer(packet(i, static_cast<std::uint16_t>(64 + mix64(i) % 1400)), times.next());
     driver.run_until(100_s);
     ASSERT_GT(driver.arrived.size(), 2000u);
-    // In t, 5000 + t / us bytes may begin; the one that leaves first began up to 1464 * 0.2 us before.
+    // In t, transmissions of 5000 + t / us bytes may begin; the first packet to leave began up to 1464 * 0.2 us
+    // earlier.
     double most = 0;
     double level = 0;  // of a bucket that leaks at the rate: the largest excess of any interval
     Nanos last{};
@@ -271,7 +272,7 @@ TEST(TokenBucket, WhatAnOutageLosesTookNoTokens) {
     driver.link().set_up(false, Nanos(2'500'000), [](const Packet&) {});
     driver.link().set_up(true, Nanos(2'600'000), [](const Packet&) {});
     EXPECT_EQ(driver.arrived.size(), 5u);
-    // Half a token was there at 2.5 ms: 600 bytes at 2.6 ms, and 1000 at 3 ms.
+    // At 2.5 ms the bucket held half a packet: 600 bytes at 2.6 ms, and 1000 at 3 ms.
     driver.offer(packet(50), Nanos(2'600'000));
     driver.run_until(1_s);
     EXPECT_EQ(driver.arrived.back().at, 3_ms);
@@ -282,7 +283,7 @@ TEST(TokenBucket, APacketLargerThanTheBucketWaitsUntilItIsFull) {
     driver.offer(packet(0), 0_ms);
     driver.offer(packet(1), 0_ms);
     driver.run_until(1_s);
-    // The first takes 500 tokens that are not there; a millisecond later the bucket is full again.
+    // The first takes 500 tokens more than the bucket has; a millisecond later the bucket is full again.
     EXPECT_EQ(driver.arrivals_us(), (Arrivals{{0, 0}, {1, 1000}}));
 }
 

@@ -28,11 +28,11 @@ protected:
     void send(int packets) {
         for (int i = 0; i < packets; ++i) sender.send_new(sender.snd_nxt(), now, options);
     }
-    // An acknowledgement that was triggered by a packet sent at `echo`.
+    // An acknowledgement triggered by a packet that was sent at `echo`.
     AckOutcome ack(Nanos echo, std::uint32_t cumulative, std::vector<SeqRange> blocks = {}) {
         return sender.on_ack(cumulative, blocks, echo, now, {}, options);
     }
-    // As the network does after it has sent what it could.
+    // As the network does after sending.
     Nanos probe_deadline() {
         sender.timer_deadline(now, options);
         return sender.probe_deadline();
@@ -42,7 +42,7 @@ protected:
         now = at;
         return sender.on_timer(now, {}, options);
     }
-    // The first packet is on its own: min_rtt = srtt = 100 ms from then on.
+    // The first packet is alone: min_rtt = srtt = 100 ms from then on.
     void measure_rtt() {
         send(1);
         now += 100_ms;
@@ -55,8 +55,8 @@ TEST_F(RackTest, AnOvertakenPacketIsLostAfterTheReorderingWindow) {
     const Nanos sent = now;
     send(3);  // 1, 2, 3 at 100 ms
     now += 100_ms;
-    // One SACKed packet, nothing known of reordering: min_rtt / 4 = 25 ms more may pass (step 4). Sent at 100 ms, RTT
-    // 100 ms: due at 225 ms.
+    // One SACKed packet, no reordering seen: min_rtt / 4 = 25 ms more may pass (step 4). Sent at 100 ms, RTT 100 ms:
+    // lost at 225 ms.
     EXPECT_FALSE(ack(sent, 1, {{2, 3}}).began_recovery);
     EXPECT_EQ(sender.reordering_deadline(), 225_ms);
     EXPECT_EQ(sender.timer_deadline(now, options), 225_ms);
@@ -75,7 +75,7 @@ TEST_F(RackTest, ReorderingWithinTheWindowLosesNothingAndIsRemembered) {
     now += 100_ms;
     EXPECT_FALSE(ack(sent, 1, {{2, 3}}).began_recovery);
     now += 10_ms;
-    EXPECT_FALSE(ack(sent, 3).began_recovery);  // packet 1 came 10 ms later
+    EXPECT_FALSE(ack(sent, 3).began_recovery);  // packet 1 arrived 10 ms later
     EXPECT_EQ(sender.stats().marked_lost, 0);
     EXPECT_EQ(sender.reordering_deadline(), kNever);
     // From now on three SACKed packets do not suffice: reordering has been seen.
@@ -90,7 +90,7 @@ TEST_F(RackTest, ThreeSackedPacketsProveALossAtOnce) {
     send(10);
     now += 100_ms;
     EXPECT_FALSE(ack(sent, 1, {{2, 4}}).began_recovery);
-    EXPECT_TRUE(ack(sent, 1, {{2, 5}}).began_recovery);  // as many as DupThresh: no window
+    EXPECT_TRUE(ack(sent, 1, {{2, 5}}).began_recovery);  // DupThresh reached: no window
     EXPECT_EQ(sender.stats().marked_lost, 1);
 }
 
@@ -146,7 +146,7 @@ TEST_F(RackTest, DuplicatesWidenTheWindowOncePerRoundAndSixteenRecoveriesNarrowI
         now += 100_ms;
         ack(at, sender.snd_nxt(), {{sender.snd_una(), sender.snd_una() + 1}});
     }
-    // mult = 6 asks for 150 ms: never more than srtt.
+    // mult = 6 gives 150 ms, limited to srtt.
     EXPECT_EQ(sender.reordering_window(), sender.rtt().srtt());
     for (int recovery = 0; recovery < 16; ++recovery) {
         EXPECT_GT(sender.reordering_window(), 25_ms);
@@ -179,7 +179,7 @@ TEST_F(RackTest, AProbeFindsTheLossOfATailWithoutATimeout) {
     EXPECT_EQ(sender.pipe(), 3u);
     const Nanos probed = now;
     now += 100_ms;
-    // 2 and 3 were sent 402 ms ago, long before 4 was repeated: RTT 100 ms + window 25 ms are over.
+    // 2 and 3 were sent 402 ms ago, long before 4 was repeated: RTT 100 ms + window 25 ms have passed.
     EXPECT_TRUE(ack(probed, 2, {{4, 5}}).began_recovery);
     EXPECT_EQ(sender.stats().marked_lost, 2);
     EXPECT_EQ(sender.stats().timeouts, 0);
@@ -228,7 +228,7 @@ TEST_F(RackTest, ALossThatTheProbeRepairedIsACongestionEvent) {
     sender.probe_with_last(now, options);
     const Nanos probed = now;
     now += 100_ms;
-    EXPECT_FALSE(ack(probed, 3).began_recovery);  // original or probe? It takes the next packet to tell
+    EXPECT_FALSE(ack(probed, 3).began_recovery);  // original or probe? The next packet decides
     send(1);
     now += 100_ms;
     EXPECT_TRUE(ack(now - 100_ms, 4).began_recovery);
@@ -252,9 +252,9 @@ TEST_F(RackTest, ALossThatTheProbeRepairedIsOverForTheControllerAtOnce) {
     ASSERT_TRUE(ack(now - 100_ms, 4).began_recovery);
     send(4);
     now += 100_ms;
-    ack(now - 100_ms, 5);  // ends a round trip that had too few samples to judge by
+    ack(now - 100_ms, 5);  // ends a round trip with too few samples for a decision
     const double window = sender.window().cwnd_pkts;
-    ack(now - 100_ms, 6);  // within a round trip wVegas does nothing; while it is off, each ACK is NewReno's
+    ack(now - 100_ms, 6);  // within a round trip wVegas does nothing; without wVegas, each ACK acts as for NewReno
     ack(now - 100_ms, 7);
     EXPECT_EQ(sender.window().cwnd_pkts, window);
 }
@@ -274,7 +274,7 @@ TEST_F(RackTest, ANeedlessProbeIsReportedAsADuplicate) {
     now += 100_ms;
     EXPECT_FALSE(ack(at, 4).began_recovery);
     EXPECT_EQ(sender.window().ssthresh_pkts, kInfiniteSsthresh);
-    // It says nothing of reordering either: the window stays at a quarter of min_rtt.
+    // It is no evidence of reordering either: the window stays at a quarter of min_rtt.
     EXPECT_EQ(sender.reordering_window(), 25_ms);
 }
 
@@ -286,10 +286,10 @@ TEST_F(RackTest, ATimeoutMarksTheFirstPacketAndWhatIsOverdue) {
     now = 600_ms;
     send(2);  // 3 and 4
     EXPECT_TRUE(expire(602_ms).timed_out);
-    // 2 is overdue since 302 + 100 + 25 ms; 3 and 4 are not (RFC 8985 section 6.3).
+    // 2 was lost at 302 + 100 + 25 ms; 3 and 4 are not lost yet (RFC 8985 section 6.3).
     EXPECT_EQ(sender.stats().marked_lost, 2);
     EXPECT_EQ(sender.pipe(), 2u);
-    EXPECT_EQ(sender.window().cwnd_pkts, 3);  // they do not keep the retransmission from leaving
+    EXPECT_EQ(sender.window().cwnd_pkts, 3);  // the packets in flight do not delay the retransmission
     EXPECT_EQ(sender.retransmit(now, options).seq, 1u);
     EXPECT_FALSE(sender.may_retransmit(now));
     EXPECT_EQ(probe_deadline(), kNever);  // no probes while repairing
@@ -306,7 +306,7 @@ TEST(Receiver, ReportsADuplicateOnceBeforeWhatItHolds) {
     receive(2);
     receiver.take_sack_blocks();
     receive(2);
-    // RFC 2883 section 4.2: the duplicate first, then the block that holds it.
+    // RFC 2883 section 4.2: the duplicate first, then the block that contains it.
     SackBlocks blocks = receiver.take_sack_blocks();
     ASSERT_EQ(blocks.count, 2u);
     EXPECT_EQ(blocks.blocks[0], (SeqRange{2, 3}));
@@ -321,16 +321,16 @@ TEST(Receiver, ReportsADuplicateOnceBeforeWhatItHolds) {
     EXPECT_EQ(blocks.blocks[0], (SeqRange{0, 1}));
 }
 
-// A transfer of four packets of which the last is lost: a probe 2 RTT after the last ACK repairs it, where the timeout
-// would take longer. The link loses exactly that packet by being down while it arrives.
+// A transfer of four packets with the last one lost: a probe 2 RTT after the last ACK repairs it before the timeout.
+// The link loses exactly this packet because it is down at its arrival.
 TEST(RackNetwork, ALostTailCostsTwoRoundTripsInsteadOfATimeout) {
     for (const LossDetection detection : {LossDetection::DupAck, LossDetection::Rack}) {
         Scenario scenario = testing::linux_profile(10_s);
         scenario.transport.loss_detection = detection;
         testing::add_tcp(scenario, testing::add_path(scenario, {.one_way = 10_ms}));
         scenario.flows[0].size = Bytes(4 * 1448);
-        // 10 Mbit/s: after a handshake of 20.04 ms packets end their transmission 1.2, 2.4, 3.6 and 4.8 ms behind an
-        // ACK, which takes 0.04 ms; the last is cut off.
+        // 10 Mbit/s: after a handshake of 20.04 ms, packets end their transmission 1.2, 2.4, 3.6 and 4.8 ms after an
+        // ACK, which takes 0.04 ms; the outage cuts off the last.
         testing::fail_link(scenario, 0, 24_ms, 25_ms);
         Network network(scenario, 1);
         network.run_until(10_s);
@@ -339,9 +339,9 @@ TEST(RackNetwork, ALostTailCostsTwoRoundTripsInsteadOfATimeout) {
         EXPECT_EQ(result.retransmits, 1);
         if (detection == LossDetection::Rack) {
             EXPECT_EQ(result.timeouts, 0);
-            // The third ACK arrives at 43.7 ms. A lone packet is outstanding: 2 * srtt + 200 ms, but the timeout,
-            // srtt + 200 ms, would be earlier and makes way for the probe. srtt is 20.9 ms: RTTs of 20.0 ms, of the
-            // handshake, and 21.2, 22.4 and 23.6 ms.
+            // The third ACK arrives at 43.7 ms. A single packet is outstanding: 2 * srtt + 200 ms, but the timeout,
+            // srtt + 200 ms, is earlier, and the probe replaces it. srtt is 20.9 ms: RTTs of 20.0 ms, of the handshake,
+            // and 21.2, 22.4 and 23.6 ms.
             EXPECT_NEAR(completion_s, 0.0437 + 0.2209 + 0.0112, 1e-4);
         } else {
             EXPECT_EQ(result.timeouts, 1);

@@ -1,4 +1,4 @@
-// Explicit congestion notification: what queues mark, what receivers report, how often senders answer.
+// Explicit congestion notification: marks of queues, reports of receivers, responses of senders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Packet capable_packet(std::uint32_t seq) {
 TEST(PacketOfEcn, KeepsItsNumberBesideWhatItSays) {
     Packet data;
     data.transmission = Packet::kNumberMask;
-    EXPECT_FALSE(data.mark());  // nobody would be told
+    EXPECT_FALSE(data.mark());  // the flow does not support marks
     data.set_ecn(Ecn::Ect1);
     data.set_ecn_flags(1);
     EXPECT_EQ(data.ecn(), Ecn::Ect1);
@@ -43,12 +43,12 @@ TEST(PacketOfEcn, KeepsItsNumberBesideWhatItSays) {
     ack.transmission = 7;
     ack.set_ecn_flags(7);
     EXPECT_EQ(ack.ecn_flags(), 7);
-    EXPECT_EQ(ack.ecn(), Ecn::NotCapable);  // its bits are no field of IP
+    EXPECT_EQ(ack.ecn(), Ecn::NotCapable);  // its bits are not the ECN field of IP
     EXPECT_FALSE(ack.mark());
     EXPECT_EQ(ack.number(), 7);
 }
 
-// Of two links in the same state, one is offered a packet that can be marked and the other one that cannot.
+// Of two links in the same state, one is offered an ECN-capable packet and the other an incapable one.
 TEST(Marking, RedMarksWhereItWouldDrop) {
     for (const double weight : {1.0, 0.01}) {
         LinkSpec spec = link_spec();
@@ -72,7 +72,7 @@ TEST(Marking, RedMarksWhereItWouldDrop) {
             ++(finds_room ? marked : overflowed);
         }
         EXPECT_GT(marked, 100);
-        EXPECT_GT(overflowed, 10);  // it does not keep what finds no room
+        EXPECT_GT(overflowed, 10);  // packets that find no room are dropped
         EXPECT_EQ(link.stats().marks, marked);
     }
 }
@@ -84,7 +84,7 @@ std::vector<Nanos> event_times(bool marks, bool is_capable, Nanos ce_threshold =
     LinkDriver driver(spec);
     std::vector<Nanos> times;
     std::int64_t before = 0;
-    // Twice as many as can leave: the queue stands whatever the law does.
+    // Twice as many as can leave: the queue persists under any control law.
     for (std::uint32_t i = 0; i < 1600; ++i) {
         driver.offer(is_capable ? capable_packet(i) : packet(i), 500_us * i);
         const LinkStats& stats = driver.link().stats();
@@ -95,15 +95,15 @@ std::vector<Nanos> event_times(bool marks, bool is_capable, Nanos ce_threshold =
     return times;
 }
 
-// RFC 8289 section 5.5: the law is the same. A queue that stands anyway is not shortened much by a drop: the two agree
-// to a packet's time as long as few have gone.
+// RFC 8289 section 5.5: the law is the same. A drop hardly shortens a persistent queue: after a few drops, marks and
+// drops agree to a packet's transmission time.
 TEST(Marking, CodelMarksWhenItWouldDrop) {
     const std::vector<Nanos> dropped = event_times(false, true);
     const std::vector<Nanos> marked = event_times(true, true);
     ASSERT_GE(dropped.size(), 8u);
     ASSERT_GE(marked.size(), 8u);
     for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(to_seconds(marked[i]), to_seconds(dropped[i]), 0.002) << i;
-    EXPECT_EQ(event_times(true, false), dropped);  // those that cannot be marked go as ever
+    EXPECT_EQ(event_times(true, false), dropped);  // incapable packets are dropped as before
 }
 
 TEST(Marking, WhatHasWaitedTooLongIsMarkedOnce) {
@@ -124,7 +124,7 @@ struct Through {
     std::int64_t classic_sent = 0, classic_marked = 0, scalable_sent = 0, scalable_marked = 0, dropped = 0;
 };
 
-// So many packets of each kind per millisecond, in which eight can leave, for so long; counted from the half on.
+// Offers a number of packets of each kind per millisecond, in which eight can leave; counts in the second half.
 Through offered_to(DualPi2Queue& queue, int classic, int scalable, Ecn kind, Nanos duration) {
     Through out;
     std::int64_t marks = 0;
@@ -151,11 +151,11 @@ Through offered_to(DualPi2Queue& queue, int classic, int scalable, Ecn kind, Nan
     return out;
 }
 
-// RFC 9332 section 2.1: p_C = (p_CL / k)^2, whatever p is.
+// RFC 9332 section 2.1: p_C = (p_CL / k)^2, for any p.
 TEST(DualPi2, CouplesTheSquareRootOfTheClassicProbability) {
     for (const double coupling : {1.0, 2.0, 4.0}) {
         DualPi2Queue queue(DualPi2Options{.alpha_hz = 0.01, .beta_hz = 0, .coupling = coupling, .step = 1_s});
-        // A little more than can leave, of classic packets: the probability rises slowly, and is the same for both.
+        // Slightly more classic packets than can leave: the probability rises slowly, and is the same for both.
         const Through seen = offered_to(queue, 8, 1, Ecn::Ect0, 2_s);
         const double p = queue.base_probability();
         ASSERT_GT(p, 0.01);
@@ -165,7 +165,7 @@ TEST(DualPi2, CouplesTheSquareRootOfTheClassicProbability) {
     }
 }
 
-// Below the step nothing but the coupling marks, above it everything; a packet alone is never late.
+// Below the step only the coupling marks, above it the queue marks every packet; a single packet is never late.
 TEST(DualPi2, MarksTheLowLatencyQueueFromTheStepOn) {
     LinkSpec spec = link_spec();
     spec.discipline = DualPi2Options{.step = 3_ms};
@@ -181,14 +181,14 @@ TEST(DualPi2, MarksTheLowLatencyQueueFromTheStepOn) {
         EXPECT_EQ(d.packet.ecn() == Ecn::Marked, d.packet.seq > 3 && d.packet.seq < 7) << d.packet.seq;
 }
 
-// RFC 9332 appendix A.1: nothing up to minTh, everything from maxTh on, and a straight line between them.
+// RFC 9332 appendix A.1: no marks up to minTh, all packets from maxTh on, and a straight line between them.
 TEST(DualPi2, MarksAlongTheRampOfTheRfc) {
     const DualPi2Options ramp{.alpha_hz = 0, .beta_hz = 0, .step = 800_us, .ramp = 400_us};
     DualPi2Queue queue(ramp);
     for (const auto& [waited, likelihood] : {std::pair{0_us, 0.0}, std::pair{800_us, 0.0}, std::pair{900_us, 0.25},
                                              std::pair{1000_us, 0.5}, std::pair{1200_us, 1.0}, std::pair{5_ms, 1.0}})
         EXPECT_DOUBLE_EQ(queue.native_probability(waited), likelihood) << waited.value;
-    // Of 400 packets that leave after 900 us each a fourth is marked; the last one is alone, and so never late.
+    // Of 400 packets that leave after 900 us each, a fourth is marked; the last packet is alone, and so never late.
     std::int64_t marks = 0;
     for (std::uint32_t i = 0; i < 401; ++i) {
         Packet p = packet(i, 1000);
@@ -206,7 +206,8 @@ TEST(DualPi2, GivesATenthToClassicPacketsWhateverOthersSend) {
                 0.1, 0.01);
 }
 
-// Senders that answer nothing: all that the L queue can do is done, and both drop what does not fit (appendix A.2).
+// Senders without a response: the L queue marks as often as possible, and both drop packets that do not fit (appendix
+// A.2).
 TEST(DualPi2, DropsWhenMarksDoNotHelp) {
     DualPi2Queue queue{DualPi2Options{}};
     const Through seen = offered_to(queue, 0, 12, Ecn::Ect0, 4_s);
@@ -216,13 +217,13 @@ TEST(DualPi2, DropsWhenMarksDoNotHelp) {
     EXPECT_GT(seen.dropped, 0);
 }
 
-// --- answers ---------------------------------------------------------------------------------------------------------
+// --- responses -------------------------------------------------------------------------------------------------------
 
 CongestionEvent event_of(CongestionKind kind) {
     return {.kind = kind, .inflight_pkts = 100, .now = 1_s, .srtt = 20_ms, .is_exact = true};
 }
 
-// The threshold that an event makes of a window of a hundred packets.
+// The threshold after an event at a window of a hundred packets.
 template <class C>
 double left_of_a_hundred(C controller, CongestionKind kind) {
     Window window{100, 80};
@@ -230,7 +231,7 @@ double left_of_a_hundred(C controller, CongestionKind kind) {
     return window.ssthresh_pkts;
 }
 
-// RFC 8511 section 3: a mark leaves 0.8 of NewReno's window and 0.85 of CUBIC's, a loss what it always has.
+// RFC 8511 section 3: a mark leaves 0.8 of NewReno's window and 0.85 of CUBIC's, a loss leaves the usual share.
 TEST(Abe, LeavesMoreAtAMarkThanAtALoss) {
     const auto check = []<class C>(double at_loss, double at_mark, std::span<const OptionValue> options) {
         std::vector<OptionValue> with(options.begin(), options.end());
@@ -246,8 +247,8 @@ TEST(Abe, LeavesMoreAtAMarkThanAtALoss) {
     check.operator()<Cubic>(70, 85, std::array{OptionValue{"arithmetic", std::string("linux")}});
 }
 
-// On average it is lg(x): the half that is added to x times a rest of 1 to 2 makes at most 0.5 lg(e) / x more of it,
-// and a rest is left at the end.
+// On average it is lg(x): the half added to x times a remainder of 1 to 2 adds at most 0.5 lg(e) / x, and a remainder
+// is left at the end.
 TEST(ClassicQueue, CarriesTheRestsOfItsLogarithms) {
     for (const double x : {1.5, 3.0, 100.0, 750.0, 2000.0, 123'456.0}) {
         CarriedLog2 log;
@@ -257,18 +258,18 @@ TEST(ClassicQueue, CarriesTheRestsOfItsLogarithms) {
     }
 }
 
-// V lg(v / V0) + D lg(max(d / D0, 1)) a round trip, with V = D = 1/2, V0 = 750 us and D0 = 2 ms.
+// V lg(v / V0) + D lg(max(d / D0, 1)) per round trip, with V = D = 1/2, V0 = 750 us and D0 = 2 ms.
 TEST(ClassicQueue, ScoresVariationAndDepth) {
     struct Case {
         double deviation_us, depth_us, per_round;
     };
     for (const Case& c : {Case{1500, 1000, 0.5}, Case{3000, 0, 1}, Case{750, 8000, 1}, Case{3000, 8000, 2}}) {
         ClassicQueueDetector detector;
-        const int rounds = 8;  // short of the bound
+        const int rounds = 8;  // below the bound
         for (int i = 0; i < rounds; ++i) detector.judge(c.deviation_us, c.depth_us);
         EXPECT_NEAR(detector.score(), std::min(rounds * c.per_round, 17.0), 0.6) << c.deviation_us;
     }
-    // The steady RTT of an L4S queue, and back: at most seventeen, so that no queue is a classic one for good.
+    // The steady RTT of an L4S queue, and back: at most seventeen, so that the verdict on a classic queue can change.
     ClassicQueueDetector detector;
     for (int i = 0; i < 1000; ++i) detector.judge(200, 900);
     EXPECT_EQ(detector.score(), 0);
@@ -286,8 +287,8 @@ TEST(Ace, IsReadAsTheRfcSays) {
         std::uint32_t told;
     };
     constexpr std::uint32_t kPayload = 1000;
-    // Up to seven packets the field is exact. Beyond them the safest count that agrees with it is taken, RFC 9768
-    // section 3.2.2.5.2: "5 ahead, 14 acknowledged" may be 5 or 13. The option tells which.
+    // Up to seven packets the field is exact. Beyond that the safest count that agrees with it is used, RFC 9768
+    // section 3.2.2.5.2: "5 ahead, 14 acknowledged" may be 5 or 13. The option decides.
     for (const Case& c :
          {Case{0, 1, -1, 0}, Case{3, 7, -1, 3}, Case{7, 7, -1, 7}, Case{0, 8, -1, 8}, Case{5, 14, -1, 13},
           Case{5, 12, -1, 5}, Case{1, 20, -1, 17}, Case{0, 8, 0, 0}, Case{0, 8, 8'000, 8}, Case{5, 14, 5'000, 5},
@@ -302,7 +303,7 @@ TEST(Ace, IsReadAsTheRfcSays) {
 Scenario marked_network(EcnMode ecn, bool is_textbook, double step = 20, const std::string& controller = "newreno") {
     Scenario scenario = is_textbook ? textbook(20_s) : linux_profile(20_s);
     scenario.transport.ecn = ecn;
-    scenario.transport.handshake = false;  // its packets cannot be marked, and would be dropped
+    scenario.transport.handshake = false;  // its packets are not ECN-capable, and would be dropped
     const PathSpec path = add_path(scenario, {.queue_pkts = 1000});
     scenario.links[path.forward.front()].discipline =
         RedOptions{.min_pkts = step, .max_pkts = step, .gentle = false, .marks = true};
@@ -321,7 +322,8 @@ TEST(Ecn, AWindowIsReducedOnceARoundTripHoweverManyMarksThereAre) {
             EXPECT_EQ(result.packets.dropped, 0);
             EXPECT_EQ(result.retransmits, 0);
             EXPECT_LE(result.mark_reductions, 20 / 0.1);
-            // With a report that lasts until it is answered, or marks on every packet, none is left out for long.
+            // With a report that persists until the response, or marks on every packet, no reduction is missing for
+            // long.
             EXPECT_GE(result.mark_reductions, 20 / 0.1 / 3);
         }
     }
@@ -334,15 +336,15 @@ TEST(Ecn, ReplacesLossesByMarksAtTheSameThroughput) {
             const SubflowResult result = network.subflow_result(0);
             EXPECT_EQ(result.packets.dropped, 0);
             EXPECT_GT(result.mark_reductions, 1);
-            // Reno's saw-tooth between half of what path and queue hold and all of it: 83 + 20 packets of 83, at least
-            // 3/4 of the time in use.
+            // Reno's saw-tooth between half of the capacity of path and queue and all of it: 83 + 20 packets of 83, so
+            // at least 3/4 of the link is used.
             EXPECT_GT(result.goodput_bps, 0.75 * 1448.0 / 1500 * 10e6);
             EXPECT_EQ(network.subflows()[0].sender.stats().undone, 0);
         }
     }
 }
 
-// What goes by while a mark is reported: from its arrival until CWR is there each ACK has ECE, and no other has.
+// A report persists: from the arrival of a mark until CWR arrives each ACK has ECE, and no other ACK has it.
 TEST(Ecn, TheReportLastsUntilItIsAnswered) {
     const Scenario scenario = marked_network(EcnMode::Classic, true);
     Network network(scenario, 1);
@@ -369,7 +371,7 @@ TEST(Ecn, TheReportLastsUntilItIsAnswered) {
     EXPECT_GT(reports, answers);
 }
 
-// Most ACKs are lost, so that the field of three bits wraps between two of them.
+// Most ACKs are lost, so that the three-bit field wraps between two of them.
 TEST(Ecn, CountsMarksWhenAcksAreLost) {
     Scenario scenario = marked_network(EcnMode::Accurate, false, 1);
     scenario.links[1].loss = 0.6;
@@ -389,7 +391,7 @@ TEST(Ecn, CountsMarksWhenAcksAreLost) {
         const std::int64_t told = s.sender.stats().marked;
         ASSERT_TRUE(s.sender.snd_una() == 60);
         EXPECT_GT(s.marked_pkts, 57);
-        // Of what the last options said nothing is missing, and a wrap that none decides is assumed.
+        // The counts of the last options are complete; an undecided wrap is assumed to have occurred.
         EXPECT_NEAR(static_cast<double>(told), static_cast<double>(s.marked_pkts), 8);
         exact += told == s.marked_pkts;
     }
@@ -419,7 +421,7 @@ TEST(Ecn, MarksAndLossesOfOneWindowAreOneReduction) {
     for (const bool is_textbook : {true, false}) {
         Scenario scenario = marked_network(EcnMode::Classic, is_textbook, 0);
         scenario.duration = 1_s;
-        // Of the first flight of ten the first is marked, and so are those behind it; the tenth is lost.
+        // In the first flight of ten the first packet and those behind it are marked; the tenth is lost.
         scenario.links[0].drops.push_back({.subflow = 0, .number = 10});
         Network network(scenario, 1);
         std::vector<Mark> reductions;

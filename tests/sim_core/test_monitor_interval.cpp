@@ -1,4 +1,4 @@
-// Monitor intervals: whose packets, whose fates, whose round-trip times; by themselves, in a sender, in networks.
+// Monitor intervals: their packets, outcomes and round-trip times; tested alone, in a sender, and in networks.
 #include "monitor_interval.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_F(IntervalMonitorTest, AFateBelongsToTheIntervalOfTheTransmission) {
     monitor.on_delivered(3, 30_ms);
     monitor.on_lost(6);
     deliver(4, 6, 40_ms);
-    EXPECT_FALSE(monitor.has_finished(40_ms, kNever));  // the second is decided, the first is not
+    EXPECT_FALSE(monitor.has_finished(40_ms, kNever));  // the second is complete, the first is not
     monitor.on_delivered(0, 41_ms);
     monitor.on_delivered(2, 42_ms);
     ASSERT_TRUE(monitor.has_finished(42_ms, kNever));
@@ -92,9 +92,9 @@ TEST_F(IntervalMonitorTest, CanBeEndedEarly) {
 }
 
 TEST_F(IntervalMonitorTest, FitsTheGradientByLeastSquares) {
-    // t = 0, 10, 20, 30 ms and RTT = 100, 102, 101, 105 ms, means 15 and 102. Sums of products of the deviations:
-    // tt = 500, tr = 30 + 0 - 5 + 45 = 70, rr = 4 + 0 + 1 + 9 = 14 ms^2. Slope 70 / 500 = 0.14; what it leaves is
-    // 14 - 0.14 * 70 = 4.2, so that its error is sqrt(4.2 / (4 - 2) / 500) = 0.0648.
+    // t = 0, 10, 20, 30 ms and RTT = 100, 102, 101, 105 ms, means 15 and 102. Sums of products of the deviations: tt =
+    // 500, tr = 30 + 0 - 5 + 45 = 70, rr = 4 + 0 + 1 + 9 = 14 ms^2. The slope is 70 / 500 = 0.14 and the residual sum
+    // 14 - 0.14 * 70 = 4.2, so that the error is sqrt(4.2 / (4 - 2) / 500) = 0.0648.
     begin(5_ms);
     send(4);
     const Nanos rtts[] = {100_ms, 102_ms, 101_ms, 105_ms};
@@ -133,7 +133,8 @@ TEST_F(IntervalMonitorTest, TwoSamplesHaveNoGradientAndNoneHasNoMean) {
 }
 
 TEST_F(IntervalMonitorTest, AnAcknowledgementMayBeOfTwoIntervals) {
-    // The delayed ACK of packets 2 and 3, which repeats the time stamp of 2: a delivery each, the sample for the first.
+    // The delayed ACK of packets 2 and 3 repeats the time stamp of 2: a delivery for each interval, the sample for the
+    // first.
     begin(0_ms);
     send(3);
     begin(10_ms);
@@ -169,7 +170,11 @@ TEST_F(IntervalMonitorTest, OneAcknowledgementForAllIsThroughputOverTheTimeOfSen
 TEST_F(IntervalMonitorTest, SilenceIsLossOnceThePatienceIsOver) {
     begin(0_ms);
     send(5);
+<<<<<<< HEAD
     EXPECT_EQ(monitor.wait_ends(40_ms), kNever);  // it goes on
+=======
+    EXPECT_EQ(monitor.patience_ends(40_ms), kNever);  // the interval is still open
+>>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     begin(10_ms);
     send(5);
     EXPECT_EQ(monitor.wait_ends(40_ms), 50_ms);
@@ -178,10 +183,10 @@ TEST_F(IntervalMonitorTest, SilenceIsLossOnceThePatienceIsOver) {
     const IntervalRecord silent = monitor.take_finished(50_ms);
     EXPECT_EQ(silent.loss_ratio(), 1);
     EXPECT_EQ(silent.throughput_pps(), 0);
-    // What is heard later belongs to nobody.
+    // Later acknowledgements belong to no interval.
     deliver(0, 5, 60_ms);
     monitor.on_rtt(1_ms, 59_ms, 60_ms, 59_ms);
-    // A single delivery, and the rest is waited for.
+    // A single delivery; the monitor waits for the rest.
     begin(20_ms);
     monitor.on_delivered(5, 60_ms);
     EXPECT_EQ(monitor.wait_ends(40_ms), kNever);
@@ -194,7 +199,7 @@ TEST_F(IntervalMonitorTest, WhatWasFoundOrReplacedIsNotCounted) {
     send(4);
     monitor.on_lost(0);
     monitor.on_lost(1);
-    monitor.on_found(0);     // there is hope again
+    monitor.on_found(0);     // marked lost in error
     monitor.on_replaced(3);  // its probe is transmission 4
     begin(10_ms);
     send(1);
@@ -246,7 +251,7 @@ TEST_F(IntervalMonitorTest, ASuccessorGoesOnWithTheNumbersAndTheRecords) {
 
 // --- a sender -------------------------------------------------------------------------------------------------------
 
-// Vivace at its initial 100 packets/s: a packet each 10 ms, intervals of 100 ms until there is an RTT, then of an RTT.
+// Vivace at its initial 100 packets/s: a packet every 10 ms, intervals of 100 ms before the first RTT, then of an RTT.
 class MonitoredSenderTest : public ::testing::Test {
 protected:
     TransportOptions options = patient();
@@ -260,7 +265,7 @@ protected:
     }
     SubflowSender make() { return SubflowSender(make_controller({"vivace", {}}), options, 1); }
 
-    // Sends until `until` as the pace allows, retransmissions first; nothing is acknowledged meanwhile.
+    // Sends until `until` at the pacing rate, retransmissions first, without acknowledgements.
     void send_until(Nanos until, int most = 1000) {
         for (int sent = 0; sent < most; ++sent) {
             const Nanos next = std::max(now, sender.timer_deadline(now, options));
@@ -324,9 +329,9 @@ TEST_F(MonitoredSenderTest, ATimerEndsThePatienceWithAnIntervalOfWhichNothingIsH
     ack(5, 0_ms);  // srtt 45 ms
     send_until(155_ms);
     ASSERT_EQ(sender.snd_nxt(), 16u);
-    // Intervals: [0, 100), of which half was heard, then [100, 150) of five packets, then one that goes on.
+    // Intervals: [0, 100), half of it acknowledged, then [100, 150) of five packets, then an open one.
     now = 160_ms;
-    ack(10, 90_ms);  // the rest of the first interval, nothing of the second
+    ack(10, 90_ms);  // the rest of the first interval, no packet of the second
     EXPECT_EQ(sender.take_intervals().size(), 1u);
     const Nanos wait_ends = 150_ms + sender.rtt().srtt() * 4;
     ASSERT_LT(wait_ends, sender.rto_deadline());
@@ -341,7 +346,7 @@ TEST_F(MonitoredSenderTest, ATimerEndsThePatienceWithAnIntervalOfWhichNothingIsH
     EXPECT_EQ(taken[0].sent_pkts, 5u);
     EXPECT_EQ(taken[0].loss_ratio(), 1);
     EXPECT_EQ(sender.stats().timeouts, 0);
-    // Their acknowledgement after all changes no record and no balance.
+    // A late acknowledgement changes no record and no balance.
     now += 1_ms;
     ack(sender.snd_nxt(), now - 2_ms);
 }
@@ -367,11 +372,11 @@ TEST_F(MonitoredSenderTest, WhatIsFoundNotToBeLostIsNot) {
     sender = make();
     send_until(91_ms);
     ASSERT_EQ(sender.snd_nxt(), 10u);
-    ack(0, 90_ms, {{5, 10}});  // 0 to 4 are lost, as it seems
+    ack(0, 90_ms, {{5, 10}});  // 0 to 4 appear lost
     ASSERT_EQ(sender.stats().marked_lost, 5);
     send_until(102_ms, 1);
     ASSERT_EQ(sender.stats().retransmits, 1);
-    // The original of 0 arrives: all of them were late, not lost, and the other four have not been sent again.
+    // The original of 0 arrives: all of them were late, not lost, and the other four have not been retransmitted.
     now = 110_ms;
     ack(1, 0_ms);
     EXPECT_EQ(sender.stats().undone, 1);
@@ -382,7 +387,7 @@ TEST_F(MonitoredSenderTest, WhatIsFoundNotToBeLostIsNot) {
     ack(sender.snd_nxt(), now - 50_ms);
     const std::vector<IntervalRecord> taken = sender.take_intervals();
     ASSERT_GE(taken.size(), 1u);
-    // Only packet 0 counts as lost, whose retransmission is a packet of its own.
+    // Only packet 0 counts as lost, because its retransmission is a separate packet.
     std::uint32_t lost = 0;
     for (const IntervalRecord& record : taken) lost += record.lost_pkts;
     EXPECT_EQ(lost, 1u);
@@ -413,7 +418,7 @@ TEST_F(MonitoredSenderTest, ATailProbeTakesThePlaceOfThePacketItRepeats) {
         sent += record.sent_pkts;
         EXPECT_EQ(record.delivered_pkts, record.sent_pkts);
     }
-    // All transmissions of these intervals, less the one that the probe replaced
+    // All transmissions of these intervals, without the one that the probe replaced
     EXPECT_EQ(sent + 1, sender.monitor()->first_open());
 }
 
@@ -434,7 +439,7 @@ TEST_F(MonitoredSenderTest, AnIntervalWithoutDataIsMarked) {
 
 // --- networks -------------------------------------------------------------------------------------------------------
 
-// Every flow by monitor intervals, from its beginning to its end.
+// Every flow uses monitor intervals, from its start to its end.
 Scenario monitored(Scenario scenario) {
     std::erase_if(scenario.events, [](const EventSpec& event) { return event.controller.has_value(); });
     for (FlowSpec& flow : scenario.flows) {
@@ -483,7 +488,7 @@ TEST(MonitorIntervals, TheirBooksBalanceWhateverTheNetwork) {
         for (std::size_t i = 0; i < sent.size(); ++i) {
             const Subflow& s = network.subflows()[i];
             if (!s.sender.monitor() || s.incarnation != 0 || s.sender.monitor()->open_count() == 0) continue;
-            // Transmissions before the intervals that are open: all are in a record, but for those a probe replaced.
+            // Transmissions before the open intervals: all are in a record, except those replaced by a probe.
             const std::int64_t before = s.sender.monitor()->first_open();
             ASSERT_LE(sent[i], before) << seed;
             ASSERT_GE(sent[i] + s.sender.stats().tail_probes, before) << seed;

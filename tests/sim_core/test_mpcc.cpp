@@ -1,4 +1,4 @@
-// MPCC as a state machine: what the results of intervals do to the rate. The equations, and vectors worked out by hand.
+// MPCC as a state machine: effects of interval results on the rate. The equations, and vectors computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ constexpr double kMbit = 1e6;
 TEST(MpccUtility, MatchesVectors) {
     // x = 20, others = 80, L = 0.02: 100^0.9 - 11.35 x 0.02 x 100
     EXPECT_NEAR(Mpcc::kMbps.utility(100e6, 0.02, 0), 40.39573, 5e-6);
-    // Alone it is Vivace's utility.
+    // Without siblings it is Vivace's utility.
     EXPECT_NEAR(Mpcc::kMbps.utility(100e6, 0, 0), 63.09573, 5e-6);
     EXPECT_NEAR(Mpcc::kMbps.utility(100e6, 0.01, 0), 51.74573, 5e-6);
     EXPECT_NEAR(Mpcc::kMbps.utility(100e6, 0.01, 0.002), -128.25427, 5e-6);
@@ -52,7 +52,7 @@ TEST(MpccUtility, ItsSlopeIsWhatTheFormulaSays) {
 }
 
 TEST(MpccUtility, TheBreakEvenLossIsWhereTheSlopeIsNil) {
-    // As for Vivace: 7.9 % at 1 Mbit/s, 6.3 % at 10, 5.0 % at 100, 4.0 % at 1000. kernel: 1.6 % at 100.
+    // Same as Vivace: 7.9 % at 1 Mbit/s, 6.3 % at 10, 5.0 % at 100, 4.0 % at 1000. kernel: 1.6 % at 100.
     EXPECT_NEAR(Mpcc::kMbps.break_even_loss(1e6), 0.079, 5e-4);
     EXPECT_NEAR(Mpcc::kMbps.break_even_loss(10e6), 0.063, 5e-4);
     EXPECT_NEAR(Mpcc::kMbps.break_even_loss(100e6), 0.050, 5e-4);
@@ -62,7 +62,7 @@ TEST(MpccUtility, TheBreakEvenLossIsWhereTheSlopeIsNil) {
 
 TEST(MpccRates, ProbesLieFivePercentOfTheTotalAboveAndBelow) {
     EXPECT_EQ(Mpcc::probe_rates(50e6, 5e6), (std::array{55e6, 45e6}));
-    // Wider than the rate itself: (x + w) / 2 for the lower one; and never below the least rate.
+    // Wider than the rate itself: (x + w) / 2 for the lower one; and never below the minimum rate.
     EXPECT_EQ(Mpcc::probe_rates(1e6, 5e6), (std::array{6e6, 3e6}));
     EXPECT_EQ(Mpcc::probe_rates(0.2e6, 0.01e6), (std::array{0.21e6, 0.2e6}));
     EXPECT_DOUBLE_EQ(Mpcc::change_bound(100e6, 0), 5e6);
@@ -84,12 +84,12 @@ TEST(MpccRates, SmallLatencyInflationIsNone) {
     EXPECT_EQ(with_last(80_ms), 0);
 }
 
-// What a path makes of a rate.
+// Outcome of a rate on a path.
 struct Fate {
     double loss_ratio = 0;
     double inflation = 0;
     double capacity_bps = 1e12;
-    double sent_share = 1;  // of what the rate allows
+    double sent_share = 1;  // of the packets that the rate permits
 };
 using Path = std::function<Fate(double rate_bps)>;
 
@@ -97,7 +97,7 @@ Fate no_loss(double) {
     return {};
 }
 
-// A controller between a sender that does what it is told and a path of which the test knows everything.
+// A controller with a sender that follows it exactly, and a path under control of the test.
 class MpccTest : public ::testing::Test {
 protected:
     static constexpr Nanos kRtt = 100_ms;
@@ -134,7 +134,7 @@ protected:
         const double rate_bps = window.pacing_pps * kPacketBits;
         const Fate fate = path(rate_bps);
         IntervalRecord record{.tag = plan.tag, .begin = moment.now, .rate_pps = window.pacing_pps};
-        // Long enough for losses in thousandths to come out as whole packets
+        // Long enough for losses in thousandths to be whole packets
         record.end = moment.now + plan.length;
         const double scale = 1e6 / (record.rate_pps * record.length_s());
         record.end = moment.now + Nanos(static_cast<std::int64_t>(static_cast<double>(plan.length.value) * scale));
@@ -151,7 +151,7 @@ protected:
             record.first_ack_at + Nanos(static_cast<std::int64_t>(1e9 * record.delivered_pkts / arriving_pps));
         return record;
     }
-    // The first packet comes back: there is a round-trip time from now on.
+    // The first packet is acknowledged: the round-trip time is known from now on.
     void first_packet() {
         const IntervalPlan plan = mpcc().plan_interval(window, moment);
         IntervalRecord record{.tag = plan.tag, .begin = Nanos(0), .end = 3_ms, .rate_pps = window.pacing_pps};
@@ -161,7 +161,7 @@ protected:
         moment.srtt = moment.min_rtt = kRtt;
         EXPECT_EQ(mpcc().on_interval(window, record, moment, siblings()), NextInterval::BeginsNow);
     }
-    // All intervals of a round are sent, the next one waits, and their results come in.
+    // Sends all intervals of a round and the waiting one, and gives their results.
     void round(const Path& path) {
         tried_bps.clear();
         std::vector<IntervalRecord> records;
@@ -180,7 +180,7 @@ protected:
         }
         EXPECT_DOUBLE_EQ(window.pacing_pps * kPacketBits, mpcc().rate_bps());
     }
-    // Ends slow start at `rate`, by a throughput that stays behind.
+    // Ends slow start at `rate`, by a lower throughput.
     void probe_from(double rate_mbps, bool senses_latency = false, std::vector<OptionValue> options = {}) {
         options.push_back({"initial_rate", rate_mbps * kMbit});
         make(senses_latency, options);
@@ -261,7 +261,7 @@ TEST_F(MpccTest, ProbingTriesTwoPairsInRandomOrder) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         probe_from(40);
         mpcc().on_start(window, seed);
-        round([](double) { return Fate{.sent_share = 0.5}; });  // those were drawn with another seed
+        round([](double) { return Fate{.sent_share = 0.5}; });  // drawn with another seed
         const double now = mpcc().rate_bps();
         round(no_loss);
         ASSERT_EQ(tried_bps.size(), 4);
@@ -280,7 +280,7 @@ TEST_F(MpccTest, ProbingTriesTwoPairsInRandomOrder) {
 TEST_F(MpccTest, TheWidthIsFivePercentOfTheConnectionAndTheOthersAreThoseOfTheBegin) {
     subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised = 160e6 / kPacketBits});
     probe_from(40);
-    // R = 200: 40 +- 10. What the sibling advertises meanwhile is for the next probing.
+    // R = 200: 40 +- 10. A rate advertised meanwhile counts for the next probing.
     subflows[1].advertised = 360e6 / kPacketBits;
     round([](double rate_bps) { return Fate{.loss_ratio = rate_bps > 40e6 ? 1e-3 : 0.0}; });
     for (const double rate : tried_bps) EXPECT_NEAR(std::abs(rate - 40e6), 10e6, 1e-3);
@@ -289,7 +289,7 @@ TEST_F(MpccTest, TheWidthIsFivePercentOfTheConnectionAndTheOthersAreThoseOfTheBe
     EXPECT_EQ(why.rule, &mpcc_rules::kAgreement);
     EXPECT_NEAR(why.numbers[2], std::pow(210, 0.9) - 11.35 * 1e-3 * 210, 1e-9);
     EXPECT_NEAR(why.numbers[3], std::pow(190, 0.9), 1e-9);
-    // dU = 4.7 - 2.4 over 20 Mbit/s: up by the least step, and then on
+    // dU = 4.7 - 2.4 over 20 Mbit/s: up by the least step, and then further
     EXPECT_NEAR(mbps(), 40.5, 1e-9);
     round([](double) { return Fate{.loss_ratio = 0.1}; });
     EXPECT_EQ(why.rule, &mpcc_rules::kTurn);
@@ -308,7 +308,7 @@ TEST_F(MpccTest, ASubflowWithLessThanTheWidthProbesAtHalfOfTheSum) {
 TEST_F(MpccTest, PairsThatDisagreeAreProbedAgain) {
     probe_from(40);
     int interval = 0;
-    // The upper rate of the first pair loses, the lower one of the second.
+    // The upper rate of the first pair loses packets, then the lower rate of the second pair.
     const auto fickle = [&](double rate_bps) {
         const bool is_second = interval++ >= 2;
         return Fate{.loss_ratio = (rate_bps > 40e6) != is_second ? 0.1 : 0.0};
@@ -328,7 +328,7 @@ TEST_F(MpccTest, StepsGrowWithTheAmplifierOnceTheSwingBufferIsUsedUp) {
     EXPECT_EQ(mpcc().mode(), Mpcc::Mode::Moving);
     EXPECT_DOUBLE_EQ(mbps(), 100.5);
     EXPECT_EQ(mpcc().amplifier(), 2);  // slow start went up, too
-    double last = 105;                 // the better of the rates tried
+    double last = 105;                 // the better tried rate
     for (const int amplifier : {2, 4, 6, 8}) {
         const double rate = mbps();
         const double slope = (std::pow(rate, 0.9) - std::pow(last, 0.9)) / (rate - last);
@@ -339,7 +339,7 @@ TEST_F(MpccTest, StepsGrowWithTheAmplifierOnceTheSwingBufferIsUsedUp) {
         EXPECT_NEAR(mbps(), rate + slope / 2 * (1 + amplifier), 1e-9);
         last = rate;
     }
-    // It turns where it is, and begins with small steps again.
+    // It reverses at its current rate, and starts with small steps again.
     const double rate = mbps();
     round([](double) { return Fate{.loss_ratio = 0.3}; });
     EXPECT_EQ(why.rule, &mpcc_rules::kTurn);
@@ -347,7 +347,7 @@ TEST_F(MpccTest, StepsGrowWithTheAmplifierOnceTheSwingBufferIsUsedUp) {
     EXPECT_DOUBLE_EQ(mbps(), rate);
     EXPECT_EQ(mpcc().amplifier(), 0);
     EXPECT_EQ(mpcc().swing_buffer(), 1);
-    // Down is another change of direction: two steps without more amplifier.
+    // Down is another change of direction: two steps without a larger amplifier.
     const auto lossy = [](double rate_bps) { return Fate{.loss_ratio = 1e-9 * rate_bps}; };
     round(lossy);
     EXPECT_EQ(mpcc().swing_buffer(), 2);
@@ -366,13 +366,13 @@ TEST_F(MpccTest, TheBoundWidensWhereItIsMetAndNarrowsWhereItIsNot) {
     round(with_loss(0.01));
     EXPECT_EQ(why.rule, &mpcc_rules::kMove);
     EXPECT_EQ(mpcc().bound_steps(), 0);
-    // Half a per cent less loss is worth 11.35 x 0.005 x 201 = 11.4 for a step of a megabit: far more than 5 % of R.
+    // Half a per cent less loss is worth 11.35 x 0.005 x 201 = 11.4 for a step of one megabit: far more than 5 % of R.
     double before = mbps();
     round(with_loss(0.005));
     EXPECT_NEAR(why.numbers[5], 0.05 * (before + 100) * kMbit, 1e-3);
     EXPECT_NEAR(mbps() - before, 0.05 * (before + 100), 1e-9);
     EXPECT_EQ(mpcc().bound_steps(), 1);
-    // The same again for a step of ten: 1.7 / 2 x (1 + 6) = 5.9 Mbit/s, and up to 10 % would be allowed.
+    // The same for a step of ten: 1.7 / 2 x (1 + 6) = 5.9 Mbit/s, below the bound of 10 %.
     before = mbps();
     round(with_loss(0));
     EXPECT_NEAR(why.numbers[5], 0.10 * (before + 100) * kMbit, 1e-3);
@@ -461,7 +461,7 @@ TEST_F(MpccTest, TheRateTurnsAtTheBreakEvenLossOfEitherPreset) {
                 round([&](double) { return Fate{.loss_ratio = loss}; });
                 (mbps() > rate_mbps ? low : high) = loss;
             }
-            // The slope over +-5 % is that at the rate to within 1e-4; lost packets are counted in millionths.
+            // The slope over +-5 % equals the slope at the rate to within 1e-4; lost packets are counted in millionths.
             EXPECT_NEAR(low / mpcc().constants().break_even_loss(rate_mbps * kMbit), 1, 3e-4) << preset;
         }
     }
@@ -476,10 +476,10 @@ TEST_F(MpccTest, SiblingsAreToldTheRateDecidedUponByProbing) {
     };
     round(no_loss);
     round(no_loss);
-    EXPECT_NEAR(told(), 4, 1e-9);  // slow start tells nothing
+    EXPECT_NEAR(told(), 4, 1e-9);  // slow start does not change it
     probe_from(40);
     mpcc().plan_interval(window, moment);
-    EXPECT_NE(window.pacing_pps * kPacketBits, 40e6);  // nor do the rates tried
+    EXPECT_NE(window.pacing_pps * kPacketBits, 40e6);  // nor do tried rates
     EXPECT_NEAR(window.advertised * kPacketBits, 40e6, 1);
     probe_from(40);
     round(no_loss);
@@ -506,13 +506,13 @@ TEST_F(MpccTest, ASilentSubflowHasOnePacketAndNoRateUntilItIsHeardOf) {
 
 TEST_F(MpccTest, WhatWasPlannedBeforeADecisionIsNoPartOfTheNext) {
     probe_from(40);
-    // The waiting interval of the last round ends when the first probe begins; its loss concerns nobody.
+    // The waiting interval of the last round ends when the first probe begins; its loss must have no effect.
     const IntervalPlan first = mpcc().plan_interval(window, moment);
     IntervalRecord stale = sent(first, [](double) { return Fate{.loss_ratio = 0.9}; });
     stale.tag -= 1;
     EXPECT_EQ(mpcc().on_interval(window, stale, moment, siblings()), NextInterval::InTurn);
     EXPECT_EQ(mpcc().mode(), Mpcc::Mode::Probing);
-    EXPECT_LT(stale.utility, 0);  // told to observers all the same
+    EXPECT_LT(stale.utility, 0);  // observers receive it nevertheless
 }
 
 TEST_F(MpccTest, OptionsReplaceTheConstantsOfThePreset) {
@@ -539,7 +539,7 @@ TEST(MpccNetwork, ASubflowAdvertisesARateOnlyWhileItHasSomethingToSend) {
     Network network(scenario, 1);
     network.run_until(1_s);
     for (const Subflow& s : network.subflows()) EXPECT_DOUBLE_EQ(s.sender.window().advertised * kPacketBits, 4 * kMbit);
-    network.run_until(20_s);  // long since done, at 20 Mbit/s
+    network.run_until(20_s);  // completed long before, at 20 Mbit/s
     for (const Subflow& s : network.subflows()) EXPECT_EQ(s.sender.window().advertised, 0);
 }
 

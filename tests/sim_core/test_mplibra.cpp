@@ -1,4 +1,4 @@
-// MPLibra as a state machine: stages, candidates, evidence, choices. The equations, and vectors worked out by hand.
+// MPLibra as a state machine: stages, candidates, evidence, choices. The equations, and vectors computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -89,7 +89,8 @@ TEST(MpLibraAgent, RewardOfLogarithmsIsTheSameFromAnyRateOn) {
 }
 
 TEST(MpLibraUtility, PricedAloneItPaysFromTheSameLossOnAtAnyRate) {
-    // Twice the rate is worth ln 2 = 0.69, and 5 % more loss costs 0.5: at 1 Mbit/s by either reading, at 50 by one.
+    // Twice the rate is worth ln 2 = 0.69, and 5 % more loss costs 0.5: it pays at 1 Mbit/s in both variants, at 50 in
+    // one.
     const auto gain = [](double mbps, bool by_rate) {
         return MpLibra::utility(2 * mbps, 0.05, 0, 10, 5, by_rate) - MpLibra::utility(mbps, 0, 0, 10, 5, by_rate);
     };
@@ -119,16 +120,16 @@ TEST(MpLibraAgent, SeesRatesAndDelaysAsRatios) {
     EXPECT_EQ(record[1], 0);
 }
 
-// What became of an interval.
+// Result of an interval.
 struct Evidence {
     double loss_ratio = 0;
     double gradient = 0;
     std::uint32_t packets = 1000;
     bool is_app_limited = false;
-    double sent_share = 1;  // of what the rate allows
+    double sent_share = 1;  // of the packets that the rate permits
 };
 
-// A controller between a sender that does what it is told, over a path of 125 ms, and a test that knows the rest.
+// A controller with a sender that follows it exactly, over a path of 125 ms; the test supplies the results.
 class MpLibraTest : public ::testing::Test {
 protected:
     static constexpr Nanos kRtt{125'000'000};  // windows of 8 packets are 64 packets/s
@@ -157,7 +158,7 @@ protected:
         return libra().plan_interval(window, moment);
     }
 
-    // With the first packet back, at a window of `cwnd_pkts`, beyond slow start unless `ssthresh_pkts` is larger.
+    // After the first ACK, with a window of `cwnd_pkts`, beyond slow start unless `ssthresh_pkts` is larger.
     void begin(const std::vector<OptionValue>& options = {}, double cwnd_pkts = 8, double ssthresh_pkts = 1) {
         controller = MpLibra(Options(MpLibra::kInfo, options));
         moment = {.now = Nanos(0), .packet_bits = kPacketBits, .inflight_pkts = cwnd_pkts, .why = &why};
@@ -165,7 +166,7 @@ protected:
         const IntervalPlan first = plan();
         EXPECT_EQ(part_of(first), MpLibra::Part::First);
         EXPECT_EQ(first.length, Nanos(1));
-        EXPECT_GT(plan().length, 3600_s);  // until its result is in
+        EXPECT_GT(plan().length, 3600_s);  // until its result arrives
         EXPECT_EQ(libra().stage(), MpLibra::Stage::Beginning);
         moment.now = moment.srtt = moment.min_rtt = kRtt;
         IntervalRecord record{.tag = first.tag, .begin = Nanos(0), .end = 1_ms, .sent_pkts = 1, .delivered_pkts = 1};
@@ -173,7 +174,7 @@ protected:
         EXPECT_EQ(libra().stage(), MpLibra::Stage::Exploration);
         EXPECT_DOUBLE_EQ(libra().base_rate_pps(), cwnd_pkts * 8);
     }
-    // An exploration, in which the classic controller brings the window to `cwnd_pkts`.
+    // An exploration in which the classic controller moves the window to `cwnd_pkts`.
     IntervalPlan explore(double cwnd_pkts) {
         const IntervalPlan explored = plan();
         EXPECT_EQ(part_of(explored), MpLibra::Part::Explored);
@@ -224,7 +225,7 @@ protected:
         moment.now = moment.now + interval.plan.length;
         return interval;
     }
-    // Both candidates are tried and judged by what is said of the classic controller's, of the agent's, of x_prev.
+    // Tries both candidates and gives results for the classic controller, the agent, and x_prev.
     void evaluate(const IntervalPlan& explored, const Evidence& of_classic, const Evidence& of_agent,
                   const Evidence& of_base = {}) {
         const double base_pps = libra().base_rate_pps();
@@ -252,7 +253,7 @@ TEST_F(MpLibraTest, AgreementGoesOnExploringFromTheClassicRate) {
     EXPECT_EQ(why.rule, &mplibra_rules::kAgreement);
     EXPECT_EQ(libra().stage(), MpLibra::Stage::Exploration);
     EXPECT_DOUBLE_EQ(libra().base_rate_pps(), 68);
-    EXPECT_EQ(window.cwnd_pkts, 8.5);  // the window goes on where it is
+    EXPECT_EQ(window.cwnd_pkts, 8.5);  // the window continues unchanged
     EXPECT_EQ(window.pacing_pps, 0);
     explore(9);
     act(0);
@@ -290,7 +291,7 @@ TEST_F(MpLibraTest, TheSmallerCandidateIsTriedFirstForHalfARoundTrip) {
         const Interval second = try_next();
         EXPECT_NEAR(second.rate_pps, std::max(agent_pps, 64.0), 1e-4);
         EXPECT_EQ(part_of(second.plan), action < 0 ? MpLibra::Part::OfClassic : MpLibra::Part::OfAgent);
-        // The cap is of the largest rate: nothing but pacing holds packets back.
+        // The cap follows the largest rate: only pacing holds packets back.
         EXPECT_NEAR(window.cwnd_pkts, 2 * std::max(agent_pps, 64.0) * 0.125, 1e-4);
         plan();
         EXPECT_EQ(libra().stage(), MpLibra::Stage::Feedback);
@@ -345,7 +346,7 @@ TEST_F(MpLibraTest, WithoutEvidenceTheClassicRateIsKept) {
             EXPECT_NEAR(libra().base_rate_pps(), 96, 1e-9);
         }
     }
-    // Three packets are evidence; what they say of the RTT is none.
+    // Three packets are evidence of loss, but not of the RTT.
     begin();
     const IntervalPlan explored = explore(12);
     act(0.2);
@@ -411,7 +412,7 @@ TEST_F(MpLibraTest, LossesReduceTheWindowInExplorationOnly) {
     evaluate(explored, {}, {});
     plan();
     expect_no_change(MpLibra::Stage::Exploitation);
-    // But slow start is over from then on.
+    // But slow start ends at that point.
     moment.now = moment.now + kRtt;
     window.ssthresh_pkts = kInfiniteSsthresh;
     plan();
@@ -437,7 +438,7 @@ TEST_F(MpLibraTest, ATimeoutInAnyStageHalvesTheBaseRateAndExploresOnceThePathIsH
         EXPECT_FALSE(libra().wants_action());
         EXPECT_EQ(window.advertised, 0);
         window.cwnd_pkts = 1;
-        // What leaves into the silence is no exploration, and an action that was asked for earlier is void.
+        // Packets sent during the silence are no exploration, and an action requested earlier is void.
         EXPECT_EQ(part_of(plan()), MpLibra::Part::None);
         act(1);
         EXPECT_EQ(window.cwnd_pkts, 1);
@@ -450,7 +451,7 @@ TEST_F(MpLibraTest, ATimeoutInAnyStageHalvesTheBaseRateAndExploresOnceThePathIsH
         EXPECT_FALSE(window.in_slow_start());
         EXPECT_DOUBLE_EQ(window.advertised, 32);
         EXPECT_EQ(part_of(plan()), MpLibra::Part::Explored);
-        // Evidence from before concerns nobody.
+        // Results from before the timeout have no effect.
         EXPECT_EQ(tell(explored, 0, {}), NextInterval::InTurn);
         EXPECT_EQ(libra().stage(), MpLibra::Stage::Exploration);
     }
@@ -464,14 +465,14 @@ TEST_F(MpLibraTest, AnAgentThatObjectsToNothingLetsTheFirstSlowStartGoOn) {
         EXPECT_EQ(why.rule, &mplibra_rules::kAgreement);
         EXPECT_DOUBLE_EQ(libra().base_rate_pps(), cwnd * 8);
     }
-    // It objects by wanting less than there was, or more than slow start gives.
+    // The agent objects by choosing less than the current window, or more than slow start gives.
     for (const double action : {-0.2, 0.3}) {
         begin({}, 8, kInfiniteSsthresh);
         explore(16);
         act(action);
         EXPECT_EQ(libra().stage(), MpLibra::Stage::Evaluation);
     }
-    // After a loss the distance decides.
+    // After a loss the distance of the candidates decides.
     begin({}, 8, kInfiniteSsthresh);
     const IntervalPlan explored = explore(16);
     libra().on_congestion_event(window, {.kind = CongestionKind::FastRetransmit, .inflight_pkts = 16}, siblings());
@@ -491,13 +492,13 @@ TEST_F(MpLibraTest, SlowStartIsOverOnceLessWasBetter) {
     plan();
     moment.now = moment.now + kRtt;
     plan();
-    // It leads back to where less was better, and no further.
+    // It leads back to the rate with the better result, and no further.
     EXPECT_NEAR(window.cwnd_pkts, 32 * to_seconds(kRtt), 1e-4);
     EXPECT_NEAR(window.ssthresh_pkts, 16, 1e-4);
-    // Once the classic controller has met a limit itself, it goes by that.
+    // After a loss of its own the classic controller uses its own threshold.
     libra().on_congestion_event(window, {.kind = CongestionKind::FastRetransmit, .inflight_pkts = 4}, siblings());
     EXPECT_FALSE(window.in_slow_start());
-    // Where more was better, it goes on.
+    // If more was better, slow start continues.
     begin({}, 8, kInfiniteSsthresh);
     explored = explore(16);
     act(0.4);
@@ -545,7 +546,7 @@ TEST_F(MpLibraTest, SiblingsAreToldTheWindowThatIsExploredAndElseTheBaseRate) {
 }
 
 TEST_F(MpLibraTest, TheClassicControllerSeesThePacedSiblingsByTheirRates) {
-    // A sibling that paces at 160 packets/s within a window of twice that; one whose window is its own.
+    // A sibling paced at 160 packets/s within a window of twice that; another one limited by its window.
     for (const double own_window : {40.0, 20.0}) {
         subflows = {{.cwnd_pkts = 8, .srtt_s = 0.125}, {.cwnd_pkts = own_window, .srtt_s = 0.125, .advertised = 160}};
         begin({{"classic", std::string("lia")}});
@@ -568,7 +569,7 @@ TEST_F(MpLibraTest, EachClassicControllerHasItsOwnRules) {
     EXPECT_EQ(reacts_by({{"classic", std::string("olia")}}), 4);
     EXPECT_EQ(reacts_by({{"classic", std::string("lia")}}), 4);
     EXPECT_EQ(reacts_by({{"classic", std::string("wvegas")}}), 4);
-    // alpha = 24/8 = 3: three quarters of the window go
+    // alpha = 24/8 = 3: a reduction by three quarters of the window
     EXPECT_EQ(reacts_by({{"classic", std::string("balia")}}), 2);
     EXPECT_EQ(why.rule, &Balia::kBalancedDecrease);
 }

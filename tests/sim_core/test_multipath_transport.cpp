@@ -1,4 +1,4 @@
-// What a connection does as a whole: shared window, send buffer, backups, reinjection, and what a stall costs.
+// Behaviour of a whole connection: shared window, send buffer, backups, reinjection, and the cost of stalls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-// Looks at the network every `step`.
+// Calls `look` every `step`.
 Network watched(const Scenario& scenario, Nanos step, const std::function<void(const Network&)>& look) {
     Network network(scenario, 1);
     for (Nanos t = step; t <= scenario.duration; t += step) {
@@ -49,7 +49,7 @@ std::vector<Mark> marks_of(Network& network, MarkKind kind) {
     return marks;
 }
 
-// Either of minRTT's answers to a full window.
+// Sets minRTT's two responses to a full window.
 void set_answers(FlowSpec& flow, bool retransmits, bool penalises) {
     flow.scheduler.options = {{"opportunistic_retransmission", retransmits}, {"penalisation", penalises}};
 }
@@ -68,10 +68,10 @@ TEST(Reassembly, CountsWhatWaitsAndForHowLong) {
     EXPECT_TRUE(arrive(1, 1, 10_ms));
     EXPECT_TRUE(arrive(2, 0, 20_ms));
     EXPECT_EQ(r.held_bytes(), 110);
-    EXPECT_FALSE(arrive(1, 0, 30_ms));  // held already
+    EXPECT_FALSE(arrive(1, 0, 30_ms));  // already held
     EXPECT_TRUE(arrive(0, 0, 50_ms));
     EXPECT_EQ(delivered, (std::vector<std::uint32_t>{0, 1, 2}));
-    EXPECT_FALSE(arrive(2, 1, 60_ms));  // delivered already
+    EXPECT_FALSE(arrive(2, 1, 60_ms));  // already delivered
     EXPECT_EQ(r.held_bytes(), 0);
     EXPECT_EQ(r.max_held_bytes(), 110);
     EXPECT_EQ(r.duplicates(), 2);
@@ -82,8 +82,8 @@ TEST(Reassembly, CountsWhatWaitsAndForHowLong) {
 }
 
 TEST(MultipathTransport, HeadOfLineBlockingAgreesWithLittlesLaw) {
-    // The mean of what waits is arrivals per second times the mean wait: here from samples every 0.1 ms, while the
-    // network counts packet by packet.
+    // The mean number of waiting packets is arrivals per second times the mean wait: here from samples every 0.1 ms,
+    // while the network counts packet by packet.
     Scenario scenario = textbook(20_s);
     add_mptcp(scenario, {add_path(scenario, {.one_way = 5_ms}), add_path(scenario, {.one_way = 60_ms})}, "lia");
     double held_pkt_seconds = 0;
@@ -107,7 +107,7 @@ TEST(MultipathTransport, TracesOfTheConnectionAddUpToItsFigures) {
               "lia")
         .recv_buffer = Bytes(100'000);
     add_tcp(scenario, add_path(scenario));
-    // What is under way on the fast path when it fails is sent again on the other.
+    // Packets in flight on the fast path at its failure are sent again on the other.
     fail_link(scenario, 0, 10_s, 11_s);
     Network network(scenario, 1);
     Recorder recorder(network, 100_ms);
@@ -133,7 +133,8 @@ TEST(MultipathTransport, TracesOfTheConnectionAddUpToItsFigures) {
         EXPECT_NEAR(one[k] + two[k], 1, 1e-6);
     }
     EXPECT_NEAR(network.subflow_result(0).schedule_share + network.subflow_result(1).schedule_share, 1, 1e-12);
-    // The wait of an interval is that of the packets delivered in it: weighted with these it gives the mean of the run.
+    // The wait of an interval is that of the packets delivered in it: weighted with their number it gives the mean of
+    // the run.
     const auto waits = column("hol_blocking_s", 0);
     const auto goodput = column("goodput_bps", 0);
     double waited = 0;
@@ -146,14 +147,14 @@ TEST(MultipathTransport, TracesOfTheConnectionAddUpToItsFigures) {
     EXPECT_NEAR(waited / bits, network.flow_result(0).mean_hol_blocking_s, 1e-6);
     const auto queue = column("reorder_queue_bytes", 0);
     EXPECT_LE(*std::ranges::max_element(queue), network.flow_result(0).max_reorder_queue_bytes);
-    // A single path has none of these columns, and no share to speak of.
+    // A single path has none of these columns, and no schedule share.
     EXPECT_EQ(std::ranges::count(recorder.columns(), std::string_view("reorder_queue_bytes"), &TraceColumn::name), 1);
     EXPECT_EQ(std::ranges::count(recorder.columns(), std::string_view("schedule_share"), &TraceColumn::name), 2);
     EXPECT_TRUE(std::isnan(network.subflow_result(2).schedule_share));
 }
 
 TEST(MultipathTransport, FiguresDoNotDependOnHowTheRunIsCut) {
-    // A single path's packets are carried ahead of the clock, up to what the caller wants to see.
+    // Packets of a single path are carried ahead of the clock, up to the time that the caller requests.
     Scenario scenario = linux_profile(10_s, 3_s);
     add_tcp(scenario, add_path(scenario, {.loss = 0.02}));
     add_mptcp(scenario, {add_path(scenario, {.loss = 0.02}), add_path(scenario, {.one_way = 5_ms, .queue_pkts = 10})},
@@ -187,7 +188,7 @@ Scenario uneven(Nanos duration, std::optional<Bytes> buffer) {
 }
 
 TEST(MultipathTransport, AnUnlimitedBufferNeverReinjects) {
-    // Section 6.1: then minRTT is lowest-RTT filling and nothing else.
+    // Section 6.1: then minRTT only fills the path of the lowest RTT.
     Scenario scenario = uneven(30_s, std::nullopt);
     const Network with = finished(scenario);
     set_answers(scenario.flows[0], false, false);
@@ -208,8 +209,8 @@ void expect_answers_pay(Scenario scenario, double best_bps) {
 }
 
 TEST(MultipathTransport, ASmallBufferCostsLittleWithBothAnswersAndMuchWithout) {
-    // Section 6.1: 10:1 round trips, and 200 kB where 2 * 20 Mbit/s * 200 ms = 1 MB would be advised (section 7). The
-    // fast path alone fills its 10 Mbit/s with that buffer.
+    // Section 6.1: 10:1 round trips, and 200 kB, whereas section 7 advises 2 * 20 Mbit/s * 200 ms = 1 MB. The fast path
+    // alone fills its 10 Mbit/s with that buffer.
     const double best_bps = 10e6 * 1448 / 1500;
     const Scenario scenario = uneven(60_s, Bytes(200'000));
     expect_answers_pay(scenario, best_bps);
@@ -220,7 +221,8 @@ TEST(MultipathTransport, ASmallBufferCostsLittleWithBothAnswersAndMuchWithout) {
 }
 
 TEST(MultipathTransport, WiFiAnd3GTogetherAreWorthWiFiAlone) {
-    // The paths of Raiciu et al., NSDI 2012, section 4.2: 8 Mbit/s, 20 ms, 80 ms of queue; 2 Mbit/s, 150 ms, 2 s of it.
+    // The paths of Raiciu et al., NSDI 2012, section 4.2: 8 Mbit/s, 20 ms, 80 ms of queue; 2 Mbit/s, 150 ms, 2 s of
+    // queue.
     for (const std::int64_t buffer : {200'000, 300'000, 500'000}) {
         Scenario scenario = textbook(60_s, 15_s);
         const PathSpec wifi = add_path(scenario, {.rate = 8_Mbps, .one_way = 10_ms, .queue_pkts = 54});
@@ -232,7 +234,7 @@ TEST(MultipathTransport, WiFiAnd3GTogetherAreWorthWiFiAlone) {
 
 TEST(MultipathTransport, TheHeadGoesOutOncePerSubflow) {
     // Each reinjection is a packet that waited for a subflow 10 times as slow, and arrives twice unless one copy is
-    // lost: duplicates cannot be more.
+    // lost: there cannot be more duplicates than reinjections.
     Scenario scenario = uneven(30_s, Bytes(50'000));
     scenario.warmup = Nanos(0);
     set_answers(scenario.flows[0], true, false);
@@ -259,11 +261,11 @@ TEST(MultipathTransport, PenalisesTheSlowSubflowOncePerRoundTripOfTheFastOne) {
 }
 
 TEST(MultipathTransport, EqualPathsAreNotPenalisedForBeingChosenSecond) {
-    // Nobody holds up anybody by more than the difference of two queues.
+    // No subflow delays another by more than the difference of two queues.
     Scenario scenario = textbook(30_s);
     add_mptcp(scenario, {add_path(scenario), add_path(scenario)}, "lia").recv_buffer = Bytes(300'000);
     const Network network = finished(scenario);
-    // (b) asks for a window of four packets at most or four times the RTT.
+    // Rule (b) requires a window of at most four packets or four times the RTT.
     EXPECT_EQ(network.flow_result(0).reinjections, 0);
 }
 
@@ -306,7 +308,7 @@ TEST(MultipathTransport, TheRightEdgeNeverMovesBackAndBoundsWhatIsSent) {
         const Connection& c = n.connections()[0];
         ASSERT_GE(c.right_edge, edge);
         ASSERT_LE(c.data_nxt, c.right_edge);
-        // 34 packets fit beyond what was delivered.
+        // 34 packets fit beyond the delivered data.
         ASSERT_LE(c.right_edge, c.reassembly.next() + 34);
         edge = c.right_edge;
     });
@@ -324,13 +326,13 @@ TEST(MultipathTransport, ASendBufferHoldsDataUntilItIsDataAcked) {
         most = std::max(most, c.data_nxt - c.data_una);
     });
     EXPECT_EQ(most, 40u);
-    // The application waits and the window is not to blame: retransmission yes, penalty no (section 6.1).
+    // The application waits although the window has room: a retransmission, but no penalty (section 6.1).
     EXPECT_GT(network.flow_result(0).reinjections, 0);
     EXPECT_TRUE(marks_of(network, MarkKind::Penalised).empty());
 }
 
 TEST(MultipathTransport, ASendBufferBoundsTheRateOfASinglePath) {
-    // 100 packets in 100 ms, as a receive buffer of that size would: 11.584 Mbit/s of a path of 100 Mbit/s.
+    // 100 packets in 100 ms, like a receive buffer of that size: 11.584 Mbit/s of a path of 100 Mbit/s.
     for (const FlowKind kind : {FlowKind::Tcp, FlowKind::Mptcp}) {
         Scenario scenario = textbook(20_s, 2_s);
         FlowSpec& flow = add_tcp(scenario, add_path(scenario, {.rate = 100_Mbps}));
@@ -377,7 +379,7 @@ TEST(MultipathTransport, ABackupCarriesDataOnlyWhileNoOtherSubflowIsUsable) {
     EXPECT_EQ(received(1), 0);
     EXPECT_GT(received(0), 10'000'000);
     network.run_until(20_s);
-    // From the timeout of the first on: 9.65 Mbit/s
+    // From the timeout of the first subflow on: 9.65 Mbit/s
     EXPECT_GT(received(1), 9'000'000);
     network.run_until(24_s);
     const std::int64_t at_return = received(1);
@@ -409,23 +411,23 @@ TEST(MultipathTransport, ATimeoutReinjectsEachPacketOnceAndTheSubflowGoesOnTryin
     EXPECT_GE(network.subflow_result(1).timeouts, 3);
     EXPECT_GE(network.subflow_result(1).retransmits, 3);
     const std::int64_t reinjections = network.flow_result(0).reinjections;
-    // What was outstanding at the outage and what was sent into it until the timeout, each once
+    // The packets in flight at the outage and those sent during it until the timeout, each once
     EXPECT_GE(reinjections, outstanding / 2);
     EXPECT_LE(reinjections, network.subflows()[1].sender.snd_nxt() - network.subflows()[1].sender.snd_una());
     network.run_until(20_s);
     network.check_invariants();
-    // The next ACK clears what the timeout had put it under suspicion for, and it has its share again.
+    // The next ACK clears the mark of the timeout, and the subflow carries its share again.
     EXPECT_FALSE(network.subflows()[1].is_potentially_failed);
     EXPECT_GT(network.subflows()[1].sender.snd_una(), 0u);
     EXPECT_EQ(network.flow_result(0).reinjections, reinjections);
-    // What came late by the subflow itself had been delivered long ago: discarded, and no goodput.
+    // Packets that the subflow itself delivers late are duplicates: discarded, without goodput.
     EXPECT_GT(network.flow_result(0).duplicates, 0);
     EXPECT_EQ(network.connections()[0].delivered_bytes,
               network.subflows()[0].goodput_bytes + network.subflows()[1].goodput_bytes);
 }
 
 TEST(MultipathTransport, WhatATimeoutAlreadyQueuedIsNotQueuedAgainByTheClose) {
-    // The other subflow is so slow that what the timeout reinjects still waits when the subflow is closed.
+    // The other subflow is so slow that reinjections of the timeout still wait when the subflow is closed.
     Scenario scenario = textbook(40_s);
     const PathSpec fast = add_path(scenario);
     const PathSpec slow = add_path(scenario, {.rate = BitsPerSec(200'000), .queue_pkts = 10});
@@ -478,21 +480,21 @@ TEST(MultipathTransport, TheMetaTimeoutIsTwiceTheLongestAndDoublesUntilDataIsAck
     network.check_invariants();
     const std::vector<Mark> marks = marks_of(network, MarkKind::MetaTimeout);
     ASSERT_GE(marks.size(), 2u);
-    // Not before twice the least timeout, and each expiry after twice as long as the one before
+    // Not before twice the shortest timeout, and each expiry after twice the previous interval
     EXPECT_GE(marks[0].time - progress, 400_ms);
     EXPECT_NEAR(marks[0].value, to_seconds(marks[0].time - progress), 0.4);
     for (std::size_t i = 1; i < marks.size(); ++i) {
         EXPECT_DOUBLE_EQ(marks[i].value, 2 * marks[i - 1].value);
         EXPECT_NEAR(to_seconds(marks[i].time - marks[i - 1].time), marks[i].value, 1e-9);
     }
-    // Long after the outage the connection is well: nothing was DATA_ACKed for long since.
+    // After the outage the connection works again: the last expiry is long past.
     EXPECT_LT(marks.back().time, 20_s);
     EXPECT_GT(network.flow_result(0).goodput_bps, 8e6);
 }
 
 TEST(MultipathTransport, TheMetaTimeoutRepairsWhatNobodyElseRepeats) {
-    // Two of three paths die for good, the second with packets on board that the first one's timeout had reinjected:
-    // each is reinjected once, so that only the connection itself is left to send them by the third.
+    // Two of three paths fail permanently, the second with packets in flight that the first one's timeout had
+    // reinjected: each is reinjected once, so that only the connection's timer can send them by the third.
     Scenario scenario = textbook(120_s);
     scenario.transport.rto_max = 1_s;
     const auto path = [&] { return add_path(scenario, {.rate = 2_Mbps, .one_way = 20_ms, .queue_pkts = 10}); };

@@ -1,4 +1,4 @@
-// Whole networks: conservation, order, determinism, and what TCP and MPTCP must do on simple paths.
+// Whole networks: conservation, order, determinism, and the basic behaviour of TCP and MPTCP on simple paths.
 #include "network.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(Network, WhatTheFirstSlowStartTookIsGivenBack) {
 }
 
 TEST(Network, PacketsArriveWhenTheArithmeticSaysSo) {
-    // 10 packets of 1500 B at 10 Mbit/s: 1.2 ms each; last byte in after 10 * 1.2 + 50 ms.
+    // 10 packets of 1500 B at 10 Mbit/s: 1.2 ms each; the last byte arrives after 10 * 1.2 + 50 ms.
     Scenario scenario = textbook(1_s);
     add_tcp(scenario, add_path(scenario)).size = Bytes(14480);
     const Network network = finished(scenario);
@@ -119,7 +119,7 @@ TEST(Network, ASnapshotOfAnotherSimulationIsRefused) {
     EXPECT_THROW(two.restore(one.snapshot()), ScenarioError);
 }
 
-// RFC 6356 with one subflow is TCP: not nearly, but packet for packet.
+// RFC 6356 with one subflow is TCP: packet for packet.
 TEST(Network, LiaAndUncoupledWithOneSubflowAreNewReno) {
     for (const bool is_linux : {false, true}) {
         Scenario reno = is_linux ? linux_profile(60_s) : textbook(60_s);
@@ -134,7 +134,7 @@ TEST(Network, LiaAndUncoupledWithOneSubflowAreNewReno) {
 }
 
 TEST(Network, AnotherFlowDoesNotChangeTheLuckOfTheFirst) {
-    // Two links that share nothing: adding the second flow must leave the first as it was, its losses included.
+    // Two separate links: the second flow must not change the first, including its losses.
     Scenario alone = textbook(20_s);
     add_tcp(alone, add_path(alone, {.loss = 0.02}), "first");
     Scenario both = alone;
@@ -183,7 +183,7 @@ TEST(Network, MptcpUsesBothPathsInFull) {
 }
 
 TEST(Network, PathsWithoutDelayKeepLiaFinite) {
-    // 53 bytes at 1 Tbit/s round to no time at all: the RTT is nil.
+    // 53 bytes at 1 Tbit/s take less than a nanosecond: the RTT is 0.
     Scenario scenario = textbook(10_us);
     scenario.mss = 1_B;
     const PathOptions instant{.rate = BitsPerSec(1e12), .one_way = Nanos(0)};
@@ -224,7 +224,7 @@ TEST(Network, ASharedReceiveBufferDoesNotStallTheConnection) {
 }
 
 TEST(Network, WhatADeadPathHeldIsReinjectedOnTheOther) {
-    // The second link dies for good in the middle of a transfer; the last byte still arrives.
+    // The second link fails permanently in the middle of a transfer; the last byte still arrives.
     Scenario scenario = linux_profile(60_s);
     add_mptcp(scenario, {add_path(scenario), add_path(scenario)}, "lia").size = Bytes(20'000'000);
     for (std::uint32_t link : {2u, 3u}) {
@@ -261,10 +261,10 @@ TEST(Network, AClosedSubflowHandsItsDataOverAtOnce) {
     EXPECT_EQ(network.subflows()[1].received_bytes, while_closed);
     network.run_until(20_s);
     network.check_invariants();
-    // Re-opened after a join of one round trip, and in use again: ten seconds at 9.65 Mbit/s, less the start.
+    // Re-opened after a join of one round trip, and in use again: ten seconds at 9.65 Mbit/s, minus the start.
     EXPECT_GT(network.subflows()[1].received_bytes - while_closed, 7'000'000);
     EXPECT_EQ(network.subflow_result(0).timeouts, 0);
-    // In-order delivery went on: all but what is in flight or waiting has been handed over.
+    // In-order delivery continued: only data in flight or waiting in the reorder queue is undelivered.
     EXPECT_GT(network.connections()[0].delivered_bytes, 30'000'000);
 }
 
@@ -318,7 +318,7 @@ TEST(Network, AConstantBitRateFlowPausesWhileClosedAndDoesNotCatchUp) {
         scenario.events.push_back(event);
     }
     const Network network = finished(scenario);
-    // 250 packets a second in [0, 2) and [6, 10], less the 12 or 13 still on the wire of 50 ms at the end
+    // 250 packets a second in [0, 2) and [6, 10], minus the 12 or 13 in flight on the 50 ms at the end
     EXPECT_NEAR(static_cast<double>(network.packets_delivered()), 6 * 250 - 12.5, 2);
     EXPECT_LE(network.link_result(0).max_queue_pkts, 1);
 }
@@ -351,8 +351,8 @@ TEST(Network, ManyLiveSideBySide) {
     for (const Network& n : networks) EXPECT_EQ(n.signature(), alone);
 }
 
-// Packets are counted in 32 bits, of which half are used: 2^31 = 2.15 * 10^9 of 1448 bytes are 2.49 * 10^13 bits, what
-// 1 Gbit/s carries in 24 900 s.
+// Packets have 32-bit numbers, half of which are usable: 2^31 = 2.15 * 10^9 of 1448 bytes are 2.49 * 10^13 bits, as
+// many as 1 Gbit/s carries in 24 900 s.
 TEST(Network, RefusesMorePacketsThanCanBeNumbered) {
     const auto refusal = [](const Scenario& scenario) -> std::string {
         try {
@@ -375,7 +375,7 @@ TEST(Network, RefusesMorePacketsThanCanBeNumbered) {
     const PathSpec second = add_path(scenario, {.rate = 1_Gbps});
     add_tcp(scenario, first);
     EXPECT_EQ(refusal(scenario), "");
-    // A rate that an event raises: 100 Gbit/s for 300 s are as much again; for 40 s they are not too much.
+    // An event raises the rate: 100 Gbit/s for 300 s are as many packets again; for 40 s they are acceptable.
     scenario.events = {speeds_up(0, long_time - 300_s, 100_Gbps)};
     EXPECT_NE(refusal(scenario).find("more than 2^31 packets could be sent within the duration"), std::string::npos);
     scenario.events = {speeds_up(0, long_time - 40_s, 100_Gbps)};
@@ -383,14 +383,14 @@ TEST(Network, RefusesMorePacketsThanCanBeNumbered) {
     scenario.events = {speeds_up(0, 1_s, 10_Mbps), speeds_up(0, long_time - 200_s, 100_Gbps)};
     EXPECT_EQ(refusal(scenario), "");
     scenario.events.clear();
-    // Paths share the numbers of the data: two are too much where each alone is not, unless one link bounds both.
+    // Paths share the data numbers: two are too much where each alone is not, unless one link bounds both.
     scenario.flows.clear();
     add_mptcp(scenario, {first, second}, "lia");
     EXPECT_NE(refusal(scenario).find("flow 'mptcp'"), std::string::npos);
     EXPECT_NE(refusal(scenario).find("over its paths together"), std::string::npos);
     scenario.flows[0].paths[1] = first;
     EXPECT_EQ(refusal(scenario), "");
-    // A live change is looked at with those before it.
+    // A live change is checked together with earlier ones.
     Network network(scenario, 1);
     const EventSpec live[] = {speeds_up(0, 0_s, 2_Gbps)};
     EXPECT_THROW(network.apply(live), ScenarioError);
@@ -411,7 +411,7 @@ TEST(Network, RefusesWhatCannotBeSimulated) {
     refused(scenario, [](Scenario& s) { s.links[0].rate = BitsPerSec(0); });
     refused(scenario, [](Scenario& s) { s.links[0].loss = 1.5; });
     refused(scenario, [](Scenario& s) { s.links[0].queue_limit_pkts = 0; });
-    refused(scenario, [](Scenario& s) { s.links[0].rate = kUnlimitedRate; });  // nothing would limit the window
+    refused(scenario, [](Scenario& s) { s.links[0].rate = kUnlimitedRate; });  // the window would have no limit
     refused(scenario, [](Scenario& s) {
         EventSpec event;
         event.link = 0;

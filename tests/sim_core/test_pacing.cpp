@@ -1,4 +1,4 @@
-// Pacing: exact rates, no bursts, the same run however it is cut.
+// Pacing: exact rates, no bursts, the same run in any steps.
 #include <gtest/gtest.h>
 
 #include "pacer.h"
@@ -11,8 +11,9 @@ using namespace literals;
 using testing::PathOptions;
 
 TEST(Pacer, TheRateIsExactOverASecond) {
-    // Packets of 12 000 bit at 1 to 500 Mbit/s. The k-th leaves at k intervals, rounded down to a nanosecond, so that
-    // at most one of the rate * 1 s packets is off: 1 / 83 at 1 Mbit/s. The time of the last one tells it to 1e-9.
+    // Packets of 12 000 bit at 1 to 500 Mbit/s. The k-th leaves after k intervals, rounded down to a nanosecond, so
+    // that the count differs by at most one of rate * 1 s: 1 / 83 at 1 Mbit/s. The time of the last packet checks the
+    // rate to 1e-9.
     for (const double mbps : {1.0, 7.0, 33.3, 100.0, 499.0, 500.0}) {
         const double rate_pps = mbps * 1e6 / 12'000;
         Pacer pacer;
@@ -68,7 +69,7 @@ TEST(Pacer, ABurstThatIsCutShortHasTheNextWaitForWhatLeft) {
     for (int i = 0; i < 3; ++i) pacer.on_send_in_burst(5_s, 1000, 7);
     pacer.end_burst();
     EXPECT_EQ(pacer.next(), 5_s + 3_ms);
-    // The rest of a burst that lacked data follows when there is some, and no more than that.
+    // The rest of a burst that lacked data follows when data arrives, and no more.
     pacer.on_send_in_burst(6_s, 1000, 4);
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(pacer.allows(6001_ms));
@@ -90,7 +91,7 @@ TEST(Pacer, BurstsAreWhatLinuxHandsToANetworkCard) {
     EXPECT_EQ(burst(100, kNever), 8u);
 }
 
-// A BBR flow and one of NewReno beside it, with enough loss that every state is visited.
+// A BBR flow beside a NewReno flow, with enough loss to visit every state.
 Scenario two_flows() {
     Scenario scenario = testing::linux_profile(20_s);
     const PathSpec path = testing::add_path(scenario, {.queue_pkts = 60, .loss = 0.005});
@@ -122,8 +123,8 @@ TEST(Pacing, ASnapshotContinuesLikeTheOriginal) {
 TEST(Pacing, APacedFlowKeepsAWindowSpreadOverTheRoundTrip) {
     // Startup on 100 Mbit/s with a round trip of 100 ms: from the second round trip on, packets leave at 2.86 times the
     // measured rate. An unpaced sender doubles by sending two packets per ACK, back to back at the bottleneck: its
-    // queue grows by half a window per round trip, to over 100 packets by the time 400 are in flight. Paced below the
-    // bottleneck's rate there is nothing to queue: the packet in service, and one that arrived with it.
+    // queue grows by half a window per round trip, to over 100 packets when 400 are in flight. Pacing below the
+    // bottleneck's rate needs no queue: the packet in service, and a simultaneous arrival.
     Scenario scenario = testing::textbook(1_s);
     const PathSpec path = testing::add_path(scenario, {.rate = 1_Gbps, .queue_pkts = 10'000});
     testing::add_tcp(scenario, path).controller.name = "bbr";

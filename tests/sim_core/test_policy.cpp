@@ -1,4 +1,4 @@
-// What trained policies do with what they see.
+// Actions of trained policies for given observations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST_P(EveryPlan, GivesWhatTheFormulasSay) {
     const PolicyDocument document = plan_document(GetParam());
     const Tensors tensors = random_tensors(document, 1);
     const NetworkPolicy policy = make_policy(document, tensors);
-    // Fewer rows than slots, as many, and more; rows that only are seen.
+    // Fewer rows than slots, as many, and more; rows that are observed but do not act.
     const std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> cases{
         {1, {0}}, {2, {1}}, {3, {0, 1, 2}}, {5, {1, 4}}, {6, {0, 2, 3, 5}}};
     for (const auto& [rows, acting] : cases) {
@@ -246,7 +246,7 @@ TEST(Kernels, GiveTheSameToTheBitWhateverTheVectorsOfTheProcessor) {
 }
 
 TEST(Kernels, ASumHasOneOrderWhateverTheBlockItsOutputFallsInto) {
-    // Output 0 stands in a block of 32 in one of them and in a vector of four in the other.
+    // Output 0 lies in a block of 32 in one matrix and in a vector of four in the other.
     std::mt19937_64 luck(15);
     std::normal_distribution<float> normal;
     std::vector<float> weight(33 * 57), bias(33), x(57);

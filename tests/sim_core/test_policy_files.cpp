@@ -1,4 +1,4 @@
-// Policy files that cannot be used: each is refused with its reason, and nothing happens.
+// Invalid policy files: each is refused with its reason, without side effects.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
     return bytes;
 }
 
-// The message with which a file is refused; empty if it is not.
+// The error for a refused file; empty if it is accepted.
 std::string refusal(const std::vector<std::byte>& file) {
     try {
         NetworkPolicy(read_policy_file(file), fake_agent(false));
@@ -194,14 +194,14 @@ TEST(PolicyFile, ForAnotherAgentIsRefused) {
     const Parts good = parts();
     expect_refused(good.with(R"("rtt")", R"("queue")"), "observation.features[1]: \"queue\"; this version has \"rtt\"");
     expect_refused(good.with(R"("share")", R"("rate")"), "action.names[1]: \"rate\"; this version has \"share\"");
-    // It is read before anybody knows whose controller it names.
+    // It is read without the name of a controller.
     EXPECT_THROW(read_policy(good.file()), PolicyError);
     const Parts choices = parts({.has_choices = true});
     EXPECT_NE(refusal(choices.file()), "");
 }
 
 TEST(PolicyFile, ChangedAnywhereIsReadOrRefusedAndNeverAnythingElse) {
-    constexpr std::string_view kMarks = "{}[],:\"\\0123456789eE+-.untrf";  // what JSON is made of
+    constexpr std::string_view kMarks = "{}[],:\"\\0123456789eE+-.untrf";  // the characters of JSON
     std::mt19937_64 luck(1);
     int read = 0, refused = 0;
     for (const EncoderKind encoder : {EncoderKind::None, EncoderKind::Lstm, EncoderKind::Pool}) {
@@ -272,7 +272,7 @@ TEST(Json, NumbersAreTheNearestDoubleInEveryLocale) {
           Number{"1.7976931348623157e308", std::numeric_limits<double>::max()},
           Number{"2.2250738585072014E-308", std::numeric_limits<double>::min()},
           Number{"5e-324", std::numeric_limits<double>::denorm_min()}, Number{"0e-999", 0},
-          // 2^53 + 1 lies halfway: to the even one, and anything more to the other.
+          // 2^53 + 1 lies halfway: it rounds to even, and any larger value rounds up.
           Number{"9007199254740993", 0x1p+53},
           Number{"9007199254740993.0000000000000000000000000000000001", 0x1.0000000000001p+53}})
         EXPECT_EQ(*parse_json(text, "it").get_if<double>(), value) << text;

@@ -1,4 +1,4 @@
-// Powers without the library's.
+// Powers computed without the standard library.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ TEST(Power, IsExactWhereNothingIsLeftToRound) {
 }
 
 TEST(Power, GrowsWithItsBase) {
-    // What a controller compares are differences of it.
+    // Controllers compare differences of it.
     double last = 0;
     for (double x = 0.2; x < 1e4; x *= 1.0001) {
         const double next = power(x, 0.9);

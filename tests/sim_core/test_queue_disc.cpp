@@ -1,4 +1,4 @@
-// What queue disciplines let in, drop and send first.
+// Queue disciplines: packets admitted, packets dropped, and order of service.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,10 +97,10 @@ TEST(Red, AlsoObeysTheLimit) {
 // -------------------------------------------------------------------------------------------------------------
 
 TEST(Codel, DropsByTheControlLaw) {
-    // 400 packets of 1 ms at once: the i-th is looked at after i ms. The sojourn time reaches the target of 5 ms at
-    // 5 ms and stays above, so the first drop comes an interval later, at 105 ms. The next are due 100 ms after that,
-    // then 100/sqrt(2) = 70.7 ms, 100/sqrt(3) = 57.7 ms and 100/sqrt(4) = 50 ms apart: 205, 275.7, 333.4, 383.4 ms.
-    // They happen at the next departure.
+    // 400 packets of 1 ms at once: the i-th is examined after i ms. The sojourn time reaches the target of 5 ms at 5 ms
+    // and stays above, so the first drop comes an interval later, at 105 ms. The next drops are scheduled 100 ms after
+    // that, then 100/sqrt(2) = 70.7 ms, 100/sqrt(3) = 57.7 ms and 100/sqrt(4) = 50 ms apart: 205, 275.7, 333.4, 383.4
+    // ms. They happen at the next departure.
     LinkSpec spec = link_spec();
     spec.discipline = CodelOptions{};
     LinkDriver driver(spec);
@@ -113,8 +113,8 @@ TEST(Codel, DropsByTheControlLaw) {
 }
 
 TEST(Codel, LeavesAQueueOfOnePacketAlone) {
-    // 400 kbit/s: a 1000-byte packet takes 20 ms, four times the target. While one waits behind the one that is looked
-    // at, the queue cannot be shortened without idling the link; with two behind it, it can.
+    // 400 kbit/s: a 1000-byte packet takes 20 ms, four times the target. With one packet behind the examined one, a
+    // drop would idle the link; with two behind it, CoDel may drop.
     for (const std::uint32_t standing : {3u, 4u}) {
         LinkSpec spec = link_spec();
         spec.rate = BitsPerSec(400'000);
@@ -137,7 +137,7 @@ TEST(Codel, DropsWhatDoesNotFit) {
     EXPECT_EQ(driver.offer(packet(3), 1_ms), Verdict::Accepted);  // the first has left
 }
 
-// One Reno flow over 10 Mbit/s with 100 ms of round trip and four times the bandwidth-delay product of queue.
+// One Reno flow over 10 Mbit/s with a round trip of 100 ms and a queue of four bandwidth-delay products.
 LinkResult reno_bottleneck(const Discipline& discipline) {
     Scenario scenario = textbook(120_s, 20_s);
     const PathSpec path = add_path(scenario, {.queue_pkts = 333});
@@ -150,9 +150,9 @@ LinkResult reno_bottleneck(const Discipline& discipline) {
 }
 
 TEST(Codel, HoldsTheStandingQueueOfARenoFlowNearItsTargetWhereDropTailFillsTheBuffer) {
-    // A packet takes 1.2 ms. Reno's window swings between half and all of 83 + 333 packets: behind drop-tail about
-    // 3/4 * 416 - 83 = 229 packets wait on average. CoDel keeps the delay near 5 ms (4.2 packets), and pays with some
-    // idle time: a window that just fills the path is halved, and without any queue 3/4 of the link would be used.
+    // A packet takes 1.2 ms. Reno's window varies between half and all of 83 + 333 packets: behind drop-tail about 3/4
+    // * 416 - 83 = 229 packets wait on average. CoDel keeps the delay near 5 ms (4.2 packets), at the cost of some idle
+    // time: a window that just fills the path is halved, and without any queue 3/4 of the link would be used.
     const LinkResult drop_tail = reno_bottleneck({});
     const LinkResult codel = reno_bottleneck(CodelOptions{});
     EXPECT_NEAR(drop_tail.mean_queue_pkts, 229, 35);
@@ -184,8 +184,8 @@ TEST(FqCodel, ServesFlowsByBytesInTurn) {
 }
 
 TEST(FqCodel, ASparseFlowWaitsForThePacketInServiceOnly) {
-    // A flow of twice the link's rate beside one of 200-byte packets every 20 ms. A sparse packet finds its queue empty
-    // and so goes first: at most a packet in service (1 ms) before it and 0.2 ms of its own.
+    // A flow of twice the link's rate beside a flow of 200-byte packets every 20 ms. A sparse packet finds its queue
+    // empty and therefore goes first: at most a packet in service (1 ms) before it and its own 0.2 ms.
     LinkSpec spec = fq_codel_spec();
     spec.queue_limit_pkts = 200;
     LinkDriver driver(spec);
@@ -217,7 +217,8 @@ TEST(FqCodel, MakesRoomAtTheHeadOfTheFattestFlow) {
     for (std::uint32_t i = 0; i < 8; ++i) driver.offer(packet(i, 1000, 1), 0_ms);
     driver.offer(packet(0, 1000, 2), 0_ms);
     EXPECT_TRUE(driver.dropped.empty());
-    driver.offer(packet(1, 1000, 2), 0_ms);  // the eleventh: half of the eight packets of flow 1 go, the oldest first
+    // the eleventh: half of the eight packets of flow 1 are dropped, the oldest first
+    driver.offer(packet(1, 1000, 2), 0_ms);
     ASSERT_EQ(driver.dropped.size(), 4u);
     for (std::uint32_t i = 0; i < 4; ++i) {
         EXPECT_EQ(driver.dropped[i].packet.subflow, 1u);
@@ -228,8 +229,8 @@ TEST(FqCodel, MakesRoomAtTheHeadOfTheFattestFlow) {
 }
 
 TEST(FqCodel, AFlowOfSinglePacketsDoesNotStarveTheOthers) {
-    // Whenever flow 2's only packet has left, the next comes. It is new each time, but an emptied queue first goes
-    // through the old list, so that flow 1 gets its turns.
+    // Whenever flow 2's only packet has left, the next arrives. Its queue is new each time, but an emptied queue first
+    // passes through the list of old queues, so that flow 1 gets its turns.
     LinkDriver driver(fq_codel_spec());
     for (std::uint32_t i = 0; i < 100; ++i) driver.offer(packet(i, 1000, 1), 0_ms);
     for (std::uint32_t i = 0; i < 50; ++i) driver.offer(packet(i, 1000, 2), Nanos(1'000'000) * i + Nanos(1));
@@ -239,8 +240,8 @@ TEST(FqCodel, AFlowOfSinglePacketsDoesNotStarveTheOthers) {
 }
 
 TEST(FqCodel, ARenoFlowAndAConstantRateShareTheLinkEqually) {
-    // 10 Mbit/s, the datagrams alone would take 8: each side is entitled to 5. What Reno leaves of its half after a
-    // drop goes to the datagrams, so they get at least theirs, and Reno nearly all of its own.
+    // 10 Mbit/s, of which the datagrams could use 8: the fair share of each side is 5. The datagrams use the capacity
+    // that Reno leaves after a drop, so they get at least their share, and Reno nearly all of its own.
     Scenario scenario = textbook(120_s, 20_s);
     const PathSpec path = add_path(scenario, {.one_way = 10_ms, .queue_pkts = 1000});
     add_tcp(scenario, path);
@@ -259,7 +260,7 @@ TEST(FqCodel, ARenoFlowAndAConstantRateShareTheLinkEqually) {
                          network.flow_result(1).goodput_bps * 1500 / 1472);
     };
     const auto [starved, greedy] = wire_rates();
-    EXPECT_LT(starved, 2.2e6);  // drop-tail: Reno gets what the datagrams leave
+    EXPECT_LT(starved, 2.2e6);  // drop-tail: Reno gets the remaining capacity
     EXPECT_GT(greedy, 7.5e6);
 
     scenario.links[path.forward[0]].discipline = FqCodelOptions{};

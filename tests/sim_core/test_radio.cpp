@@ -1,4 +1,4 @@
-// Radio links against models that know nothing of them: Bianchi's fixed point, the anomaly of 802.11, geometric series.
+// Radio links against independent models: Bianchi's fixed point, the anomaly of 802.11, geometric series.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(Pauses, WhatIsBeingSentGoesOnAfterwards) {
     LinkDriver driver(spec);
     for (std::uint32_t i = 0; i < 4; ++i) driver.offer(packet(i), 0_ms);
     driver.run_until(1_s);
-    // The second has half a millisecond to go at 4 ms, the third at 5 ms.
+    // At 4 ms the second has half a millisecond left, at 5 ms the third.
     EXPECT_EQ(driver.arrivals_us(), (Arrivals{{0, 1000}, {1, 4500}, {2, 6500}, {3, 7500}}));
     EXPECT_EQ(driver.link().stats().drops_down, 0);
 }
@@ -94,13 +94,13 @@ TEST(Grants, ALonelyPacketWaitsHalfAPeriodOnAverage) {
     driver.run_until(10'000_s);
     for (const Delivery& d : driver.arrived) waited += to_seconds(d.at - sent[d.packet.seq]);
     // The gaps g between grants are 10 ms and the difference of two uniform draws: the mean wait is E[g^2] / (2 E[g]),
-    // (100 + 4^2 / 6) / 20 = 5.133 ms. Its deviation of about 3 ms makes 0.021 ms of a mean; four of them.
+    // (100 + 4^2 / 6) / 20 = 5.133 ms. Its deviation of about 3 ms gives 0.021 ms for a mean; four of them.
     EXPECT_NEAR(waited / kPackets * 1e3, 5.133, 0.09);
 }
 
 // --- media -----------------------------------------------------------------------------------------------------------
 
-// `rates.size()` senders, each with a link of its own at one medium and always something to send.
+// `rates.size()` saturated senders, each with a separate link at one medium.
 Scenario saturated(const std::vector<double>& rates_mbps, const AccessOptions& access) {
     Scenario scenario = textbook(20_s);
     for (std::size_t i = 0; i < rates_mbps.size(); ++i) {
@@ -118,13 +118,13 @@ Scenario saturated(const std::vector<double>& rates_mbps, const AccessOptions& a
             {.forward = {static_cast<std::uint32_t>(i)}, .reverse = {static_cast<std::uint32_t>(rates_mbps.size())}});
         scenario.flows.push_back(flow);
     }
-    scenario.links.push_back(link_spec());  // a way back, over which nothing goes
+    scenario.links.push_back(link_spec());  // an unused reverse link
     return scenario;
 }
 
 struct Bianchi {
     double attempt = 0;    // probability that a station sends in a slot
-    double collision = 0;  // that what it sends collides
+    double collision = 0;  // probability that a transmission collides
 };
 
 // Bianchi 2000, equations (7) and (9), with windows of W slots that double m times, by bisection.
@@ -151,7 +151,7 @@ TEST(Medium, CollidesAsOftenAsBianchiSays) {
         const Medium& medium = network.media().front();
         const Bianchi model = bianchi(stations, 32, 5);
         const double share = static_cast<double>(medium.collided_attempts()) / static_cast<double>(medium.attempts());
-        // The model takes the stations for independent of each other: 3 % of the figure, and what chance adds
+        // The model treats the stations as independent of each other: 3 % of the figure, plus the statistical error
         EXPECT_NEAR(share, model.collision, 0.03 * model.collision + 0.004) << stations;
         // Throughput, equation (13): packets per mean slot
         const double busy = 1 - std::pow(1 - model.attempt, stations);
@@ -164,9 +164,9 @@ TEST(Medium, CollidesAsOftenAsBianchiSays) {
     }
 }
 
-// Two stations that do not hear each other and always have something to send, with windows that stay: each goes on by
-// itself, idle for a DIFS and 0 to w slots, then sending. What it sends is heard if the other is idle at its beginning
-// and stays so: by renewal theory with probability E[(I - T)+] / E[I + T] of idle times I and sending times T.
+// Two saturated stations that do not hear each other, with constant windows: each idles for a DIFS and 0 to w slots,
+// then sends. A frame is received if the other station is idle at its start and stays idle: by renewal theory with
+// probability E[(I - T)+] / E[I + T] of idle times I and sending times T.
 TEST(Medium, StationsThatDoNotHearEachOtherLoseWhatOverlaps) {
     for (const std::uint32_t window : {127u, 255u, 1023u}) {
         const AccessOptions access{.overhead = 100_us, .window_min = window, .window_max = window};
@@ -187,15 +187,15 @@ TEST(Medium, StationsThatDoNotHearEachOtherLoseWhatOverlaps) {
         const Medium& medium = network.media().front();
         const auto attempts = static_cast<double>(medium.attempts());
         EXPECT_NEAR(attempts, 2 * 20 / (idle + sending), 0.02 * attempts) << window;
-        // What collides does so in pairs or longer rows: six standard errors of half as many draws
+        // Collisions come in pairs or longer sequences: six standard errors of half as many draws
         const double error = std::sqrt(heard * (1 - heard) / (attempts / 2));
         EXPECT_NEAR(1 - static_cast<double>(medium.collided_attempts()) / attempts, heard, 6 * error + 0.005) << window;
     }
 }
 
 TEST(Medium, WhoHearsAllIsNeverMetByThoseWhoAreHiddenFromEachOther) {
-    // A third station between the two, as an access point: both wait for it, and it waits for both. It has what they
-    // lose to each other.
+    // A third station between the two, like an access point: both defer to it, and it defers to both. It gets the
+    // capacity that they lose by collisions with each other.
     AccessOptions access{.overhead = 100_us, .window_min = 31, .window_max = 1023};
     Scenario scenario = saturated({54, 54, 54}, access);
     Network together(scenario, 1);
@@ -213,7 +213,7 @@ TEST(Medium, WhoHearsAllIsNeverMetByThoseWhoAreHiddenFromEachOther) {
     }
     EXPECT_GT(sent(network, 2), 1.2 * sent(together, 2));
 
-    // One group of them all is as none.
+    // One group with all stations has no effect.
     for (std::size_t i = 0; i < 3; ++i) scenario.links[i].access->group = 7;
     Network grouped(scenario, 1);
     grouped.run_until(scenario.duration);
@@ -221,8 +221,8 @@ TEST(Medium, WhoHearsAllIsNeverMetByThoseWhoAreHiddenFromEachOther) {
 }
 
 TEST(Medium, ASlowStationMakesAFastOneSlow) {
-    // Heusse et al. 2003, "Performance anomaly of 802.11b": whoever gets the medium sends one packet, so that all have
-    // the throughput of packets that take turns, of a slow and a fast one.
+    // Heusse et al. 2003, "Performance anomaly of 802.11b": each station sends one packet per access, so that all have
+    // the throughput of alternating slow and fast packets.
     const AccessOptions access{.overhead = 100_us};
     const Scenario scenario = saturated({54, 6}, access);
     Network network(scenario, 1);
@@ -230,7 +230,7 @@ TEST(Medium, ASlowStationMakesAFastOneSlow) {
     const auto fast = static_cast<double>(network.links()[0].stats().packets_out);
     const auto slow = static_cast<double>(network.links()[1].stats().packets_out);
     EXPECT_NEAR(fast / slow, 1, 0.05);
-    // Bianchi's equation (13) with two stations of unlike packets: what collides takes as long as the slow one.
+    // Bianchi's equation (13) with two stations of different packets: a collision takes as long as the slow packet.
     const double tau = bianchi(2, 16, 6).attempt;
     const double overhead = 100e-6 + to_seconds(kDifs);
     const double fast_s = 1500 * 8 / 54e6 + overhead;
@@ -269,7 +269,7 @@ TEST(Medium, NoPacketOfAnAccessBeginsAfterItsAirtime) {
 }
 
 TEST(Medium, TurnsShareTheTimeEqually) {
-    // Three terminals at 10, 20 and 60 Mbit/s, a millisecond each: a third of what each would have alone.
+    // Three terminals at 10, 20 and 60 Mbit/s, a millisecond each: each gets a third of its own rate.
     AccessOptions access{.kind = AccessKind::Turns, .aggregation = 1000, .airtime = 10_ms};
     Scenario scenario = saturated({10, 20, 60}, access);
     Network network(scenario, 1);

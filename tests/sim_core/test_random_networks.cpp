@@ -1,5 +1,5 @@
-// Random networks with random events: whatever happens, packets are conserved, books balance, data arrives once and in
-// order, and a run is the same however it is cut.
+// Random networks with random events: packets are conserved, counters balance, data arrives once and in order, and a
+// run is the same in any steps.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,10 +15,10 @@
 namespace subflow::testing {
 namespace {
 
-// So that the tests can be spread over the cores.
+// Spreads the tests over the cores.
 constexpr std::uint64_t kShards = 8;
 
-// Which scenario is at work, for a sanitizer that ends the program.
+// Seed of the current scenario, for a sanitizer that ends the program.
 std::uint64_t current_seed = 0;
 
 [[maybe_unused]] void tell_seed() {
@@ -52,7 +52,7 @@ protected:
     }
 };
 
-// SUBFLOW_FUZZ_SCENARIOS asks for more than the few hundred of every test run, SUBFLOW_FUZZ_SEED for a single one.
+// SUBFLOW_FUZZ_SCENARIOS sets a larger number than the few hundred of every test run, SUBFLOW_FUZZ_SEED selects one.
 TEST_P(RandomNetworks, KeepWhatEveryNetworkMustKeep) {
     if (std::getenv("SUBFLOW_FUZZ_SEED") != nullptr) {
         if (GetParam() == 0) check_seed(number_from("SUBFLOW_FUZZ_SEED", 0));
@@ -64,7 +64,7 @@ TEST_P(RandomNetworks, KeepWhatEveryNetworkMustKeep) {
 
 INSTANTIATE_TEST_SUITE_P(Shard, RandomNetworks, ::testing::Range(std::uint64_t{0}, kShards));
 
-// The fuzzer's inputs are made of bytes alone. Some to begin with, without the fuzzer:
+// The fuzzer's inputs are arbitrary bytes. Some of them, without the fuzzer:
 TEST(FuzzInputs, AnyBytesAreAScenarioOrRefused) {
     for (std::uint64_t seed = 0; seed < 1000; ++seed) {
         std::vector<std::uint8_t> bytes(combine64(seed, 0) % 600);
@@ -73,7 +73,7 @@ TEST(FuzzInputs, AnyBytesAreAScenarioOrRefused) {
     }
 }
 
-// What the fuzzer once found stays found.
+// Regression test of inputs that the fuzzer found.
 TEST(FuzzInputs, TheKeptOnesPass) {
     int count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(SUBFLOW_FUZZ_CORPUS)) {

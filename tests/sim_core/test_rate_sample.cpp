@@ -1,4 +1,4 @@
-// Delivery-rate samples, and the running maximum that is kept of them.
+// Delivery-rate samples, and their windowed maximum.
 #include <gtest/gtest.h>
 
 #include "rate_sample.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace literals;
 
-// A sender of which only the sampler is real: packets are numbered, and each is sent once unless said otherwise.
+// A sender with only a real sampler: packets are numbered, and each is sent once unless a test states otherwise.
 class SamplerTest : public ::testing::Test {
 protected:
     DeliverySampler sampler;
@@ -32,7 +32,7 @@ protected:
 };
 
 TEST_F(SamplerTest, ASteadyFlowMeasuresItsRate) {
-    // A packet each 10 ms, round trip 100 ms. Packet 20 leaves at 200 ms, when packets 0 to 10 have arrived: at 300 ms
+    // A packet every 10 ms, round trip 100 ms. Packet 20 leaves at 200 ms, when packets 0 to 10 have arrived: at 300 ms
     // 21 have, 10 in 100 ms.
     DeliverySample sample;
     for (int t = 0; t <= 300; t += 10) {
@@ -65,16 +65,16 @@ TEST_F(SamplerTest, APacketKnowsWhatWasInFlightAndWhatWasLostSinceItLeft) {
     EXPECT_EQ(second.lost_since_send_pkts, 5);
     EXPECT_EQ(second.delivered_pkts, 1u);
     EXPECT_EQ(second.prior_delivered_pkts, 0u);
-    // An undo takes marks back.
+    // An undo removes marks.
     EXPECT_EQ(sampler.lost(1, 100_ms, 2).lost_since_send_pkts, 0);
 }
 
 TEST_F(SamplerTest, AcksInABurstDoNotRaiseTheRate) {
-    // Sent over 100 ms, acknowledged at once: the ACKs alone would say ten packets in 55 ms.
+    // Sent over 100 ms, acknowledged at once: the ACKs alone would give ten packets in 55 ms.
     for (int i = 0; i < 10; ++i) send(Nanos(i * 10'000'000));
     ack(1, 100_ms);  // packet 0: delivered_at 100 ms, first_sent 0 ms
     for (int i = 0; i < 9; ++i) send(Nanos(110'000'000 + i * 10'000'000));
-    const DeliverySample early = ack(10, 200_ms);  // packet 9 left at 90 ms, when nothing had arrived
+    const DeliverySample early = ack(10, 200_ms);  // packet 9 left at 90 ms, before the first arrival
     EXPECT_EQ(early.interval, 200_ms);
     EXPECT_DOUBLE_EQ(early.rate_pps(), 50);
     // Packet 18 left at 190 ms: 18 packets of 19 since, in max(190 - 0 sending, 245 - 100 acknowledging).
@@ -84,7 +84,7 @@ TEST_F(SamplerTest, AcksInABurstDoNotRaiseTheRate) {
 }
 
 TEST_F(SamplerTest, SendsInABurstDoNotRaiseTheRate) {
-    // Ten packets at once; the bottleneck passes one each 10 ms, and from then on ACKs clock out the next.
+    // Ten packets at once; the bottleneck passes one every 10 ms, and from then on ACKs clock the next packets.
     for (int i = 0; i < 10; ++i) send(0_ms);
     double highest = 0;
     for (int t = 100; t < 500; t += 10) {
@@ -113,7 +113,7 @@ TEST_F(SamplerTest, PacketsOfAnApplicationThatRanDryAreMarked) {
     EXPECT_TRUE(sampler.is_app_limited());
     send(101_ms);
     EXPECT_TRUE(ack(3, 150_ms).is_app_limited);
-    // With the third delivery the bubble is out of the network: more was delivered than had been sent when it began.
+    // With the third delivery the bubble has left the network: the delivered packets exceed those sent at its start.
     EXPECT_FALSE(sampler.is_app_limited());
     send(150_ms);
     EXPECT_TRUE(ack(4, 201_ms).is_app_limited);
@@ -125,20 +125,20 @@ TEST_F(SamplerTest, AnIntervalBelowTheRoundTripIsNoSample) {
     EXPECT_TRUE(ack(1, 100_ms).has_rate());
     send(100_ms);
     send(100_ms);
-    // Both are sent again without need, just before the ACKs of their first copies.
+    // Both are retransmitted needlessly, right before the ACKs of their first copies.
     sampler.on_send(1, false, 199_ms, 0, 0);
     sampler.begin_ack(0, 0);
     sampler.on_delivered(1, 3, true);
     sampler.forget_below(2);
     const DeliverySample first = sampler.sample(200_ms, 100_ms, 0);
-    EXPECT_EQ(first.rtt, 100_ms);  // of the echo: the stamp says 1 ms
-    // Its interval began when packet 1 first left, after an idle time: a round trip, as it should be.
+    EXPECT_EQ(first.rtt, 100_ms);  // of the echo; the time stamp gives 1 ms
+    // Its interval began when packet 1 was first sent, after an idle time: a round trip, as intended.
     EXPECT_EQ(first.interval, 100_ms);
     sampler.on_send(2, false, 201_ms, 0, 0);
     sampler.begin_ack(0, 0);
     sampler.on_delivered(2, 4, true);
     sampler.forget_below(3);
-    // 2 ms since the last send that was delivered (at 199 ms), 2 ms since the last delivery: no path is that fast.
+    // 2 ms since the last delivered send (at 199 ms), 2 ms since the last delivery: no path is that fast.
     EXPECT_FALSE(sampler.sample(202_ms, 102_ms, 0).has_rate());
 }
 
@@ -167,13 +167,13 @@ TEST(WindowedMax, FollowsARiseAtOnceAndAFallAfterTheWindow) {
     }
     max.add(13, 6);
     EXPECT_EQ(max.value(), 6);
-    max.add(30, 1);  // nothing for longer than the window
+    max.add(30, 1);  // no sample for longer than the window
     EXPECT_EQ(max.value(), 1);
 }
 
 TEST(WindowedMax, StaysBetweenTheMaximaOfHalfAndOfTheWholeWindow) {
-    // Never more than the true maximum of the last ten; and never less than that of the last five, because the third
-    // candidate is no older than that when it is needed.
+    // At most the true maximum of the last ten samples; at least that of the last five, because the third candidate is
+    // never older when it is needed.
     WindowedMax max(10);
     std::vector<double> values;
     subflow::Draws draws(1);

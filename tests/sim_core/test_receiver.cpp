@@ -1,4 +1,4 @@
-// A receiver without a network: what it acknowledges, when, and how its window and its buffer grow.
+// A receiver without a network: its acknowledgements, their times, and the growth of its window and buffer.
 #include <gtest/gtest.h>
 
 #include "receiver.h"
@@ -10,21 +10,21 @@ using namespace literals;
 
 constexpr std::uint32_t kPayload = 1448;
 
-// A receiver with what is around it: options, the buffer of its connection, ACKs that leave when they are to.
+// A receiver with its environment: options, the buffer of its connection, and ACKs that a test sends.
 class Receiving : public SubflowReceiver {
 public:
     TransportOptions options;
-    ReceiveBuffer buffer{kPayload, Bytes(60'000)};  // of a fixed size that the window has from the start
+    ReceiveBuffer buffer{kPayload, Bytes(60'000)};  // of a fixed size, which the window has from the start
 
     Decision on_data(std::uint32_t seq, Nanos sent_time, Nanos now, std::uint32_t acks_heard = 0) {
         return SubflowReceiver::on_data(seq, kPayload, sent_time, acks_heard, now, buffer, options);
     }
-    // The ACK that is due leaves. Returns what it echoes.
+    // Sends the pending ACK. Returns the time stamp that it echoes.
     Nanos acknowledge() {
         next_ack();
         return take_echo();
     }
-    // Whether a packet is acknowledged at once; if so, it is.
+    // True if a packet is acknowledged at once; then sends the ACK.
     bool is_acked_at_once(std::uint32_t seq, Nanos now) {
         const bool at_once = on_data(seq, now, now).ack_now;
         if (at_once) acknowledge();
@@ -68,7 +68,7 @@ TEST(Receiver, DelaysEverySecondAckOnceTheQuickAcksAreUsedUp) {
     EXPECT_TRUE(receiver.on_data(17, 5_ms, 6_ms).ack_now);
     EXPECT_EQ(receiver.acknowledge(), 3_ms);  // of the oldest packet covered
     EXPECT_EQ(receiver.ack_deadline(), kNever);
-    EXPECT_TRUE(receiver.on_data(19, 7_ms, 8_ms).ack_now);  // a gap is told at once
+    EXPECT_TRUE(receiver.on_data(19, 7_ms, 8_ms).ack_now);  // a gap is reported at once
 }
 
 TEST(Receiver, ASmallWindowHasFewerQuickAcks) {
@@ -126,7 +126,7 @@ TEST(Receiver, ADelayThatPassesDoublesTheNextAndARoundTripBoundsIt) {
     near.begin(0_ms);
     near.on_data(0, 30_ms, 60_ms);  // 60 ms after the answer to the SYN
     EXPECT_EQ(near.rtt(), 60_ms);
-    // tcp_send_delayed_ack: not longer than a round trip; and the doubling ends at its timeout, 60 + 200 ms.
+    // tcp_send_delayed_ack: at most a round trip; and the doubling ends at its timeout, 60 + 200 ms.
     for (int i = 0; i < 4; ++i) near.on_delay_over(near.options);
     near.acknowledge();
     near.on_data(1, 200_ms, 200_ms);
@@ -150,15 +150,15 @@ TEST(Receiver, AcknowledgesAtOnceWhileItsWindowOpens) {
     Receiving receiver = linux_receiver();
     receiver.options.quick_acks = 0;
     receiver.buffer = ReceiveBuffer(kPayload, {});
-    // tcp_rmem[1] is 131 072: whole packets in half of it to begin with, 160/256 of it to open to, two packets at a
-    // time: (81 920 - 65 160) / 2896 = 5.8.
+    // tcp_rmem[1] is 131 072: initially whole packets in half of it, at most 160/256 of it, two packets at a time: (81
+    // 920 - 65 160) / 2896 = 5.8.
     EXPECT_EQ(receiver.buffer.initial_window(), 65'160);
     EXPECT_EQ(receiver.buffer.clamp(), 81'920);
     std::uint32_t seq = 0;
     while (seq < 6) EXPECT_TRUE(receiver.is_acked_at_once(seq++, 0_ms)) << seq;
     EXPECT_FALSE(receiver.is_acked_at_once(seq++, 0_ms));
     EXPECT_TRUE(receiver.is_acked_at_once(seq++, 0_ms));
-    // Room for what waits out of order opens it further: ten packets beyond the first window, and 2 * 10 of those.
+    // Room for out-of-order data opens it further: ten packets beyond the first window, plus 2 * 10.
     receiver.buffer.make_room_for(40 * kPayload);
     EXPECT_EQ(receiver.buffer.clamp(), 60 * kPayload);
     EXPECT_TRUE(receiver.is_acked_at_once(seq++, 0_ms));
@@ -170,13 +170,13 @@ TEST(Receiver, MeasuresRoundTripsByWhatItsSenderHasHeardOf) {
     EXPECT_TRUE(receiver.on_data(0, 60_ms, 110_ms, 0).has_rtt);
     EXPECT_EQ(receiver.rtt(), 100_ms);
     receiver.acknowledge();
-    // Packets that left before that ACK was heard of measure nothing.
+    // Packets sent before the arrival of that ACK give no measurement.
     EXPECT_FALSE(receiver.on_data(1, 61_ms, 111_ms, 0).has_rtt);
     receiver.acknowledge();
     EXPECT_TRUE(receiver.on_data(2, 190_ms, 240_ms, 1).has_rtt);
     EXPECT_EQ(receiver.rtt(), 130_ms);
     receiver.acknowledge();
-    // A pause is not taken for a round trip.
+    // A pause does not count as a round trip.
     EXPECT_TRUE(receiver.on_data(3, 9'000_ms, 9'050_ms, 3).has_rtt);
     EXPECT_EQ(receiver.rtt(), 260_ms);
 }
@@ -184,9 +184,9 @@ TEST(Receiver, MeasuresRoundTripsByWhatItsSenderHasHeardOf) {
 TEST(ReceiveBuffer, GrowsByWhatIsTakenInARoundTrip) {
     ReceiveBuffer buffer(kPayload, {});
     buffer.begin(0_ms);
-    buffer.note_rtt(100_ms, 99_ms, 200 * kPayload);  // not over yet
+    buffer.note_rtt(100_ms, 99_ms, 200 * kPayload);  // not complete yet
     EXPECT_EQ(buffer.clamp(), 81'920);
-    buffer.note_rtt(100_ms, 100_ms, 10 * kPayload);  // no more than a first window
+    buffer.note_rtt(100_ms, 100_ms, 10 * kPayload);  // at most an initial window
     EXPECT_EQ(buffer.clamp(), 81'920);
     // Twenty packets, twice as many: 2 * 20 and, since they have doubled, 2 * 40 on top.
     buffer.note_rtt(100_ms, 200_ms, 30 * kPayload);

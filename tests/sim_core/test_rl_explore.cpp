@@ -1,5 +1,4 @@
-// RL-explore: what actions make of the rate and what the agent sees; then in networks, where nobody has learned
-// anything.
+// RL-explore: effects of actions on the rate, observations of the agent; then in networks, with untrained agents.
 #include "cc/rl_explore.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +18,7 @@ using testing::linux_profile;
 TEST(RlExploreReward, HasTheValueOfTheReference) {
     // ln 6 - 10 * 0.025 - 10 * 0.01
     EXPECT_NEAR(RlExplore::reward_of(6, 0.025, 0.01), 1.4417595, 5e-8);
-    // Silence costs, but is no infinity.
+    // Silence costs a finite amount.
     EXPECT_NEAR(RlExplore::reward_of(0, 0, 1), std::log(0.01) - 10, 1e-12);
 }
 
@@ -97,7 +96,7 @@ TEST_F(RlExploreTest, EveryEighthChoiceProbesUnlessItLowersTheRate) {
     }
     for (std::size_t i = 0; i < factors.size(); ++i) EXPECT_EQ(factors[i], i % 8 == 7 ? 1.25 : 1) << i;
 
-    // A decrease at that moment is one, and the next probe is eight choices away.
+    // A decrease at that moment counts as one, and the next probe is eight choices away.
     for (int i = 0; i < 7; ++i) act(RlExplore::kKeep);
     before = window.pacing_pps;
     EXPECT_EQ(act(RlExplore::kDecrease), before / 1.25);
@@ -123,7 +122,7 @@ TEST_F(RlExploreTest, TheRateStaysWithinTwiceWhatGetsThroughAndItsFloor) {
     EXPECT_EQ(window.pacing_pps, 2 * 3000);
     for (int i = 0; i < 200; ++i) act(RlExplore::kDecrease);
     EXPECT_EQ(window.pacing_pps, 10);
-    // Where nothing gets through, what it started with may be tried.
+    // If no packet arrives, the initial rate may be tried.
     for (int i = 0; i < 5; ++i) see(epoch(500, 0));
     for (int i = 0; i < 100; ++i) act(RlExplore::kIncrease);
     EXPECT_EQ(window.pacing_pps, 500);
@@ -146,7 +145,7 @@ TEST_F(RlExploreTest, TheWindowIsACapThatFollowsTheRate) {
     controller.on_every_ack(window, {.srtt = 1_ms}, {});
     EXPECT_EQ(window.cwnd_pkts, RlExplore::kMinCwnd);
 
-    // Without an RTT sample it is the initial window.
+    // Without an RTT sample the cap is the initial window.
     start({});
     moment.srtt = Nanos(0);
     act(RlExplore::kIncrease);
@@ -163,7 +162,7 @@ TEST_F(RlExploreTest, OnlySilenceTouchesTheRateBetweenActions) {
     EXPECT_EQ(window.pacing_pps, 250);
     EXPECT_EQ(why.rule, &RlExplore::kSilence);
     EXPECT_EQ(why.numbers[0], 500);
-    // The sender leaves one packet; an action does not open the window before something is heard.
+    // The sender leaves one packet; an action does not open the window before an acknowledgement arrives.
     window.cwnd_pkts = 1;
     moment.is_in_loss = true;
     act(RlExplore::kKeep);
@@ -200,7 +199,7 @@ TEST_F(RlExploreTest, WhatItSeesStaysWithinItsBoundsAndIsNeverNaN) {
             EXPECT_LE(record[i], RlExplore::kFeatures[i].maximum) << i;
         }
     };
-    // Nothing was ever heard; then a flood of which nothing returns; then an RTT a thousand times the lowest.
+    // No acknowledgement yet; then a flood without acknowledgements; then an RTT a thousand times the lowest.
     EpochSample silent = epoch(0, 0, kNaN);
     silent.min_rtt_s = kNaN;
     EXPECT_TRUE(std::isfinite(see(silent)));
@@ -269,7 +268,7 @@ TEST(RlExploreNetwork, ProbesAloneFindTheLinksRate) {
     EXPECT_GT(network.link_result(0).utilisation, 0.95);
 }
 
-// Runs from decision to decision with one choice. What each has been told, as (time, sample).
+// Runs from decision to decision with one choice. Returns the time and the sample of each decision.
 std::vector<std::pair<Nanos, EpochSample>> decisions_of(Network& network, Nanos until, float choice) {
     std::vector<std::pair<Nanos, EpochSample>> seen;
     while (!network.run_until(until)) {
@@ -287,7 +286,7 @@ TEST(RlExploreNetwork, AnEpochEndsWithTheFateOfFiftyPackets) {
     for (std::size_t i = 1; i < seen.size(); ++i) {
         const EpochSample& e = seen[i].second;
         const double delivered = e.delivered_pps * e.length_s;
-        // ACKs tell of two packets at a time, and of more where one that was missing has arrived.
+        // ACKs cover two packets each, and more when a missing packet has arrived.
         EXPECT_GE(delivered / (1 - e.loss_ratio), 50 - 1e-6) << i;
         if (e.loss_ratio == 0) {
             EXPECT_LE(delivered, 51 + 1e-6) << i;
@@ -306,12 +305,17 @@ TEST(RlExploreNetwork, AnEpochOfRoundTripsLastsOne) {
 }
 
 TEST(RlExploreNetwork, AnAgentThatAlwaysWantsMoreLosesPacketsAndKeepsTheLinkBusy) {
+<<<<<<< HEAD
     Scenario scenario = fast_link(5_s, {DecisionSourceKind::Outside, nullptr});
     scenario.warmup = 40_ms;  // the handshake, in which nothing is there to be sent
+=======
+    Scenario scenario = fast_link(5_s, {DeciderKind::Outside, nullptr});
+    scenario.warmup = 40_ms;  // the handshake, without data to send
+>>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     Network network(scenario, 1);
     const auto seen = decisions_of(network, 5_s, RlExplore::kIncrease);
     network.check_invariants();
-    // At twice what is delivered, one of two packets does not fit.
+    // At twice the delivery rate, one of two packets is dropped.
     EXPECT_NEAR(seen.back().second.loss_ratio, 0.5, 0.05);
     EXPECT_LE(seen.back().second.rate_pps, 2.001 * seen.back().second.reference_pps);
     EXPECT_GT(network.link_result(0).utilisation, 0.9);

@@ -1,4 +1,4 @@
-// Scenarios as JSON texts: what is written is read as it was, to the last bit of a run.
+// Scenarios as JSON texts: reading restores the written scenario, to the last bit of a run.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -51,7 +51,7 @@ TEST(ScenarioJson, SpoiltOnesKeepWhatIsWrong) {
     }
 }
 
-// What is read elsewhere, by name.
+// Names of fields that other programs read.
 TEST(ScenarioJson, FieldsHaveTheirNames) {
     Scenario scenario;
     scenario.duration = 60_s;
@@ -109,7 +109,7 @@ TEST(ScenarioJson, NumbersThatAreNoneAndLongListsAreThere) {
     EXPECT_EQ(read.flows[0].stop, kNever);
 }
 
-// Packed numbers count like those that are not.
+// Packed numbers count like unpacked ones.
 TEST(ScenarioJson, TheCallerSaysHowMuchThereMayBe) {
     Scenario scenario;
     scenario.links.emplace_back().opportunities_ms.assign(1000, 7);

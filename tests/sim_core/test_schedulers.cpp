@@ -1,4 +1,4 @@
-// Schedulers against numbers worked out by hand.
+// Schedulers against numbers computed by hand.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ S make(std::vector<OptionValue> options = {}) {
     return S(Options(S::kInfo, options));
 }
 
-// A subflow with room for `cwnd_pkts` less what is in flight.
+// A subflow with room for `cwnd_pkts` minus the packets in flight.
 Candidate path(Nanos srtt, double cwnd_pkts = 10, double inflight_pkts = 0) {
     return {.is_usable = true,
             .is_available = inflight_pkts + 1 <= cwnd_pkts,
@@ -30,7 +30,7 @@ Candidate path(Nanos srtt, double cwnd_pkts = 10, double inflight_pkts = 0) {
             .inflight_pkts = inflight_pkts};
 }
 
-// The fast one of 20 ms is full, the slow one of 100 ms is not.
+// The fast subflow of 20 ms is full, the slow subflow of 100 ms is not.
 std::array<Candidate, 2> fast_is_full() {
     return {path(20_ms, 10, 10), path(100_ms, 10, 4)};
 }
@@ -44,8 +44,8 @@ const RuleInfo* rule_of(S& scheduler, std::span<const Candidate> subflows, SendM
 }
 
 TEST(Ecf, WaitsForTheFastestIfThatFinishesWhatIsLeftSooner) {
-    // algorithms.md, section 11.1: srtt 20 and 100 ms, windows of 10, delta 0. Of 5 packets: 0.02 (10 + 10) < 10 * 0.1
-    // and 0.1 * 10 >= 10 * 2 * 0.02: wait. Of 100: 0.02 (100 + 10) = 2.2 >= 1: use the slow one.
+    // algorithms.md, section 11.1: srtt 20 and 100 ms, windows of 10, delta 0. With 5 packets: 0.02 (10 + 10) < 10 *
+    // 0.1 and 0.1 * 10 >= 10 * 2 * 0.02: wait. With 100: 0.02 (100 + 10) = 2.2 >= 1: use the slow subflow.
     const auto subflows = fast_is_full();
     auto ecf = make<Ecf>();
     EXPECT_EQ(ecf.select(subflows, {.unsent_pkts = 5}), std::nullopt);
@@ -79,8 +79,9 @@ TEST(Ecf, TheSlowerOneIsUsedWhereItIsNoSlowerThanTwoRoundsOfTheFastest) {
     // With delta at 20 ms the first test fails already: 1.2 >= 10 * 0.12.
     subflows[1].rttvar = 10_ms;
     EXPECT_EQ(ecf.select(subflows, {.unsent_pkts = 5}), 1u);
-    // Of 18 packets the second holds: 0.1 * 18 >= 10 * 0.17; and the first, 0.06 (18 + 10) < 10 * (0.1 + delta), from a
-    // delta of 68 ms on, where the second does not. Both hold for windows of 10 and 5: 0.1 * 18 >= 5 * 0.188.
+    // With 18 packets the second test holds: 0.1 * 18 >= 10 * 0.17; the first, 0.06 (18 + 10) < 10 * (0.1 + delta),
+    // holds only from a delta of 68 ms on, where the second does not. Both hold for windows of 10 and 5: 0.1 * 18 >= 5
+    // * 0.188.
     subflows[1] = path(100_ms, 5, 4);
     subflows[1].rttvar = 35_ms;
     EXPECT_EQ(ecf.select(subflows, {.unsent_pkts = 18}), std::nullopt);
@@ -90,7 +91,7 @@ TEST(Ecf, TheFastestItselfIsNotWaitedFor) {
     auto ecf = make<Ecf>();
     const std::array<Candidate, 2> room{path(20_ms, 10, 9), path(100_ms)};
     EXPECT_EQ(ecf.select(room, {.unsent_pkts = 1}), 0u);
-    // Nor one that timed out, that has not been measured, or that the packet was sent on.
+    // Nor for a subflow that timed out, that has no RTT sample, or that has sent the packet before.
     std::array<Candidate, 2> subflows = fast_is_full();
     subflows[0].is_usable = false;
     EXPECT_EQ(ecf.select(subflows, {.unsent_pkts = 1}), 1u);
@@ -103,8 +104,9 @@ TEST(Ecf, TheFastestItselfIsNotWaitedFor) {
 }
 
 TEST(Blest, SkipsTheSlowerOneIfTheFastestWouldFillTheWindowMeanwhile) {
-    // algorithms.md, section 11.1: a packet lingers 0.1 s on the slow one, 6 rounds of the fast one of 20 ms, in which
-    // that sends (10 + 2) * 6 * 1.2 = 86.4 packets. With 4 in flight on the slow one: skip while window - 5 < 86.4.
+    // algorithms.md, section 11.1: a packet takes 0.1 s on the slow subflow, 6 rounds of the fast one of 20 ms, in
+    // which the fast one sends (10 + 2) * 6 * 1.2 = 86.4 packets. With 4 in flight on the slow subflow: skip while
+    // window - 5 < 86.4.
     std::array<Candidate, 2> subflows = fast_is_full();
     subflows[0].ssthresh_pkts = 5;
     auto blest = make<Blest>();
@@ -112,7 +114,7 @@ TEST(Blest, SkipsTheSlowerOneIfTheFastestWouldFillTheWindowMeanwhile) {
     EXPECT_EQ(blest.select(subflows, {.window_pkts = 92}), 1u);
     EXPECT_EQ(blest.select(subflows, {.window_pkts = 3}), std::nullopt);
     EXPECT_EQ(blest.select(subflows, {}), 1u);  // an unlimited receive buffer
-    // What waits to be paced out takes window, too.
+    // Packets that wait for pacing take window, too.
     subflows[1].queued_pkts = 1;
     EXPECT_EQ(blest.select(subflows, {.window_pkts = 92}), std::nullopt);
 }
@@ -175,9 +177,9 @@ TEST(Blest, ASubflowOpenedAgainHasNoHistory) {
     std::array<Candidate, 2> subflows = fast_is_full();
     subflows[0].ssthresh_pkts = 5;
     subflows[1].srtt = 300_ms;
-    blest.select(subflows, {.window_pkts = 90});  // the slow one has been seen at 300 ms
+    blest.select(subflows, {.window_pkts = 90});  // the slow subflow has had an RTT of 300 ms
     subflows[1].srtt = 100_ms;
-    subflows[1].inflight_pkts = 9;  // full with this packet: it would linger for the longest that was seen
+    subflows[1].inflight_pkts = 9;  // full with this packet: it would take the longest RTT seen
     // 16 rounds: (10 + 7) * 16 * 1.2 = 326.4; with a new incarnation 6 rounds: 86.4, and 10 on the slow one
     EXPECT_EQ(blest.select(subflows, {.window_pkts = 300}), std::nullopt);
     ++subflows[1].incarnation;
@@ -217,7 +219,7 @@ TEST(RoundRobin, StrictTurnsWait) {
     EXPECT_EQ(rule_of(scheduler, subflows, {}), &RoundRobin::kWaitForTurn);
     subflows[1].is_available = true;
     EXPECT_EQ(scheduler.select(subflows, {}), 1u);
-    // Nobody waits for one that has failed.
+    // No subflow waits for a failed one.
     subflows[1].is_usable = subflows[1].is_available = false;
     EXPECT_EQ(scheduler.select(subflows, {}), 0u);
     EXPECT_EQ(scheduler.select(subflows, {}), 0u);
@@ -244,14 +246,14 @@ TEST(Goodput, ABatchIsSplitByTheRatesAsFarAsWindowsHaveRoom) {
     using Shares = std::vector<double>;
     // 20 packets at 1:3: 5 and 15.
     EXPECT_EQ(shares({{100, 20}, {300, 20}}, 20), (Shares{5, 15}));
-    // The larger one has room for 9: what is left goes to the other.
+    // The larger one has room for 9: the remaining packets go to the other.
     EXPECT_EQ(shares({{100, 20}, {300, 9}}, 20), (Shares{11, 9}));
     // Rounded: 10 at 1:2 is 3.3 and 6.7.
     EXPECT_EQ(shares({{100, 20}, {200, 20}}, 10), (Shares{3, 7}));
-    // Thirds of one packet round to nothing: it goes to the largest. Halves of one round up: there is but one.
+    // Thirds of one packet round to 0: it goes to the largest. Halves of one round up, but only one packet exists.
     EXPECT_EQ(shares({{99, 5}, {100, 5}, {99, 5}}, 1), (Shares{0, 1, 0}));
     EXPECT_EQ(shares({{100, 5}, {100, 5}}, 1), (Shares{1, 0}));
-    // No room, no part.
+    // No room gives no share.
     EXPECT_EQ(shares({{0, 0}, {100, 5}}, 5), (Shares{0, 5}));
 }
 
@@ -266,13 +268,13 @@ TEST(Goodput, RatesAreAveragedOverRoundTrips) {
     subflow[0].delivered_pkts = 10;
     scheduler.select(subflow, {.now = 50_ms});
     EXPECT_DOUBLE_EQ(scheduler.theta_pps(0), 200);
-    // Nothing new before a round trip has passed; then 30 in 60 ms: 200 + 1/8 (500 - 200).
+    // No update before a round trip has passed; then 30 in 60 ms: 200 + 1/8 (500 - 200).
     subflow[0].delivered_pkts = 40;
     scheduler.select(subflow, {.now = 99_ms});
     EXPECT_DOUBLE_EQ(scheduler.theta_pps(0), 200);
     scheduler.select(subflow, {.now = 110_ms});
     EXPECT_DOUBLE_EQ(scheduler.theta_pps(0), 237.5);
-    // A pause is no measurement; a new incarnation begins with its own window.
+    // A pause gives no measurement; a new incarnation begins with its own window.
     scheduler.select(subflow, {.now = 500_ms});
     EXPECT_DOUBLE_EQ(scheduler.theta_pps(0), 237.5);
     ++subflow[0].incarnation;
@@ -288,7 +290,7 @@ TEST(Goodput, EachPartIsSentInOnePieceTheFirstToArriveFirst) {
     Positions positions;
     for (int i = 0; i < 7; ++i) positions.push_back(scheduler.select(subflows, {}));
     EXPECT_EQ(positions, (Positions{1, 1, 1, 0, 0, 0, 0}));
-    // 3 packets of data at 40 and 150 pkt/s are a batch of 1 and 2, although there is room for 7.
+    // 3 packets of data at 40 and 150 pkt/s are a batch of 1 and 2, although the windows have room for 7.
     auto fresh = make<GoodputBatches>();
     Positions last;
     for (double unsent = 3; unsent > 0; --unsent) last.push_back(fresh.select(subflows, {.unsent_pkts = unsent}));
@@ -315,7 +317,7 @@ TEST(Goodput, TheNextBatchWaitsForItsSlotUnlessNothingIsUnderWay) {
 }
 
 TEST(MpccRate, ASubflowThatIsBehindItsRateIsPassedOver) {
-    // 10 % of 1000 pkt/s * 20 ms = 2 packets may wait; at 2.1 it is behind.
+    // 10 % of 1000 pkt/s * 20 ms = 2 packets may wait; at 2.1 the subflow is behind.
     std::array<Candidate, 2> subflows{path(20_ms, 1000), path(100_ms, 1000)};
     subflows[0].pacing_pps = subflows[1].pacing_pps = 1000;
     subflows[0].queued_pkts = 2;
@@ -328,7 +330,7 @@ TEST(MpccRate, ASubflowThatIsBehindItsRateIsPassedOver) {
     EXPECT_EQ(scheduler.select(subflows, {}), std::nullopt);
     EXPECT_EQ(rule_of(scheduler, subflows, {}), &MpccRate::kAllBehind);
     EXPECT_EQ(make<MpccRate>({{"backlog_share", 0.15}}).select(subflows, {}), 0u);
-    // Without pacing nothing waits, and the window is the only limit.
+    // Without pacing no packets wait, and the window is the only limit.
     subflows[0].pacing_pps = 0;
     EXPECT_EQ(scheduler.select(subflows, {}), 0u);
 }
@@ -353,7 +355,7 @@ TEST(Schedulers, SayWhatAFullReceiveWindowIsMetWith) {
     EXPECT_EQ(answers("blest", {{"opportunistic_retransmission", false}}), Answers(false, false));
     for (const char* name : {"roundrobin", "redundant", "goodput", "mpcc-rate"})
         EXPECT_EQ(answers(name), Answers(false, false)) << name;
-    // It is told to those who listen, and makes no difference to the others.
+    // Schedulers that use the report respond to it, the others ignore it.
     Scheduler blest = make_scheduler({"blest", {}});
     tell_blocked_retransmission(blest, 0);
     const auto subflows = fast_is_full();

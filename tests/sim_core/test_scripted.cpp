@@ -1,5 +1,5 @@
-// Controllers and schedulers that are programs of the machine for scripts. What a compiler makes of text is tested in
-// Python; this is what no compiler makes, and what sanitizers have to see.
+// Controllers and schedulers as programs of the script machine. Python tests cover the output of the compiler; these
+// tests cover programs that the compiler never makes, under sanitizers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::int32_t place_of(std::string_view object, std::string_view name) {
     return std::ranges::find_if(fields, [&](const auto& f) { return f.object == object && f.name == name; })->place;
 }
 
-// NewReno: left = slow_start(w, ack); w.cwnd += left / w.cwnd. Losses halve without a function of its own.
+// NewReno: left = slow_start(w, ack); w.cwnd += left / w.cwnd. Without a function for losses, they halve the window.
 ScriptProgram newreno() {
     ScriptProgram program = empty_program();
     begin(program, ScriptHook::Ack);
@@ -73,7 +73,7 @@ Scenario two_paths(const std::shared_ptr<const ScriptProgram>& program) {
 }
 
 TEST(Scripted, HasTheSignatureOfWhatItCopies) {
-    // The built-in takes what is in flight as the basis of a timeout, which this program does not: no timeouts here.
+    // After a timeout the built-in starts from the packets in flight, which this program does not: no timeouts here.
     Scenario scenario = textbook(3_s);
     const PathSpec path = add_path(scenario, {.rate = 10_Mbps, .one_way = 10_ms, .queue_pkts = 60});
     add_tcp(scenario, path);
@@ -94,7 +94,7 @@ TEST(Scripted, ProgramsThatNoCompilerMakesAreRefused) {
         EXPECT_THROW(program.check(), ScriptProgramError);
     };
     refused([](ScriptProgram& p) { p.code[0].to = kCells; });
-    refused([](ScriptProgram& p) { p.code[0].value = 3; });  // no field is there
+    refused([](ScriptProgram& p) { p.code[0].value = 3; });  // no field has this number
     refused([](ScriptProgram& p) { p.code.back().op = Op::Move; });
     refused([](ScriptProgram& p) { p.code[1] = {Op::Jump, 0, 0, 0, 0}; });
     refused([](ScriptProgram& p) { p.code[1] = {Op::Jump, 0, 0, 0, 99}; });
@@ -131,7 +131,8 @@ TEST(Scripted, AFailureTellsWhoseItIsAndWhen) {
     EXPECT_THROW(simulation.run_until(3_s), InternalError);
 }
 
-// Any operations on any cells, forward jumps and loops: they end, stay in their frame, and are the same each time.
+// Any operations on any cells, forward jumps and loops: they end, stay in their frame, and give the same results each
+// time.
 ScriptProgram random_program(subflow::Draws& draws) {
     constexpr Op kValues[]{Op::Move,
                            Op::Add,
@@ -170,7 +171,7 @@ ScriptProgram random_program(subflow::Draws& draws) {
     begin(program, ScriptHook::Ack);
     const std::uint32_t length = 5 + draws.below(30);
     constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-    std::size_t loop = kNone;  // where one begins
+    std::size_t loop = kNone;  // start of a loop
     for (std::uint32_t i = 0; i < length; ++i) {
         switch (draws.below(8)) {
             case 0:

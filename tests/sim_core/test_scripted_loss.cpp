@@ -1,4 +1,4 @@
-// Packets that a scenario wants lost: exactly these, whatever else the link does and however the run is cut.
+// Packets that a scenario drops: exactly these, with any other features of the link and any steps of the run.
 #include "scripted_loss.h"
 
 #include <gtest/gtest.h>
@@ -29,18 +29,18 @@ std::vector<Mark> drops_in(Network& network) {
 TEST(ScriptedLoss, CountsTheDataPacketsOfEachSubflowAndOfEachTimeByThemselves) {
     ScriptedLoss script({{.subflow = 1, .number = 3},
                          {.subflow = 1, .number = 1},
-                         {.subflow = 1, .number = 1},  // twice is once
+                         {.subflow = 1, .number = 1},  // a repetition has no effect
                          {.subflow = 1, .number = 2, .after = 50_ns},
                          {.subflow = 2, .number = 1}});
     std::vector<int> taken;
-    // A packet each 10 ns, from 10 ns on, with an ACK and one of a subflow without a script in between
+    // A packet every 10 ns, from 10 ns on, with an ACK and a packet of a subflow without a script in between
     for (int i = 1; i <= 10; ++i) {
         const Nanos at(10 * i);
         if (script.takes(packet(PacketKind::Data, 1), at)) taken.push_back(i);
         EXPECT_FALSE(script.takes(packet(PacketKind::Ack, 1), at));
         EXPECT_FALSE(script.takes(packet(PacketKind::Data, 0), at));
     }
-    // The second from 50 ns on, the fifth being the first of them
+    // The second packet from 50 ns on; the fifth packet is the first of them
     EXPECT_EQ(taken, (std::vector<int>{1, 3, 6}));
     EXPECT_TRUE(script.takes(packet(PacketKind::Datagram, 2), 200_ns));
 }
@@ -64,7 +64,7 @@ TEST(ScriptedLoss, OnePacketIsOneFastRetransmitAndOneReduction) {
     EXPECT_LT(network.connections()[0].completed_at, 10_s);
 }
 
-// The packets get to the second link ahead of the clock; a change at a later time keeps them back.
+// The packets arrive at the second link ahead of the clock; a change at a later time delays them.
 TEST(ScriptedLoss, IsTheSameAheadOfTheClockAndHoweverTheRunIsCut) {
     for (const bool has_pure_delay : {false, true}) {
         Scenario scenario = linux_profile(5_s);
@@ -86,7 +86,7 @@ TEST(ScriptedLoss, IsTheSameAheadOfTheClockAndHoweverTheRunIsCut) {
         EXPECT_GE(drops.back().time, 2'500_ms);
         EXPECT_TRUE(is_same_however_cut(scenario, 5_s));
 
-        // A millisecond at a time nothing can be carried further ahead than that.
+        // In steps of a millisecond, packets are carried at most that far ahead.
         Network small(scenario, 1);
         for (Nanos at{}; at <= 5_s; at += 1_ms) small.run_until(at);
         EXPECT_EQ(small.signature(), whole.signature());
@@ -122,7 +122,7 @@ TEST(ScriptedLoss, IsOfASubflowThatSendsOverTheLink) {
         EXPECT_THROW(Network(scenario, 1), ScenarioError);
     }
     scenario.links[0].drops.clear();
-    scenario.links[1].drops = {{.subflow = 0}};  // where its ACKs go
+    scenario.links[1].drops = {{.subflow = 0}};  // the link of its ACKs
     EXPECT_THROW(Network(scenario, 1), ScenarioError);
 }
 

@@ -1,4 +1,4 @@
-// The sending end alone: RTT arithmetic, loss detection, recovery, timeouts.
+// The sender alone: RTT arithmetic, loss detection, recovery, timeouts.
 #include <gtest/gtest.h>
 
 #include "cc/controllers.h"
@@ -70,8 +70,8 @@ TEST(RttEstimator, TheLinuxRuleKeepsTheLargestVariationOfTheLastRounds) {
     // R = 0.3: rttvar 0.078125, srtt 0.125: 4 rttvar = 0.3125 is the new margin at once.
     rtt.add_sample_linux(300_ms, 3, 11, options);
     EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
-    // The round trip that ends with the acknowledgement of packet 10 had it as its maximum; the next one has only
-    // 4 * 0.0439453 < rto_min, so that a quarter of 0.3125 - 0.2 goes: 0.284375.
+    // The round trip that ends with the acknowledgement of packet 10 had this maximum; the next one has only 4 *
+    // 0.0439453 < rto_min, so that a quarter of 0.3125 - 0.2 is subtracted: 0.284375.
     rtt.add_sample_linux(125_ms, 11, 20, options);
     EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
     rtt.add_sample_linux(125_ms, 21, 30, options);
@@ -92,7 +92,7 @@ TEST_F(SenderTest, SlowStartDoublesTheWindowPerRound) {
 }
 
 TEST_F(SenderTest, AWindowThatIsNotUsedDoesNotGrow) {
-    // Two packets at a time: slow start may reach twice what was ever in flight, and no more.
+    // Two packets at a time: slow start may reach at most twice the largest flight.
     for (int round = 0; round < 20; ++round) {
         send(2);
         now += 100_ms;
@@ -137,7 +137,8 @@ TEST_F(SenderTest, SeveralLossesInOneWindowCutItOnce) {
     EXPECT_EQ(sender.stats().marked_lost, 4);
     EXPECT_EQ(sender.window().ssthresh_pkts, ssthresh);
     EXPECT_EQ(sender.stats().fast_retransmits, 1);
-    // The first retransmission does not wait for room in the pipe (two packets of a window of six); the others find it.
+    // The first retransmission does not wait for room in the pipe (two packets of a window of six); the others have
+    // room.
     while (sender.may_retransmit(now)) sender.retransmit(now, options);
     EXPECT_FALSE(sender.has_lost());
     now += 100_ms;
@@ -190,7 +191,7 @@ TEST_F(SenderTest, ATimeoutMarksEverythingLostAndStartsFromOnePacket) {
     EXPECT_EQ(sender.rto_deadline(), 3_s);  // backed off: 1 s + 2 s
     EXPECT_EQ(sender.retransmit(now, options).seq, 0u);
     EXPECT_FALSE(sender.has_window());
-    // The second expiry for the same packet does not cut ssthresh again (RFC 5681 section 3.1).
+    // The second expiry for the same packet does not reduce ssthresh again (RFC 5681 section 3.1).
     now = 3_s;
     EXPECT_TRUE(sender.on_timer(now, {}, options).timed_out);
     EXPECT_EQ(sender.window().ssthresh_pkts, 5);
@@ -234,7 +235,7 @@ TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
         }
     };
     send_all();
-    EXPECT_EQ(sent, 1u);  // the first retransmission goes out at once
+    EXPECT_EQ(sent, 1u);  // the first retransmission leaves at once
     for (std::uint32_t high = 5; high <= 10; ++high) {
         ack(0, {{1, high}});
         send_all();
@@ -245,15 +246,16 @@ TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
         ack(0, {{1, high}});
         send_all();
     }
-    EXPECT_EQ(sender.pipe(), 10u);  // the cut is complete, no deeper
+    EXPECT_EQ(sender.pipe(), 10u);  // the reduction is complete, and not larger
     now += 100_ms;
     ack(sender.snd_nxt());
     EXPECT_EQ(sender.window().cwnd_pkts, 10);
 }
 
 TEST_F(SenderTest, WhileLossesGoOnLinuxSendsAPacketForAPacket) {
-    // RFC 9937 section 6.2: with the pipe below ssthresh, an ACK that reports further losses, or that does not move the
-    // cumulative acknowledgement, lets out what was delivered; RFC 6937's slow-start reduction bound adds one packet.
+    // RFC 9937 section 6.2: with the pipe below ssthresh, an ACK that reports further losses, or that does not advance
+    // the cumulative acknowledgement, permits as many packets as were delivered; RFC 6937's slow-start reduction bound
+    // adds one packet.
     for (const Prr prr : {Prr::Rfc6937, Prr::Linux}) {
         options.prr = prr;
         options.initial_window_pkts = 20;
@@ -268,7 +270,7 @@ TEST_F(SenderTest, WhileLossesGoOnLinuxSendsAPacketForAPacket) {
         EXPECT_EQ(sender.window().cwnd_pkts, prr == Prr::Linux ? 6 : 7);
         while (sender.may_retransmit(now)) sender.retransmit(now, options);
         now += 100_ms;
-        ack(1);  // moves on without news of losses: the extra packet for both
+        ack(1);  // advances without new losses: the extra packet for both
         EXPECT_EQ(sender.window().cwnd_pkts - sender.pipe(), 2);
     }
 }
@@ -287,7 +289,7 @@ TEST_F(SenderTest, ControllersWithTheKernelsArithmeticCountWhatMovesOnOutsideRec
     EXPECT_EQ(sender.window().cwnd_pkts, 6);
     sender.retransmit(now, options);
     now += 100_ms;
-    ack(14);  // ends the recovery, and counts for nothing
+    ack(14);  // ends the recovery, and does not count
     EXPECT_EQ(sender.state(), SenderState::Open);
     send(6);
     for (int i = 0; i < 7; ++i) {

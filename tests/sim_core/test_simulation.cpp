@@ -1,4 +1,4 @@
-// A simulation as one object: ended early and gone on with, failed and left alone, put back and sound again.
+// A simulation as one object: ended early and continued, failed and isolated, restored and valid again.
 #include "simulation.h"
 
 #include <gtest/gtest.h>
@@ -44,12 +44,12 @@ TEST(Simulation, EndsAfterTheEventsAllowedAndGoesOnFromThere) {
         simulation.network().check_invariants();
         EXPECT_GE(simulation.now(), reached);
         EXPECT_TRUE(std::isfinite(simulation.network().flow_result(0).goodput_bps));
-        // Every sample whose time has come is there.
+        // Every sample up to the current time is recorded.
         EXPECT_EQ(simulation.recorder().count(), static_cast<std::size_t>(simulation.now() / 100_ms));
         reached = simulation.now();
         ++parts;
     }
-    // 20 s at up to 20 Mbit/s are some 30 000 packets with an ACK for every second one at least.
+    // 20 s at up to 20 Mbit/s are about 30 000 packets, with an ACK for at least every second one.
     EXPECT_GT(parts, 20);
     EXPECT_EQ(simulation.recorder().count(), 200u);
     EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
@@ -101,7 +101,7 @@ TEST(Simulation, ARefusedLiveChangeChangesNothing) {
     EXPECT_THROW(simulation.apply(std::span(&nowhere, 1)), ScenarioError);
     simulation.run_until(10_s);
     EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
-    EXPECT_THROW(simulation.apply(std::span(&good, 1)), ScenarioError);  // the run is over
+    EXPECT_THROW(simulation.apply(std::span(&good, 1)), ScenarioError);  // the run has ended
 }
 
 TEST(Simulation, ASnapshotHasTheLiveChangesMadeByThen) {
@@ -133,14 +133,14 @@ TEST(Simulation, ARequestToStopEndsTheNextCallOnceAndChangesNothing) {
 }
 
 TEST(Simulation, CanBeStoppedFromAnotherThreadWithinOneStep) {
-    // Most of a day at 1 Gbit/s: minutes of work, in one call. It ends because it is asked to, or the test does not.
+    // Most of a day at 1 Gbit/s: minutes of work, in one call. Only the interrupt ends it in time.
     Scenario scenario = textbook(60'000_s);
     scenario.mss = Bytes(64'000);
     add_tcp(scenario, add_path(scenario, {.rate = 1_Gbps, .one_way = 5_ms, .queue_pkts = 500}));
     Simulation simulation(scenario, 1, 1_s);
     RunEnd end = RunEnd::Reached;
     std::thread runner([&] { end = simulation.run_until(60'000_s); });
-    while (simulation.recorder().count() == 0) std::this_thread::yield();  // until it is under way
+    while (simulation.recorder().count() == 0) std::this_thread::yield();  // until it runs
     simulation.interrupt();
     runner.join();
     EXPECT_EQ(end, RunEnd::Interrupted);
@@ -149,7 +149,7 @@ TEST(Simulation, CanBeStoppedFromAnotherThreadWithinOneStep) {
 }
 
 TEST(Simulation, CanBeStoppedWhileItOnlySamples) {
-    // No traffic after 1 s, a sample every microsecond: the samples alone have to look at the request.
+    // No traffic after 1 s, a sample every microsecond: sampling must check for the request.
     Scenario scenario = textbook(10_s);
     add_tcp(scenario, add_path(scenario)).stop = 1_s;
     Simulation simulation(scenario, 1, 10_us);
@@ -158,7 +158,7 @@ TEST(Simulation, CanBeStoppedWhileItOnlySamples) {
     EXPECT_LT(simulation.now(), 3_s);
 }
 
-// A queue without a limit in front of a slow link, and a source that does not care: the ring has to grow.
+// An unlimited queue in front of a slow link, and a source without congestion control: the ring must grow.
 Scenario growing_queue() {
     Scenario scenario = textbook(100_s);
     FlowSpec cbr;
@@ -192,7 +192,7 @@ TEST(Simulation, RunningOutOfMemoryLeavesOthersIntactAndCanBeUndone) {
     EXPECT_EQ(failing.failure(), "out of memory");
     EXPECT_THROW(failing.run_until(100_s), InternalError);
     EXPECT_THROW(failing.snapshot(), InternalError);
-    EXPECT_GT(failing.network().packets_delivered(), 0);  // can be read
+    EXPECT_GT(failing.network().packets_delivered(), 0);  // readable
 
     other.run_until(100_s);
     EXPECT_EQ(other.network().signature(), signature_alone(scenario));
@@ -204,7 +204,7 @@ TEST(Simulation, RunningOutOfMemoryLeavesOthersIntactAndCanBeUndone) {
     EXPECT_EQ(failing.network().signature(), signature_alone(scenario));
 }
 
-// A day at 1 Gbit/s, to have something that does not end by itself.
+// A day at 1 Gbit/s, a run that the test must stop.
 Scenario endless() {
     Scenario scenario = textbook(60'000_s);
     scenario.mss = Bytes(64'000);
@@ -241,7 +241,7 @@ TEST(Simulation, AnotherThreadThatUsesItWhileItRunsIsRefusedAndChangesNothing) {
     simulation.interrupt();
     runner.join();
     EXPECT_EQ(end, RunEnd::Interrupted);
-    // As if nobody had asked: it stands where a simulation alone stands after as many events.
+    // The refused calls have no effect: the state equals that of a single simulation after as many events.
     simulation.network().check_invariants();
     Network alone(scenario, 1);
     alone.run_until(simulation.now());
@@ -264,14 +264,14 @@ TEST(Simulation, EndsSoonAfterTheMemoryAllowedAndNamesWhatHasIt) {
     const Scenario scenario = growing_queue();
     const std::size_t before = heap_bytes();
     Simulation simulation(scenario, 1, 1_s);
-    simulation.set_limits({.memory_bytes = 4'000'000});  // 2 of them are the buffer of marks
+    simulation.set_limits({.memory_bytes = 4'000'000});  // 2 MB of them are the buffer of marks
     restart_peak();
-    // In slices too, each of which gets where it wants to
+    // Also in slices that each reach their end
     RunEnd end = RunEnd::Reached;
     for (Nanos at = 1_s; end == RunEnd::Reached && at < 100_s; at += 1_s) end = simulation.run_until(at);
     EXPECT_EQ(end, RunEnd::OverMemory);
     EXPECT_GT(simulation.memory_bytes(), 4'000'000u);
-    EXPECT_LT(peak_heap_bytes() - before, 8'000'000u);  // a ring that has doubled, and the one before it
+    EXPECT_LT(peak_heap_bytes() - before, 8'000'000u);  // a ring of twice the size, and the previous one
     const Network::Fullest fullest = simulation.network().fullest();
     EXPECT_TRUE(fullest.is_link);
     EXPECT_EQ(scenario.links[fullest.index].name, scenario.links[0].name);
@@ -292,16 +292,16 @@ TEST(Simulation, EveryAllocationOfItsConstructionMayFail) {
     };
     long granted = 0;
     while (!attempt(granted)) ++granted;
-    EXPECT_GT(granted, 10);  // links, rings, columns, …; what was taken before each failure has been given back
+    EXPECT_GT(granted, 10);  // links, rings, columns, …; memory taken before each failure has been freed
 }
 
 TEST(Simulation, ABrokenInvariantNamesItselfAndEndsOnlyThisOne) {
     const Scenario scenario = lossy_pair(20_s);
     Simulation broken(scenario, 1, 100_ms);
     Simulation sound(scenario, 1, 100_ms);
-    broken.network().capture_packets(0, 1);  // so that an ACK tells its DATA_ACK, and not its place in a lane
+    broken.network().capture_packets(0, 1);  // so that an ACK carries its DATA_ACK, and not its place in a lane
     broken.run_until(5_s);
-    // An ACK for packets that were never sent, put on the way back behind the network's back.
+    // An ACK for packets that were never sent, put on the reverse link by the test.
     Packet forged;
     forged.set_tag(PacketKind::Ack, 0);
     forged.seq = 4'000'000'000;

@@ -1,4 +1,4 @@
-// Snapshots and forks: what they take, and that a fork is the run it came from until it is told otherwise.
+// Snapshots and forks: their size, and the equality of a fork and its origin until a change.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -17,8 +17,8 @@ namespace {
 
 using namespace testing;
 
-// The bytes a snapshot tells are those that were asked of the heap for it, to the last one: what the heap takes is more
-// by what it rounds up, less than 24 bytes for each piece.
+// The reported bytes of a snapshot equal the bytes requested from the heap. The heap uses more by its rounding, less
+// than 24 bytes for each block.
 void expect_true_size(const Simulation& simulation) {
     const long pieces_before = allocation_count();
     const std::size_t heap_before = testing::heap_bytes();
@@ -141,7 +141,7 @@ TEST(Fork, HasTheMarksThatNobodyHadTakenBeforeIt) {
     EXPECT_TRUE(fork->network().take_marks().empty());
 }
 
-// Back and forth over one history, every sample that was ever taken is still the one; of another history none is.
+// Back and forth over one history, every sample is kept; a different history keeps none of them.
 TEST(Fork, KeepsTheSamplesOfItsHistoryAndNoOthers) {
     Simulation simulation(lossy_pair(), 1, 100_ms);
     simulation.run_until(5_s);
@@ -169,7 +169,7 @@ TEST(Fork, KeepsTheSamplesOfItsHistoryAndNoOthers) {
     EXPECT_EQ(undefined_samples(simulation, 0_s, 8_s), 0u);
     EXPECT_EQ(undefined_samples(simulation, 8_s, 12_s), 40u);
 
-    // One that has never been there has none of them.
+    // A simulation that never ran there has no samples.
     Simulation other(lossy_pair(), 1, 100_ms);
     const Simulation::Snapshot start = other.snapshot();
     const std::unique_ptr<Simulation> ahead = other.fork(start);

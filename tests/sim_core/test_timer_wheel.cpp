@@ -1,4 +1,4 @@
-// When timers of Linux go off.
+// Expiry times of Linux timers.
 #include <gtest/gtest.h>
 
 #include "rtt_estimator.h"
@@ -9,8 +9,8 @@ namespace {
 
 using namespace literals;
 
-// What Linux 6.18 with 250 ticks a second did (trace event timer_start, retransmission timers of an MPTCP connection):
-// the tick, how many later a timer was to end, and the tick at which it went off.
+// Recorded from Linux 6.18 with 250 ticks per second (trace event timer_start, retransmission timers of an MPTCP
+// connection): the tick, the requested delay in ticks, and the tick of the expiry.
 TEST(TimerWheel, GoesOffWhenLinuxDoes) {
     struct Row {
         std::int64_t now, ticks, fires;

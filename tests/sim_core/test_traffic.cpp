@@ -1,4 +1,4 @@
-// Sources of datagrams and arrivals of flows: their times against the arithmetic, their means against the laws.
+// Sources of datagrams and arrivals of flows: exact times, and means against the laws of the distributions.
 #include "traffic.h"
 
 #include <gtest/gtest.h>
@@ -82,8 +82,8 @@ TEST(DatagramSource, ABurstHasItsPacketsAtExactDistances) {
     // is sqrt(2 on^2 off^2 / ((on + off)^3 T)) = 0.0016, 0.5 % of it; four of them are allowed.
     const auto packets = static_cast<double>(times.size());
     EXPECT_NEAR(packets, 2e6, 0.02 * 2e6);
-    // A burst ends within a given millisecond on with probability 1 - exp(-1/50) = 1.98 %: 39 600 gaps +- 0.5 %, each
-    // of which lasts for the 1.01 silences that begin in it, of 100 ms on average.
+    // A burst ends within a given on-millisecond with probability 1 - exp(-1/50) = 1.98 %: 39 600 gaps +- 0.5 %, each
+    // with 1.01 silences on average, of 100 ms each.
     EXPECT_NEAR(static_cast<double>(interrupted) / packets, 1 - std::exp(-1.0 / 50), 0.0198 * 0.02);
     EXPECT_NEAR(silent_s, 4000, 80);
 }
@@ -91,7 +91,7 @@ TEST(DatagramSource, ABurstHasItsPacketsAtExactDistances) {
 TEST(DatagramSource, BurstsShorterThanAPacketDoNotChangeTheMeanRate) {
     DatagramSource source(FlowKind::OnOff, packet_per_ms(100_us, 200_us), 1, "flicker");
     source.start(0_s);
-    // A third of 1000 packets a second in 300 s; the share of time on has a deviation of 0.03 % here.
+    // A third of 1000 packets a second in 300 s; the share of on-time has a deviation of 0.03 % here.
     EXPECT_NEAR(static_cast<double>(times_until(source, 300_s).size()), 100'000, 200);
 }
 
@@ -147,8 +147,8 @@ TEST(Network, PoissonPacketsWaitAsLongAsTheMD1FormulaSays) {
         const LinkResult result = network.link_result(0);
         // 3.9 million service times: the count of packets varies by 0.1 %.
         EXPECT_NEAR(result.utilisation, rho, 0.004 * rho);
-        // Little: a mean number N in the system, at u = lambda * service, is a mean stay of N / u service times, one of
-        // which is the service itself.
+        // Little: a mean number N in the system, at u = lambda * service, is a mean stay of N / u service times,
+        // including the service itself.
         const double wait = result.mean_queue_pkts / result.utilisation - 1;
         const double expected = rho / (2 * (1 - rho));
         EXPECT_NEAR(wait, expected, 0.05 * expected) << "load " << rho;
@@ -212,7 +212,8 @@ TEST(Network, AFlowLivesAsLongAsItSaysWhateverItsStartJitter) {
 
 TEST(Network, AStoppedFlowIsActiveUntilWhatItSentHasArrived) {
     Scenario scenario = textbook(20_s, 1_s);
-    // 10 Mbit/s, 50 ms one way: a window of 10 packets leaves at the start, and nothing after the stop a moment later.
+    // 10 Mbit/s, 50 ms one way: a window of 10 packets leaves at the start, and no packet after the stop a moment
+    // later.
     FlowSpec& brief = add_tcp(scenario, add_path(scenario), "brief");
     brief.start = 2_s;
     brief.lifetime = 1_us;
@@ -226,10 +227,10 @@ TEST(Network, AStoppedFlowIsActiveUntilWhatItSentHasArrived) {
     EXPECT_DOUBLE_EQ(network.flow_result(0).active_s, 0.062);
     EXPECT_DOUBLE_EQ(network.flow_result(0).active_goodput_bps, 14480 * 8 / 0.062);
     EXPECT_TRUE(std::isnan(network.flow_result(0).completion_s));
-    // The warm-up is not measured; what was under way at the stop takes a round trip of up to 200 ms.
+    // The warm-up is not measured; packets in flight at the stop take a round trip of up to 200 ms.
     EXPECT_GT(network.flow_result(1).active_s, 10);
     EXPECT_LT(network.flow_result(1).active_s, 10.2);
-    EXPECT_EQ(network.flow_result(2).active_s, 0);  // over within the warm-up
+    EXPECT_EQ(network.flow_result(2).active_s, 0);  // ended within the warm-up
     EXPECT_EQ(network.flow_result(2).active_goodput_bps, 0);
     EXPECT_DOUBLE_EQ(network.flow_result(2).completion_s, 0.062);
     EXPECT_TRUE(std::isnan(network.flow_result(3).start_s));
@@ -244,7 +245,7 @@ TEST(PoissonArrivals, ComeAtTheRateAndLiveAsLongAsTheirMeansSay) {
     spec.lifetime = 30_ms;
     spec.is_lifetime_exponential = true;
     const std::vector<Arrival> arrivals = poisson_arrivals(spec, 1, "download");
-    // 100 000 +- 316 arrivals, evenly over the time; mean lifetime 30 ms +- 0.1 ms.
+    // 100 000 +- 316 arrivals, uniform in time; mean lifetime 30 ms +- 0.1 ms.
     EXPECT_NEAR(static_cast<double>(arrivals.size()), 100'000, 4 * 316);
     EXPECT_TRUE(std::ranges::is_sorted(arrivals, {}, &Arrival::at));
     EXPECT_GE(arrivals.front().at, 5_s);

@@ -1,4 +1,4 @@
-// Vegas and wVegas: how many packets are queued, and what a round trip's verdict does to the window.
+// Vegas and wVegas: the number of queued packets, and the change of the window after each round trip.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -31,7 +31,7 @@ WVegas wvegas(bool drain = true) {
 TEST(Vegas, CountsThePacketsThatItQueues) {
     // w = 30, base 0.10 s, rtt 0.12 s: 30 * 0.02 / 0.12 = 5 queued, 25 in flight
     EXPECT_NEAR(Vegas::queued_pkts(30, 100_ms, 120_ms), 5, 1e-9);
-    // What stands in the queue is rate times queueing delay: (30 / 0.12) * 0.02 = 5
+    // The queue holds rate times queueing delay: (30 / 0.12) * 0.02 = 5
     EXPECT_NEAR(30 / 0.12 * 0.02, Vegas::queued_pkts(30, 100_ms, 120_ms), 1e-9);
 }
 
@@ -69,7 +69,7 @@ TEST(Vegas, LeavesSlowStartForWhatThePathHoldsAndOne) {
     round(controller, window, 130_ms, 100_ms, 41);
     EXPECT_NEAR(window.cwnd_pkts, 80 * 100.0 / 130 + 1, 1e-9);
     EXPECT_NEAR(window.ssthresh_pkts, 80 * 100.0 / 130, 1e-9);
-    // Half a packet queued: slow start goes on to double
+    // Half a packet queued: slow start continues to double
     Window growing{40, kInfiniteSsthresh};
     Vegas fresh = vegas();
     round(fresh, growing, Nanos(101'000'000), 100_ms, 40);
@@ -90,7 +90,7 @@ TEST(Vegas, IsNewRenoWhileLossesAreRepaired) {
     controller.on_congestion_event(window, {CongestionKind::Timeout, 28, {}}, {});
     EXPECT_EQ(window.ssthresh_pkts, 14);
     window.cwnd_pkts = 1;
-    // 13 ACKs of slow start up to ssthresh, the 14th adds 1/14, whatever the RTT says
+    // 13 ACKs of slow start up to ssthresh, the 14th adds 1/14, with any RTT
     round(controller, window, 300_ms, 100_ms, 14);
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 14 + 1.0 / 14);
     controller.on_recovery_exit(window, {}, {});
@@ -106,7 +106,7 @@ TEST(WVegas, SharesTenPacketsByTheStoredRates) {
     EXPECT_NEAR(WVegas::alpha(100, {siblings, 1}), 2, 1e-9);
     // Never below 2: a weight of 1/10 would be 1
     EXPECT_EQ(WVegas::alpha(100, {std::array<Sibling, 2>{{{.advertised = 900}, {}}}, 1}), 2);
-    // Alone: everything
+    // Without siblings: all of it
     EXPECT_EQ(WVegas::alpha(100, {}), 10);
 }
 
@@ -114,8 +114,8 @@ TEST(WVegas, StatesItsRateWhenItsShareIsQueued) {
     const std::array<Sibling, 2> siblings{{{.advertised = 0}, {.advertised = 500.0 / 3}}};
     WVegas controller = wvegas(false);
     Window window{30, 10};
-    // Mean RTT 120 ms, base 100: 5 queued >= alpha 2: rate 30 / 0.12 = 250, weight 250 / 416.7,
-    // alpha 6; 5 is less: one more
+    // Mean RTT 120 ms, base 100: 5 queued >= alpha 2: rate 30 / 0.12 = 250, weight 250 / 416.7, alpha 6; 5 is less: one
+    // more
     round(controller, window, 120_ms, 100_ms, 30, {siblings, 0});
     EXPECT_NEAR(window.advertised, 250, 1e-9);
     EXPECT_NEAR(controller.alpha_pkts(), 6, 1e-9);

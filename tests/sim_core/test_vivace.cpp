@@ -1,5 +1,5 @@
-// PCC Vivace as a state machine: what single intervals make of the rate. Networks are in
-// tests/sim/test_oracles_online.py.
+// PCC Vivace as a state machine: effects of single intervals on the rate. tests/sim/test_oracles_online.py tests
+// networks.
 #include "cc/vivace.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(VivaceAmplifier, GrowsWithTheStreak) {
     }
 }
 
-// Intervals of 100 packets whose results are known as soon as they are over, at an RTT of 50 ms.
+// Intervals of 100 packets with results at their end, at an RTT of 50 ms.
 class VivaceTest : public ::testing::Test {
 protected:
     struct Result {
@@ -76,7 +76,7 @@ protected:
     static OptionValue choose(const char* key, const char* value) { return {key, std::string(value)}; }
 
     double sent_mbps() const { return window.pacing_pps * 0.012; }
-    // The next interval begins.
+    // Starts the next interval.
     double begin() {
         plan = vivace.plan_interval(window, moment);
         record = IntervalRecord();
@@ -89,7 +89,7 @@ protected:
         return sent_mbps();
     }
     NextInterval end() { return next = vivace.on_interval(window, record, moment, {}); }
-    // A whole interval. Returns its rate in Mbit/s.
+    // One whole interval. Returns its rate in Mbit/s.
     double pass(const Network& network) {
         const double rate = begin();
         const Result result = network(rate);
@@ -100,7 +100,7 @@ protected:
         end();
         return rate;
     }
-    // Doubles up to `rate_mbps`, which has to be 1.2 times a power of two, and falls back to it.
+    // Doubles up to `rate_mbps`, which must be 1.2 times a power of two, and falls back to it.
     void start_at(double rate_mbps) {
         const Network full = [&](double rate) { return Result{.loss = rate > 1.01 * rate_mbps ? 0.5 : 0}; };
         for (int i = 0; i < 20 && vivace.mode() == Vivace::Mode::Starting; ++i) pass(full);
@@ -166,7 +166,7 @@ TEST_F(VivaceTest, ProbesInPairsAboveAndBelowInRandomOrder) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         vivace = make({}, seed);
         start_at(9.6);
-        EXPECT_NEAR(begin(), 9.6, 1e-9);  // the queue of the interval before drains
+        EXPECT_NEAR(begin(), 9.6, 1e-9);  // the queue of the previous interval drains
         EXPECT_EQ(plan.tag, 0);
         for (int pair = 0; pair < 2; ++pair) {
             const double first = begin();
@@ -175,7 +175,7 @@ TEST_F(VivaceTest, ProbesInPairsAboveAndBelowInRandomOrder) {
             EXPECT_NEAR(std::min(first, second), 0.95 * 9.6, 1e-9);
             up_first += first > second;
         }
-        EXPECT_NEAR(begin(), 9.6, 1e-9);  // until the results are in
+        EXPECT_NEAR(begin(), 9.6, 1e-9);  // until the results arrive
         EXPECT_EQ(plan.tag, 0);
     }
     EXPECT_GT(up_first, 20);  // of 80: a fair coin falls below once in 10^6 tries
@@ -186,13 +186,13 @@ TEST_F(VivaceTest, StepsAlongTheGradientAndAmplifiesItWhileItHolds) {
     start_at(76.8);
     for (int i = 0; i < 5; ++i) pass(clean);
     EXPECT_EQ(vivace.mode(), Vivace::Mode::Moving);
-    // From the better probes on, along the mean of both pairs: (u(1.05 r) - u(0.95 r)) / (0.1 r) = 0.583; 5 % of r
-    // are 3.84, more than that.
+    // From the better probes on, along the mean of both pairs: (u(1.05 r) - u(0.95 r)) / (0.1 r) = 0.583; the bound is
+    // 5 % of r, 3.84.
     const double r = 76.8;
     const double gradient = (Vivace::utility(1.05 * r, 0, 0) - Vivace::utility(0.95 * r, 0, 0)) / (0.1 * r);
     EXPECT_NEAR(vivace.rate_mbps(), 1.05 * r + gradient, 1e-6);  // times are in whole nanoseconds
     EXPECT_EQ(vivace.streak(), 1);
-    // From now on an interval a step, with the slope between the last two and twice, three times, five times of it.
+    // From now on one step per interval, with the slope between the last two and an amplifier of two, three and five.
     for (const double amplifier : {2.0, 3.0, 5.0}) {
         const double before = vivace.rate_mbps();
         pass(clean);
@@ -206,7 +206,7 @@ TEST_F(VivaceTest, StepsAlongTheGradientAndAmplifiesItWhileItHolds) {
 TEST_F(VivaceTest, AStepIsBoundedAndTheBoundWidensWhereItIsMet) {
     start_at(9.6);
     for (int i = 0; i < 5; ++i) pass(clean);
-    EXPECT_NEAR(vivace.rate_mbps(), 1.05 * 1.05 * 9.6, 1e-9);  // 0.72 Mbit/s would be more than 5 %
+    EXPECT_NEAR(vivace.rate_mbps(), 1.05 * 1.05 * 9.6, 1e-9);  // the step of 0.72 Mbit/s exceeds 5 %
     EXPECT_EQ(vivace.bounds_met(), 1);
     pass(clean);
     // Twice 0.71 is less than 15 % of 10.58: the bound narrows again.
@@ -215,7 +215,7 @@ TEST_F(VivaceTest, AStepIsBoundedAndTheBoundWidensWhereItIsMet) {
 }
 
 TEST_F(VivaceTest, AStepIsHalfAMegabitAtLeastButWithinItsBound) {
-    // A loss just below break-even leaves hardly a gradient: 0.9 x^-0.1 - 11.35 * 0.05 = 0.016 at 76.8 Mbit/s.
+    // A loss slightly below break-even leaves a small gradient: 0.9 x^-0.1 - 11.35 * 0.05 = 0.016 at 76.8 Mbit/s.
     start_at(76.8);
     for (int i = 0; i < 5; ++i) pass([](double) { return Result{.loss = 0.05}; });
     EXPECT_NEAR(vivace.rate_mbps(), 1.05 * 76.8 + 0.5, 1e-9);
@@ -259,7 +259,7 @@ TEST_F(VivaceTest, AStepThatDoesNotPayIsUndone) {
     EXPECT_GT(vivace.rate_mbps(), 1.05 * 9.6);
     pass(hopeless);
     EXPECT_EQ(vivace.mode(), Vivace::Mode::Probing);
-    EXPECT_NEAR(vivace.rate_mbps(), 1.05 * 9.6, 1e-9);  // the probe that won
+    EXPECT_NEAR(vivace.rate_mbps(), 1.05 * 9.6, 1e-9);  // the better probe
     EXPECT_NEAR(sent_mbps(), 1.05 * 9.6, 1e-9);
 }
 
@@ -268,7 +268,7 @@ TEST_F(VivaceTest, StepsThatAreUndoneAgainAndAgainBecomeSmall) {
     const Network wall = [](double rate) { return Result{.loss = rate > 1.051 * 2.4 ? 0.5 : 0}; };
     double largest = 0;
     for (int i = 0; i < 300; ++i) largest = std::max(largest, pass(wall));
-    // 5 %, 15 %, 25 % above what the wall lets through, and then 5 % again
+    // 5 %, 15 %, 25 % above the capacity, and then 5 % again
     EXPECT_LT(largest, 1.36 * 1.051 * 2.4);
     EXPECT_LE(vivace.bounds_met(), 3);
 }
@@ -278,13 +278,13 @@ TEST_F(VivaceTest, AFlipOfDirectionStartsOverAndIsNotTrustedAtFirst) {
     for (int i = 0; i < 8; ++i) pass(clean);
     EXPECT_EQ(vivace.streak(), 4);
     EXPECT_EQ(vivace.swing_buffer(), 0);
-    // The step is undone, an interval settles, four probes say down.
+    // The step is undone, an interval settles, four probes favour a lower rate.
     for (int i = 0; i < 6; ++i) pass([](double) { return Result{.loss = 0.2}; });
     EXPECT_EQ(vivace.mode(), Vivace::Mode::Moving);
     EXPECT_EQ(vivace.streak(), 1);
     EXPECT_EQ(vivace.swing_buffer(), 1);
     pass([](double) { return Result{.loss = 0.2}; });
-    EXPECT_EQ(vivace.streak(), 1);  // the second change the same way only empties the buffer
+    EXPECT_EQ(vivace.streak(), 1);  // the second change in the same direction only empties the buffer
     EXPECT_EQ(vivace.swing_buffer(), 0);
     pass([](double) { return Result{.loss = 0.2}; });
     EXPECT_EQ(vivace.streak(), 2);
@@ -298,10 +298,10 @@ TEST_F(VivaceTest, IntervalsThatSayNothingAreIgnored) {
     record.is_app_limited = true;
     EXPECT_EQ(end(), NextInterval::InTurn);
     EXPECT_FALSE(std::isnan(record.utility));
-    // Four others are needed.
+    // Four other intervals are needed.
     for (int probe = 0; probe < 3; ++probe) pass(clean);
     begin();
-    record.end = record.begin + (record.end - record.begin) * 2;  // half the rate: something held packets back
+    record.end = record.begin + (record.end - record.begin) * 2;  // half the rate: the sender was held back
     EXPECT_EQ(end(), NextInterval::InTurn);
     EXPECT_EQ(vivace.mode(), Vivace::Mode::Probing);
     for (int probe = 0; probe < 4; ++probe) pass(clean);
@@ -383,7 +383,7 @@ TEST_F(VivaceTest, ATimeoutGivesUpWhatIsBeingTried) {
         pass(clean);
     }
     EXPECT_EQ(vivace.mode(), Vivace::Mode::Moving);
-    // A loss that acknowledgements tell of changes nothing by itself.
+    // A loss reported by acknowledgements changes nothing immediately.
     const double rate = vivace.rate_mbps();
     vivace.on_congestion_event(window, {.kind = CongestionKind::FastRetransmit}, {});
     EXPECT_EQ(vivace.mode(), Vivace::Mode::Moving);

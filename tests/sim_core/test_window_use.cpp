@@ -1,4 +1,4 @@
-// Windows that are not used, pauses, and reductions that turn out to be groundless.
+// Unused windows, pauses, and reductions that prove unnecessary.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -17,7 +17,7 @@ protected:
     SubflowSender sender{make_controller({"newreno", {}}), options};
     Nanos now = 0_ms;
 
-    // A window of `window` packets, with an initial window of 4 for what comes after.
+    // A window of `window` packets, and an initial window of 4 afterwards.
     void start_with_window(double window) {
         options.initial_window_pkts = window;
         sender = SubflowSender(make_controller({"newreno", {}}), options);
@@ -66,14 +66,14 @@ TEST_F(WindowUseTest, HoldingKeepsAnUnusedWindowAndOffLetsItGrow) {
             now += 100_ms;
             ack(now - 100_ms, sender.snd_nxt());
         }
-        // Slow start adds a packet for each of 20 that were acknowledged.
+        // Slow start adds a packet for each of 20 acknowledged ones.
         EXPECT_EQ(sender.window().cwnd_pkts, validation == CwndValidation::Hold ? 40 : 60);
     }
 }
 
 TEST_F(WindowUseTest, APauseRestartsTheWindow) {
-    // RTO = 100 + 4 * 50 = 300 ms, a pause of 1 s: Linux halves once per 300 ms that have passed entirely and begun a
-    // further one, 40 -> 20 -> 10 -> 5; RFC 5681 goes to the initial window of 4.
+    // RTO = 100 + 4 * 50 = 300 ms, a pause of 1 s: Linux halves once per complete 300 ms if a further one has begun, 40
+    // -> 20 -> 10 -> 5; RFC 5681 resets to the initial window of 4.
     const struct {
         IdleRestart restart;
         double cwnd;
@@ -106,7 +106,7 @@ TEST_F(WindowUseTest, ATimeoutThatWasTooEarlyIsTakenBack) {
     // The acknowledgement echoes the original transmission: the path has only become slower.
     EXPECT_TRUE(ack(0_ms, 1).ended_recovery);
     EXPECT_EQ(sender.state(), SenderState::Open);
-    EXPECT_EQ(sender.window().cwnd_pkts, 11);  // 10 again, and slow start goes on
+    EXPECT_EQ(sender.window().cwnd_pkts, 11);  // 10 again, and slow start continues
     EXPECT_EQ(sender.window().ssthresh_pkts, kInfiniteSsthresh);
     EXPECT_EQ(sender.pipe(), 9u);
     EXPECT_FALSE(sender.has_lost());
@@ -135,11 +135,11 @@ TEST_F(WindowUseTest, AFastRetransmitOfALatePacketIsTakenBack) {
         EXPECT_TRUE(ack(0_ms, 0, {{1, 4}}).began_recovery);
         sender.retransmit(now, options);
         now = 200_ms;
-        // Either the original's acknowledgement arrives, or it was lost itself and the report of the duplicate does.
+        // Either the original's acknowledgement arrives, or it was lost and the report of the duplicate arrives.
         EXPECT_TRUE((by_duplicate ? ack(100_ms, 10, {{0, 1}}) : ack(0_ms, 10)).ended_recovery);
         EXPECT_EQ(sender.window().cwnd_pkts, 10);
         EXPECT_EQ(sender.stats().undone, 1);
-        // It was reordering: four SACKed packets above the next gap do not end the patience with it.
+        // It was reordering: four SACKed packets above the next gap do not end the wait for it.
         send(5);
         now = 300_ms;
         ack(200_ms, 10, {{11, 15}});
@@ -157,7 +157,7 @@ TEST_F(WindowUseTest, AnotherLossThatMayBeRealKeepsTheReduction) {
     ack(0_ms, 0, {{2, 9}});
     sender.retransmit(now, options);
     now = 150_ms;
-    EXPECT_FALSE(ack(0_ms, 1).ended_recovery);  // 0 was only late, 1 is open
+    EXPECT_FALSE(ack(0_ms, 1).ended_recovery);  // 0 was only late, 1 is undecided
     now = 200_ms;
     EXPECT_TRUE(ack(100_ms, 10).ended_recovery);
     EXPECT_EQ(sender.window().cwnd_pkts, 5);

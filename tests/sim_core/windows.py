@@ -1,7 +1,7 @@
-"""The core as Windows has it: compiled by mingw-w64, and run under Wine. Where one of the two is not there, it says so.
+"""The core on Windows: compiled by mingw-w64 and run under Wine. A missing tool is reported.
 
-windows.py NATIVE           the program `signatures` prints there what the one here, NATIVE, does
-windows.py NATIVE --full    and all C++ tests pass there
+    windows.py NATIVE           compare the output of `signatures` there with that of the native program NATIVE
+    windows.py NATIVE --full    also run all C++ tests there
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def main(words: list[str]) -> int:
         return 0
     native, is_full = words[0], "--full" in words[1:]
     configure = ["cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", "-DSUBFLOW_TESTS=ON"]
-    # Nothing is measured there, and -O3 takes a fifth more to compile.
+    # No test measures time there, and -O3 takes a fifth more to compile.
     configure += ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1"]
-    # Some of the tests are of the checks, which signatures do without.
+    # Some tests need the checks, which signatures run without.
     configure += [f"-DSUBFLOW_VALIDATE={'ON' if is_full else 'OFF'}", f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}"]
     targets = ["signatures", *(["subflow_core_tests"] if is_full else [])]
     for command in (configure, ["cmake", "--build", str(BUILD), "--target", *targets]):
@@ -49,8 +49,8 @@ def main(words: list[str]) -> int:
 
 
 def under_wine(wine: str, program: str, *words: str, is_shown: bool = False) -> subprocess.CompletedProcess[bytes]:
-    """Runs a program of the build in a Windows that Wine keeps there: made once, in ten seconds."""
-    # Not in the user's home, where it would keep menus and file types of what it has seen.
+    """Runs a program of the build in a private Windows of Wine, which is created once, in ten seconds."""
+    # Outside the user's home, where Wine would add menus and file types.
     home = BUILD / "wine"
     home.mkdir(exist_ok=True)
     env = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
