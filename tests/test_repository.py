@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 LONGEST_PART = 120
-"""Lines of the changelog on one version: nobody reads more."""
+"""Maximum lines of the changelog on one version, so that people read it."""
 
 LONGEST_LINE = 120
 

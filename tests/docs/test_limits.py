@@ -1,5 +1,4 @@
-"""The page of limits: each limit on the page equals the limit in the code, and the code refuses the next larger input.
-"""
+"""The page of limits: each limit equals that of the code, and the code refuses the next larger input."""
 
 from __future__ import annotations
 

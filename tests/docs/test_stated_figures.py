@@ -2,9 +2,6 @@
 
 A row has the page, the words with the figure, and the function that computes it. The words must occur on the page, so
 that a change of the figure leads here.
-
-A row has the page, the words with the figure in it, and what makes it. Both the words and the figure have to be there:
-whoever changes one finds the other here.
 """
 
 from __future__ import annotations

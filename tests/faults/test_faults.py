@@ -1,5 +1,4 @@
-"""A write, sync, rename or allocation fails, or the process ends there: nothing incomplete remains, and a message names
-the cause.
+"""A write, sync, rename or allocation fails, or the process ends there: no incomplete files, and a message why.
 
 The plain tests try a few calls of each kind, spread over the operation; --full tries every one.
 """

@@ -272,7 +272,7 @@ def _clang() -> str:
     """A recent clang++, installed where apt-get and root permit it.
 
     Raises:
-        dev.SetUpError: if none is installed or can be installed.
+        dev.SetUpError: if clang++ is missing and cannot be installed.
     """
     names = [f"clang++-{major}" for major in range(21, dev.OLDEST_CLANG, -1)]
     found = next((path for path in map(shutil.which, names) if path), None)

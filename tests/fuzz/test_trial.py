@@ -1,5 +1,4 @@
-"""The harness itself: it detects each way to break the promise, loses only that input, and stores it as a small file.
-"""
+"""The harness itself: it detects each broken promise, loses only that input, and stores it as a small file."""
 
 from __future__ import annotations
 

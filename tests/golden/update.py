@@ -2,7 +2,7 @@
 
 A combination is a controller with a scheduler in one of the small networks of tests/helpers/combinations.py. A change
 of behaviour updates `assets/signatures.json`, which ships for the self-test, or `combinations.json` in its own commit
-and says why there. Runs from the root of the checkout: python -m tests.golden.update.
+with the reason in its message. Runs from the root of the checkout: python -m tests.golden.update.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Scripts of packaging/ as modules, and the output of `dev.py package`.
 
 The folder packaging/ is not a Python package: PyPI has a package of that name.
-
-That folder is not a package of Python: PyPI has one of its name.
 """
 
 from __future__ import annotations

@@ -141,9 +141,7 @@ def screen() -> Iterator[VirtualScreen]:
 def opened(
     system: BareSystem, words: Sequence[str], screen: VirtualScreen, log: Path, title: str = "Subflow", **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The program with a window of this title, running during the context; it must end normally and without a
-    traceback.
-    """
+    """The program with a window of this title during the context; it must end normally and without a traceback."""
     window = system.start(words, log, user=True, display=screen.display, **options)
     try:
         screen.wait_for_title(title, window)
@@ -360,7 +358,7 @@ def test_removal_leaves_nothing_but_the_files_of_the_user(
     desktop.apt_get("remove", "subflow")
     assert not (desktop.root / "usr/lib/subflow").exists()
     assert _files_of_the_user(desktop) == users
-    desktop.run(["dpkg", "--purge", "subflow"])  # apt-get knows a removed package only if it left files to purge
+    desktop.run(["dpkg", "--purge", "subflow"])  # apt-get finds a removed package only if it left files to purge
 
     assert "subflow" not in desktop.run(["dpkg-query", "-W", "-f", "${Package}\n"]).stdout.split()
     # The desktop's databases of programs and files were written anew without the package.

@@ -1,6 +1,4 @@
-"""Distributions for pip: source archives (sdist) of the simulator and of the workbench, and the packages built from
-them.
-"""
+"""Distributions for pip: source archives of the simulator and of the workbench, and packages built from them."""
 
 from __future__ import annotations
 

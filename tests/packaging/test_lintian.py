@@ -1,6 +1,4 @@
-"""Findings of lintian, Debian's checker: on our own files in seconds, on the whole package in minutes, hence
---packaged.
-"""
+"""Findings of lintian, Debian's checker: our own files in seconds, the whole package in minutes, hence --packaged."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pytest
 
 from virtual_screen import VirtualScreen
 
-# A window at the start of the program: prints its place after the desktop has framed it, moves as told, and closes.
+# A window at the start of the program: prints its place after the desktop has framed it, moves, and closes.
 WINDOW = """
 import json, sys
 from types import SimpleNamespace

@@ -225,9 +225,7 @@ def test_fq_codel_spares_the_call_the_queue_of_the_download():
 
 
 def test_the_shipped_trace_is_what_its_scenario_says():
-    """6 Mbit/s on average without the outage, which coincides with the minimum of the sine: 5.885 Mbit/s in whole
-    packets.
-    """
+    """6 Mbit/s on average without the outage, which falls into the sine's minimum: 5.885 Mbit/s in whole packets."""
     trace = load_scenario("lte-trace").links["lte"].forward.trace
     assert trace is not None
     assert trace.rate_bps == pytest.approx(5.885e6)

@@ -23,9 +23,7 @@ def over_a_cubic(controller: str | Choice, path: Link, subflows: int = 2) -> flo
 
 
 def over_best_cubic(paths: list[Link], *, duration_s: float) -> tuple[float, list[float]]:
-    """Its goodput divided by that of CUBIC on the best path without competition, and the rates of its subflows; means
-    over seeds.
-    """
+    """Goodput relative to one CUBIC flow on the best path, and the rates of the subflows; means over seeds."""
     names = [path.name for path in paths]
     together, alone, rates = [], [], []
     for seed in SEEDS:

@@ -2,9 +2,6 @@
 
 The oracle follows the kernel, independently of the scheduler here; names and widths are the kernel's. After every
 placed packet and every timeout of the connection, choice, average rates, buffers and stale marks are equal.
-
-Written from what the kernel does and apart from the scheduler here; names and widths are the kernel's. After every
-packet that is placed and every timeout of the connection, choice, average rates, buffers and stale marks are equal.
 """
 
 from __future__ import annotations

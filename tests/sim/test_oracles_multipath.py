@@ -145,9 +145,7 @@ def test_wvegas_gives_way_to_loss_based_flows() -> None:
 
 
 def seconds_to_fill(controller: str) -> float:
-    """Time to use 97 % of two links of 4 Mbit/s (40 packets in flight each) after their rate doubles to 8, mean over
-    runs.
-    """
+    """Time to use 97 % of two links of 4 Mbit/s (40 packets in flight each) after doubling to 8, mean over runs."""
     links = [link(name, rate_bps=4e6, delay_s=0.06, queue_pkts=10) for name in ("top", "bottom")]
     events = [Event(60.0, link=name, rate_bps=8e6) for name in ("top", "bottom")]
     flow = mptcp("flow", ["top", "bottom"], controller)

@@ -1,5 +1,4 @@
-"""PCC Vivace against the equilibria of its utility, under the `textbook` profile. tests/sim_core tests the arithmetic.
-"""
+"""PCC Vivace against the equilibria of its utility, under the `textbook` profile; arithmetic: tests/sim_core."""
 
 from __future__ import annotations
 
@@ -78,7 +77,7 @@ def test_vivace_tolerates_random_loss_up_to_the_break_even_of_its_utility(
     rate_mbps: float, rtt_s: float, duration_s: float
 ) -> None:
     # 0.9 x^-0.1 = 11.35 p: 6.3 % at 10 Mbit/s, 5.0 % at 100. A gradient is estimated from about a hundred packets, so
-    # the transition from full use to none is wide; the formula gives its middle, half of the capacity.
+    # the transition from full use to no use is wide; the formula gives its middle, half of the capacity.
     break_even = 0.9 * rate_mbps**-0.1 / 11.35
     used = {}
     for share in (0.25, 0.7, 1.5, 2.0):

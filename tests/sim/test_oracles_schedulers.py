@@ -81,8 +81,8 @@ def test_blest_and_ecf_are_minrtt_packet_for_packet_without_a_limit_to_window_an
     scheduler: str, controller: str | Choice
 ) -> None:
     # BLEST compares the window with the data that the fastest subflow could send meanwhile: an infinite window has
-    # room. ECF compares the completion times of the remaining data: an endless transfer has none. Loss, an outage and a
-    # subflow that is closed and opened again ensure that reinjections are placed alike.
+    # room. ECF compares the completion times of the remaining data: an endless transfer never completes. Loss, an
+    # outage and a subflow that is closed and opened again ensure that reinjections are placed alike.
     paths = [replace_loss(NEAR, 0.005), replace_loss(FURTHEST, 0.005), link("third", rate_bps=5e6, delay_s=0.03)]
     closed = (Event(at_s, flow="flow", subflow=2, open=is_open) for at_s, is_open in ((7.0, False), (9.0, True)))
     values: dict[str, Any] = {"events": (*outage("near", 3.0, 5.0), *closed), "profile": "linux", "duration_s": 12}

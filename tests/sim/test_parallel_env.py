@@ -72,9 +72,7 @@ def test_agents_come_and_go(controller):
 
 
 def test_an_agent_sees_what_it_would_see_as_the_only_learner():
-    """The other connection does not change in either environment; its decisions are not steps of the single
-    environment.
-    """
+    """The other connection is the same in both environments; its decisions are not steps of the single one."""
     single = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", learner="download.2", seed=3)
     many = SubflowParallelEnv(parse_scenario(SHORT), "dql-mptcp", seed=3)
     seen = [single.reset()[0]["subflows"]]

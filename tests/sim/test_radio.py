@@ -178,9 +178,7 @@ def test_stations_of_different_groups_do_not_hear_each_other():
 
 
 def test_who_sends_for_as_long_as_others_is_not_slowed_down_by_them():
-    """Høiland-Jørgensen et al. 2017: with equal airtime, the fast station gets several times its rate under the
-    anomaly.
-    """
+    """Høiland-Jørgensen et al. 2017: equal airtime gives the fast station several times its rate under the anomaly."""
 
     def home(*overrides: str) -> list[float]:
         return list(goodputs(run(load_scenario("wifi-home", overrides=overrides))).values())

@@ -162,9 +162,7 @@ def test_eight_downloads_of_dql_mptcp_share_both_lossy_links():
 
 
 def test_scenarios_can_be_read_without_the_compiled_core():
-    """A scenario can be checked without the core: only the list of algorithms comes from it, and a caller may pass the
-    list.
-    """
+    """A scenario can be checked without the core, which supplies only the list of algorithms, an optional argument."""
     program = (
         "import sys; from tests.helpers.scenario_texts import FULL, read; read(FULL); "
         "sys.exit(any(name in sys.modules for name in ('subflow_sim._core', 'numpy', 'jsonschema')))"

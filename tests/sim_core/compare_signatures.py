@@ -1,7 +1,7 @@
 """Run builds of the program `signatures` and compare their output: optimised and checked code must give the same.
 
-    compare_signatures.py PROGRAM PROGRAM ...    compare existing builds
-    compare_signatures.py --build FOLDER         build with gcc and clang, at -O0 and -O3, and compare
+compare_signatures.py PROGRAM PROGRAM ...    compare existing builds
+compare_signatures.py --build FOLDER         build with gcc and clang, at -O0 and -O3, and compare
 """
 
 from __future__ import annotations

@@ -64,8 +64,7 @@ TEST(Capture, ChangesNothingAndSeesEveryPacketOfTheFlowOnce) {
     EXPECT_EQ(network.take_packets().size(), 0u);
 }
 
-// A reopened subflow has the ECN mode of the controller that it received meanwhile; ACKs sent earlier have none of its
-// fields.
+// A reopened subflow has the ECN mode of its new controller; ACKs sent before it lack the fields of that mode.
 TEST(Capture, AnAckFromBeforeItsSubflowWasSetUpAnewHasNoCountOfMarks) {
     Scenario scenario = eventful();
     scenario.links[0].drops.push_back({.subflow = 0, .number = 1, .after = 900_ms});

@@ -344,7 +344,7 @@ TEST(Ecn, ReplacesLossesByMarksAtTheSameThroughput) {
     }
 }
 
-// A report persists: from the arrival of a mark until CWR arrives each ACK has ECE, and no other ACK has it.
+// A report persists: from the arrival of a mark until CWR arrives each ACK has ECE, and other ACKs lack it.
 TEST(Ecn, TheReportLastsUntilItIsAnswered) {
     const Scenario scenario = marked_network(EcnMode::Classic, true);
     Network network(scenario, 1);

@@ -78,7 +78,7 @@ TEST_P(EveryClassic, IsLeftAloneByAnAgentThatDoesNothingWhereItBarelyMoves) {
     };
     AlgorithmChoice classic{GetParam(), {}};
     AlgorithmChoice controller = libra_over(GetParam());
-    if (GetParam() == "wvegas") {  // which reduces the window without a loss
+    if (GetParam() == "wvegas") {  // its drain reduces the window without a loss
         classic.options.push_back({"drain", false});
         controller.options.push_back({"drain", false});
     }

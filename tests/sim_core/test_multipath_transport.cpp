@@ -147,7 +147,7 @@ TEST(MultipathTransport, TracesOfTheConnectionAddUpToItsFigures) {
     EXPECT_NEAR(waited / bits, network.flow_result(0).mean_hol_blocking_s, 1e-6);
     const auto queue = column("reorder_queue_bytes", 0);
     EXPECT_LE(*std::ranges::max_element(queue), network.flow_result(0).max_reorder_queue_bytes);
-    // A single path has none of these columns, and no schedule share.
+    // A single path has neither these columns nor a schedule share.
     EXPECT_EQ(std::ranges::count(recorder.columns(), std::string_view("reorder_queue_bytes"), &TraceColumn::name), 1);
     EXPECT_EQ(std::ranges::count(recorder.columns(), std::string_view("schedule_share"), &TraceColumn::name), 2);
     EXPECT_TRUE(std::isnan(network.subflow_result(2).schedule_share));

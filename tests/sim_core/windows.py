@@ -1,7 +1,7 @@
 """The core on Windows: compiled by mingw-w64 and run under Wine. A missing tool is reported.
 
-    windows.py NATIVE           compare the output of `signatures` there with that of the native program NATIVE
-    windows.py NATIVE --full    also run all C++ tests there
+windows.py NATIVE           compare the output of `signatures` there with that of the native program NATIVE
+windows.py NATIVE --full    also run all C++ tests there
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The window answers while a hundred flows run: no turn of its event loop does a large part of the work.
 
 The time of a turn in milliseconds depends on the machine: `dev.py measure many_flows` prints it beside the target.
-
-How many milliseconds that is depends on the machine: `dev.py measure many_flows` tells it beside the target.
 """
 
 from __future__ import annotations

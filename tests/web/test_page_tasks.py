@@ -1,5 +1,4 @@
-"""No task of a page takes long: the page draws and responds between tasks, also with a hundred flows and with an agent.
-"""
+"""No task of a page takes long: it draws and responds between tasks, also with a hundred flows and with an agent."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Pages in real browsers with unusual content: controllers written as text, arriving flows, a run too large for a page.
-"""
+"""Pages in real browsers with unusual content: script controllers, arriving flows, a run too large for a page."""
 
 from __future__ import annotations
 

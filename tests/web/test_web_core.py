@@ -1,6 +1,4 @@
-"""The core of web pages gives the same results as the native core, to the last bit, and is built from the current
-sources.
-"""
+"""The core of web pages gives the native core's results, to the last bit, and is built from the current sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllers that ignore the network score below all others, and an oracle that knows it scores above."""
+"""Controllers that ignore the network score below all others, and an oracle scores above them."""
 
 from __future__ import annotations
 

@@ -119,9 +119,7 @@ def test_a_window_is_cut_where_the_network_changes_and_shares_are_means() -> Non
 
 
 def test_a_connection_counts_for_the_time_that_it_sends() -> None:
-    """One connection for 5 s, then two: the first has 6 and 3 Mbit/s, 4.5 on average; the second has 3 while it is
-    active.
-    """
+    """One connection for 5 s, then two: the first has 6 and 3 Mbit/s, 4.5 on average; the second has 3 from then on."""
     text = TWO_LINKS.replace('paths = [["wifi"], ["lte"]]', 'paths = [["wifi"]]')
     alive = {"m": Lifetime(0.0, math.inf), "n": Lifetime(5.0, math.inf)}
     text += '[flows.n]\nkind = "tcp"\nfrom = "a"\nto = "b"\ncontroller = "newreno"\npaths = [["wifi"]]\nstart = "5s"\n'
