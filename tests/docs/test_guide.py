@@ -105,7 +105,7 @@ def test_each_algorithm_has_a_formula_its_source_what_to_expect_and_something_to
     for kind, algorithms in (("controller", controllers()), ("scheduler", schedulers())):
         for each in algorithms:
             text = (html / guide_page(f"{kind}/{each.name}").file).read_text(encoding="utf-8")
-            for part in ("Source: ", "The formula", "What to expect", "Try it", "<math"):
+            for part in ("Source: ", "The formula", "What to expect", "Try it", "<math"):  # english: keep
                 assert part in text, f"{each.name}: {part}"
             assert all(f">{option.key}<" in text.replace("</span>", "<") for option in each.options), each.name
 

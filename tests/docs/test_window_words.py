@@ -15,7 +15,7 @@ PAGES = [
 ]
 
 # The program's window.
-_PROGRAM = re.compile(
+_PROGRAM = re.compile(  # english: keep
     r"\b(?:main|program's|(?-i:Subflow's)|whole(?= window\b(?! of))) window\b|"
     r"\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
     r"\b(?:terminal|command line) (?:and|or) (?:the )?window\b|"

@@ -299,7 +299,7 @@ class Trials:
         if code == 0:
             missing = {name for name in self._whole if not name.endswith(("-wal", "-shm"))} - set(_files(folder))
             if missing:
-                yield f"told to be done without {', '.join(sorted(missing))}"
+                yield f"reported success without {', '.join(sorted(missing))}"
 
     def _wrong_database(self, path: Path, name: str) -> Iterator[str]:
         if path.stat().st_size == 0 and name not in self._pattern_names():

@@ -433,7 +433,7 @@ def _misbehave(path: Path) -> None:
 
     match path.read_bytes().strip():
         case b"told":
-            raise InputError("it is told")
+            raise InputError("refused")
         case b"raise":
             raise LookupError("a bug")
         case b"log":

@@ -100,7 +100,7 @@ def main() -> int:
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in known]
     if unknown:
-        parser.error(f"there is no {unknown[0]}; allowed: {', '.join(known)}")
+        parser.error(f"unknown name {unknown[0]}; allowed: {', '.join(known)}")
     names = options.names or list(known)
     if options.inputs is not None and options.inputs < 1:
         parser.error(f"--inputs {options.inputs}: must be 1 or more")

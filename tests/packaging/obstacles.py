@@ -120,10 +120,10 @@ def low_disk(place: Place) -> str:
     filler = disk / "filler"
     _fill(filler)
     said = place.subflow("run", "demo", code=1, may_speak=True, environment={"XDG_DATA_HOME": str(disk)}).err
-    require("no space left" in said, f"it is not said that the disk is full: {last_lines(said)}")
+    require("no space left" in said, f"no message that the disk is full: {last_lines(said)}")
     rescued = list(place.folder.glob("subflow-rescued/*/subflows.csv"))
     require(rescued and rescued[0].stat().st_size > 0, f"the run is lost: {last_lines(said)}")
-    require(str(rescued[0].parent) in said, f"it is not said where the run is: {last_lines(said)}")
+    require(str(rescued[0].parent) in said, f"no message with the place of the run: {last_lines(said)}")
     filler.unlink()
     after = _kept_run(place, database)
     kept = _finished(place, database)
@@ -160,14 +160,14 @@ def read_only_home(place: Place) -> str:
     home.mkdir(mode=0o555)
     environment = {name: str(home / name.lower()) for name in _FOLDERS}
     refused = place.subflow("run", *SHORT_RUN, code=1, may_speak=True, environment=environment).err
-    require(str(home) in refused and "--db" in refused, f"the way on is not said: {refused.strip()}")
+    require(str(home) in refused and "--db" in refused, f"no message with a remedy: {refused.strip()}")
     place.subflow("run", *SHORT_RUN, "--no-store", environment=environment)
     said = [line for line in _said_by_the_window(place, environment) if line != _NO_FONT_CACHE]
     # Log, settings and database, each once.
     is_expected = 1 <= len(said) <= 3 and all(str(home) in line for line in said)
-    require(is_expected, f"the window says: {' | '.join(said) or 'nothing'}")
+    require(is_expected, f"output of the window: {' | '.join(said) or 'nothing'}")
     require(not any(home.iterdir()), "something was written")
-    return "commands and window work; what cannot be kept is said with its folder"
+    return "commands and window work; messages name the folder that cannot be written"
 
 
 def _said_by_the_window(place: Place, environment: dict[str, str]) -> list[str]:
@@ -203,7 +203,7 @@ def no_display(place: Place) -> str:
         environment = {"QT_QPA_PLATFORM": None, "WAYLAND_DISPLAY": None, **display}
         said = place.subflow(code=1, may_speak=True, environment=environment).err
         lines = said.splitlines()
-        require(len(lines) == 1 and "display" in said, f"{len(lines)} lines were said: {said.strip()}")
+        require(len(lines) == 1 and "display" in said, f"{len(lines)} lines were printed: {said.strip()}")
     listed = place.subflow("scenarios", environment={"QT_QPA_PLATFORM": None, "DISPLAY": None}).out
     require("demo" in listed, "no scenario is listed")
     return "refused in one line and exit code 1, also where it cannot be reached; commands work"

@@ -162,7 +162,7 @@ def picture(screen: VirtualScreen, suite: str, name: str) -> None:
         return bool((screen.pixels() == before).all())
 
     try:
-        wait_until(is_still, "the window stands still")
+        wait_until(is_still, "the window no longer changes")
     finally:
         screen.save(OUTPUT / "screenshots" / f"{suite}-{name}.png")
     assert screen.colours() > 200

@@ -49,5 +49,5 @@ def test_of_the_whole_package_it_only_finds_what_comes_with_parts_of_others(bund
     output = bundle.parents[1]
     packages = sorted(output.glob("subflow_*.deb"))
     if not packages:
-        pytest.fail(f"there is no package in {output}: python3 dev.py package", pytrace=False)
+        pytest.fail(f"no package in {output}: python3 dev.py package", pytrace=False)
     assert _lint(packages[-1]) - ACCEPTED.keys() == set()

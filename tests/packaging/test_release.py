@@ -139,7 +139,7 @@ def test_the_package_asks_for_no_newer_c_library_than_people_are_told(tmp_path: 
     assert told is not None
     promised = tuple(map(int, told.groups()))
     if tuple(map(int, str(os.confstr("CS_GNU_LIBC_VERSION")).split()[1].split("."))) > promised:
-        pytest.skip("packages are made on a system with the C library that people are told, or an older one")
+        pytest.skip("packages are made on a system with the stated C library, or an older one")
     for made_here in (Path(sys.executable).resolve(), Path(_core.__file__)):
         shutil.copyfile(made_here, tmp_path / made_here.name)
     _, asked = needs.read_binaries(sorted(tmp_path.iterdir()))

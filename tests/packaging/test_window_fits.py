@@ -29,7 +29,7 @@ window, state = QMainWindow(), WindowStateFile(path)
 workspaces = SimpleNamespace(current="run", states=dict, folds={}, restore=lambda states, current, folds: None)
 state.restore_layout(window, workspaces)
 
-def tell():
+def report():
     outer, inner, screen = window.frameGeometry(), window.geometry(), window.screen().geometry()
     print(json.dumps([list(each.getRect()) for each in (outer, inner, screen)]))
     if wanted:
@@ -41,7 +41,7 @@ def leave():
     application.quit()
 
 window.show()
-QTimer.singleShot(1200, tell)
+QTimer.singleShot(1200, report)
 application.exec()
 """
 

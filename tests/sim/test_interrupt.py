@@ -71,7 +71,7 @@ import signal, threading
 from tests.sim.test_interrupt import endless
 from subflow_sim import Simulation
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest may have inherited an ignored signal
 simulation = Simulation(endless(), sample_interval_s=1.0)
 
 def press():
@@ -87,12 +87,12 @@ except KeyboardInterrupt:
     simulation.check_invariants()
     simulation.run_until(reached_s + 0.5)
     assert abs(simulation.now_s - reached_s - 0.5) < 1e-8
-    print("stopped and gone on")
+    print("stopped and continued")
 """
 
 
 def test_ctrl_c_reaches_a_call_of_the_main_thread() -> None:
-    assert said_by(_CTRL_C) == ("stopped and gone on\n", "")
+    assert said_by(_CTRL_C) == ("stopped and continued\n", "")
 
 
 # An unlimited queue overfilled by a constant-bit-rate source needs at least 48 bytes per packet: an excess of 900
@@ -137,7 +137,7 @@ print("intact")
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and the memory in use read as Linux has them")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux for the memory limit and the memory in use")
 def test_running_out_of_memory_is_an_error_of_one_simulation() -> None:
     assert said_by(_OUT_OF_MEMORY) == ("failed\nintact\n", "")
 

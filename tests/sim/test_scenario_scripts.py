@@ -92,7 +92,7 @@ def test_a_run_that_goes_on_changes_to_a_script_of_its_scenario(tmp_path: Path) 
 
 def test_all_problems_of_a_script_are_told_at_once_and_those_who_choose_it_say_nothing(tmp_path: Path) -> None:
     path = write_scenario(tmp_path)
-    (tmp_path / "mine.py").write_text("x = nobody\n\ndef on_ack(w, ack):\n    w.cwnd += nobody\n")
+    (tmp_path / "mine.py").write_text("x = absent\n\ndef on_ack(w, ack):\n    w.cwnd += absent\n")
     problems = _problems(path, "gain = 2", "nonsense = 2")
     assert {(problem.key, problem.line) for problem in problems} == {
         ("controllers.mine.script", _line('script = "mine.py"'))
@@ -171,9 +171,9 @@ def test_the_content_counts_and_needs_no_file(tmp_path: Path) -> None:
     assert scenario.scripts[0].text == tripled
     assert scenario.events[0].controller is not None
     assert scenario.events[0].controller.options == {"gain": 3.0}
-    problems = _problems(path, '"mine.py"', '"mine.py"\ncontent = "x = nobody"')
+    problems = _problems(path, '"mine.py"', '"mine.py"\ncontent = "x = absent"')
     assert [problem.message.partition(": ")[0] for problem in problems] == ["line 1, column 5"]
-    (long,) = _problems(path, '"mine.py"', _embedded(tripled.replace("max(", "nobody + max(")))
+    (long,) = _problems(path, '"mine.py"', _embedded(tripled.replace("max(", "absent + max(")))
     assert long.value == '"\\"\\"\\"So many packets more per round trip, half the window…'
     assert "too large" in _problems(path, '"mine.py"', _embedded("#" * (MAX_SCRIPT_BYTES + 1)))[0].message
 

@@ -57,7 +57,7 @@ void check_books(const Network& network) {
     for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
         const FlowSpec& flow = scenario.flows[i];
         const Connection& c = network.connections()[i];
-        if (flow.size) require(c.delivered_bytes <= flow.size->value, "more was delivered than there is");
+        if (flow.size) require(c.delivered_bytes <= flow.size->value, "more was delivered than the flow has");
         const double active_s = network.flow_result(i).active_s;
         require(active_s >= 0 && active_s <= to_seconds(network.now()), "a flow was active for longer than the run");
         if (sends_datagrams(c.kind)) continue;

@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Solo, BbrPaths,
 
 TEST(BbrNetwork, ProbeRttComesOnceInTenSecondsAndCostsTwoPercent) {
     // A visit lasts until four packets are in flight, a round trip, and another 200 ms; at 20 ms that is 220 to 240 ms
-    // in 10.23 s. The loss is all but four packets per round trip of 16.7: 0.76 x 2.2 % = 1.7 %.
+    // in 10.23 s. The lost share is all but four packets per round trip of 16.7: 0.76 x 2.2 % = 1.7 %.
     const Path path{.rtt = 20_ms};
     const Scenario scenario = solo(path, 105_s);
     Network network(scenario, 1);

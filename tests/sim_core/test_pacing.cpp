@@ -81,7 +81,7 @@ TEST(Pacer, ABurstThatIsCutShortHasTheNextWaitForWhatLeft) {
 TEST(Pacer, BurstsAreWhatLinuxHandsToANetworkCard) {
     // tcp_tso_autosize: rate / 1024 bytes, and 65215 / 2^k where the round trip is k times 512 us, in packets of 1448.
     const auto burst = [](double mbps, Nanos min_rtt) { return burst_pkts(mbps * 1e6 / 8 / 1448, min_rtt, 1448); };
-    EXPECT_EQ(burst(1.1, 50_ms), 1u);    // below 1.2 Mbit/s, as BBR asks
+    EXPECT_EQ(burst(1.1, 50_ms), 1u);    // below 1.2 Mbit/s: BBR's minimum
     EXPECT_EQ(burst(10, 50_ms), 2u);     // 1220 bytes, at least two packets
     EXPECT_EQ(burst(100, 50_ms), 8u);    // 12207 / 1448 = 8.4
     EXPECT_EQ(burst(100, 3_ms), 9u);     // and 65215 / 2^5 = 2037

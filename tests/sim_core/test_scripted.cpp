@@ -121,7 +121,7 @@ TEST(Scripted, AFailureTellsWhoseItIsAndWhen) {
     Simulation simulation(two_paths(checked(program)), 1, 10_ms);
     try {
         simulation.run_until(3_s);
-        FAIL() << "it went on";
+        FAIL() << "the run continued";
     } catch (const ScriptRunError& error) {
         const std::string text = error.what();
         EXPECT_TRUE(text.starts_with("script 'mine', line 1, mptcp/1 at 0.")) << text;

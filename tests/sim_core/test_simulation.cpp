@@ -318,7 +318,7 @@ TEST(Simulation, ABrokenInvariantNamesItselfAndEndsOnlyThisOne) {
     }
     try {
         broken.run_until(20_s);
-        FAIL() << "a failed simulation went on";
+        FAIL() << "a failed simulation continued";
     } catch (const InternalError& error) {
         EXPECT_NE(std::string(error.what()).find("failed before"), std::string::npos) << error.what();
     }

@@ -20,9 +20,7 @@ from subflow_app.shell.main_window import MainWindow
 _LARGEST_SHARE = 0.1
 
 
-@pytest.mark.parametrize(
-    "speed", ["express", pytest.param("fast", marks=pytest.mark.full("at full speed there is more to do"))]
-)
+@pytest.mark.parametrize("speed", ["express", pytest.param("fast", marks=pytest.mark.full("full speed takes longer"))])
 def test_the_window_answers_while_a_hundred_flows_run(
     qtbot: QtBot, window: MainWindow, speed: str, record_property: Callable[[str, object], None]
 ) -> None:

@@ -35,7 +35,7 @@ LIMIT = 600
 
 
 def report(name: Labs) -> str:
-    """A report, as tests/core/arena has it."""
+    """A report, for tests/core/arena."""
     return f"subflow_app.core.arena.report of {labs(name)}" * LIMIT
 '''
 PANEL = """from subflow_app.core.arena import report
@@ -43,7 +43,7 @@ PANEL = """from subflow_app.core.arena import report
 TEXT = report.report("subflow_app.core.arena.report")
 PLACE = report.ROOT / "app" / "subflow_app" / "core" / "arena"
 """
-RING = """// A ring, as sim/core/ring.h has it.
+RING = """// A ring, for sim/core/ring.h.
 #pragma once
 #include "units.h"
 
@@ -68,7 +68,7 @@ def _moved() -> dict[str, str]:
     panel = panel.replace("core.arena.report", "features.arena.core.report")
     return {
         NEW: report.replace("core.arena.report of", "features.arena.core.report of"),
-        "app/subflow_app/features/__init__.py": '"""What users see."""\n',
+        "app/subflow_app/features/__init__.py": '"""Features for users."""\n',
         "app/subflow_app/features/README.md": "Features.\n",
         "app/subflow_app/features/arena/__init__.py": "",
         "app/subflow_app/core/paths.py": BEFORE["app/subflow_app/core/paths.py"],
@@ -253,7 +253,7 @@ def test_prose_alone_differs() -> None:
     old = '"""Old."""\n\n\ndef tell(name):  # old\n    """Old."""\n    raise ValueError(f"the name says {name}")\n'
     new = '"""New."""\n\n\ndef report(name):\n    raise ValueError(f"{name} is the name")\n'
     assert prose.difference("a.py", old, new, {"tell": "report"}) is None
-    cases: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
+    cases: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (  # english: keep
         ("another name", "a.py", old, new, {}),
         ("another key", "a.py", 'x = {"key": 1}', 'x = {"keys": 1}', {}),
         ("another value in a sentence", "a.py", 'x = f"a {b} c"', 'x = f"a {d} c"', {}),

@@ -103,12 +103,12 @@ def test_a_change_from_the_start_is_in_the_values(page: Path, tmp_path: Path) ->
         {"kind": "link", "link": 1, "key": "queue", "value": 10},
         {"kind": "flow", "flow": "download", "key": "controller", "value": "olia"},
     ]
-    change = {"from": None, "edits": edits, "signature": "as the page has it"}
+    change = {"from": None, "edits": edits, "signature": "recorded by the page"}
     found = read_page(changed(page, tmp_path, lambda data: data.update(change=change))).scenario()
     assert found.scenario.links["wifi"].forward.loss == found.scenario.links["wifi"].reverse.loss == 0.05
     assert found.scenario.links["lte"].forward.queue.limit_pkts == 10
     assert found.scenario.flows["download"].controller.name == "olia"
-    assert found.signature == "as the page has it"
+    assert found.signature == "recorded by the page"
 
 
 def test_a_change_from_a_time_on_is_an_event(page: Path, tmp_path: Path) -> None:

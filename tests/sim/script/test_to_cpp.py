@@ -60,7 +60,7 @@ int main() {{
 def _compiler() -> str:
     found = shutil.which("g++")
     if found is None:
-        pytest.skip("there is no compiler")
+        pytest.skip("needs g++")
     return found
 
 
