@@ -286,13 +286,8 @@ TEST_F(ConfluenceTest, HasNumbersWithinTheirBounds) {
     }
 }
 
-<<<<<<< HEAD
-// Two ways into one link and one of its own, beside a NewReno.
-Scenario fork_beside_newreno(Nanos duration, DecisionSource decider) {
-=======
 // Two paths into one link and a third over a separate link, beside a NewReno flow.
-Scenario fork_beside_newreno(Nanos duration, Decider decider) {
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
+Scenario fork_beside_newreno(Nanos duration, DecisionSource decider) {
     Scenario scenario = linux_profile(duration);
     const PathSpec one = add_path(scenario, {.rate = 12_Mbps, .one_way = 20_ms, .queue_pkts = 40});
     const PathSpec two = add_path(scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});

@@ -266,13 +266,8 @@ TEST_F(DdpgMpccTest, RefusesWhatIsNoOptionOfIt) {
     EXPECT_NO_THROW(make({{"history", 4.0}}));
 }
 
-<<<<<<< HEAD
-// Two links of its own, 20 Mbit/s in all.
-Scenario rate_based(const std::string& base, DecisionSourceKind kind) {
-=======
 // Two separate links, 20 Mbit/s in all.
-Scenario rate_based(const std::string& base, DeciderKind kind) {
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
+Scenario rate_based(const std::string& base, DecisionSourceKind kind) {
     Scenario scenario = testing::linux_profile(60_s, 20_s);
     const testing::PathOptions path{.rate = 10_Mbps, .one_way = 20_ms, .queue_pkts = 60};
     const PathSpec first = testing::add_path(scenario, path);

@@ -170,11 +170,7 @@ TEST_F(IntervalMonitorTest, OneAcknowledgementForAllIsThroughputOverTheTimeOfSen
 TEST_F(IntervalMonitorTest, SilenceIsLossOnceThePatienceIsOver) {
     begin(0_ms);
     send(5);
-<<<<<<< HEAD
-    EXPECT_EQ(monitor.wait_ends(40_ms), kNever);  // it goes on
-=======
-    EXPECT_EQ(monitor.patience_ends(40_ms), kNever);  // the interval is still open
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
+    EXPECT_EQ(monitor.wait_ends(40_ms), kNever);  // the interval is still open
     begin(10_ms);
     send(5);
     EXPECT_EQ(monitor.wait_ends(40_ms), 50_ms);

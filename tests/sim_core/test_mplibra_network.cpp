@@ -28,14 +28,9 @@ FlowSpec& add_agent_flow(Scenario& scenario, const std::vector<PathSpec>& paths,
     return flow;
 }
 
-<<<<<<< HEAD
-// Two links of its own.
+// Two separate links.
 Scenario two_links(const AlgorithmChoice& controller, DecisionSourceKind kind, double loss = 0,
                    Nanos duration = 100_s) {
-=======
-// Two separate links.
-Scenario two_links(const AlgorithmChoice& controller, DeciderKind kind, double loss = 0, Nanos duration = 100_s) {
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     Scenario scenario = linux_profile(duration, 20_s);
     PathOptions path = kPath;
     path.loss = loss;
@@ -61,15 +56,9 @@ class EveryClassic : public ::testing::TestWithParam<std::string> {};
 // Links whose queues do not fill again after slow start: the window grows by at most a packet per round trip.
 TEST_P(EveryClassic, IsLeftAloneByAnAgentThatDoesNothingWhereItBarelyMoves) {
     const auto deep = [&](const AlgorithmChoice& controller) {
-<<<<<<< HEAD
         Scenario scenario = two_links(controller, DecisionSourceKind::Neutral, 0, 60_s);
-        // Of a slow start that doubles, the losses come when an evaluation paces: the classic controller is not told
-        // of them, and slow start goes on from cycle to cycle.
-=======
-        Scenario scenario = two_links(controller, DeciderKind::Neutral, 0, 60_s);
         // If slow start doubles, its losses occur while an evaluation paces: the classic controller is not notified of
         // them, and slow start continues from cycle to cycle.
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
         scenario.transport.handshake = false;
         scenario.transport.delayed_ack = DelayedAck::Rfc;
         for (LinkSpec& link : scenario.links)
@@ -119,17 +108,10 @@ TEST_P(EveryClassic, IsDefendedAgainstAnAgentThatDoesAnything) {
         EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DecisionSourceKind::Random, loss)), 0.8 * alone)
             << loss;
     }
-<<<<<<< HEAD
     const double alone = goodput_mbps(two_links({GetParam(), {}}, DecisionSourceKind::Neutral));
     EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DecisionSourceKind::Random)), 0.8 * alone);
-    // Where a queue always stands, a falling RTT speaks for any lower rate: counted as in the paper, not all of the
-    // bound holds.
-=======
-    const double alone = goodput_mbps(two_links({GetParam(), {}}, DeciderKind::Neutral));
-    EXPECT_GT(goodput_mbps(two_links(libra_over(GetParam()), DeciderKind::Random)), 0.8 * alone);
     // With a persistent queue, a falling RTT favours any lower rate: computed as in the paper, only a part of the bound
     // holds.
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     AlgorithmChoice as_printed = libra_over(GetParam());
     as_printed.options.push_back({"falling_rtt", true});
     EXPECT_GT(goodput_mbps(two_links(as_printed, DecisionSourceKind::Random)), 0.6 * alone);
@@ -235,15 +217,9 @@ void decide_by_delay(Network& network) {
     }
 }
 
-<<<<<<< HEAD
-// Capacities of 8 Mbit/s, a BDP of 80 packets, halve. What it works with then, whatever the stage: the base rate times
-// the RTT, before and within three seconds.
-std::array<double, 2> windows_around_a_fall(DecisionSourceKind kind) {
-=======
 // Capacities of 8 Mbit/s, a BDP of 80 packets, are halved. Returns the base rate times the RTT, which is defined in
 // every stage, before the change and within three seconds.
-std::array<double, 2> windows_around_a_fall(DeciderKind kind) {
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
+std::array<double, 2> windows_around_a_fall(DecisionSourceKind kind) {
     Scenario scenario = linux_profile(70_s);
     PathOptions path = kPath;
     path.rate = 8_Mbps;
@@ -272,23 +248,13 @@ std::array<double, 2> windows_around_a_fall(DeciderKind kind) {
 }
 
 TEST(MpLibraNetwork, FollowsAFallOfTheCapacityWithinThreeSeconds) {
-<<<<<<< HEAD
-    // Without an agent's help down to what the path now holds: a BDP of 40 and a queue of 50 packets.
+    // Without an agent's help, down to the new capacity of the path: a BDP of 40 and a queue of 50 packets.
     const auto [before, after] = windows_around_a_fall(DecisionSourceKind::Neutral);
     EXPECT_GT(before, 80);
     EXPECT_LT(after, 92);
     EXPECT_GT(after, 40);
-    // With one that minds the delay below that; in the paper from 80 to 50.
-    const auto [minded_before, minded_after] = windows_around_a_fall(DecisionSourceKind::Outside);
-=======
-    // Without an agent's help, down to the new capacity of the path: a BDP of 40 and a queue of 50 packets.
-    const auto [before, after] = windows_around_a_fall(DeciderKind::Neutral);
-    EXPECT_GT(before, 80);
-    EXPECT_LT(after, 92);
-    EXPECT_GT(after, 40);
     // Below that with an agent that controls delay; in the paper from 80 to 50.
-    const auto [minded_before, minded_after] = windows_around_a_fall(DeciderKind::Outside);
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
+    const auto [minded_before, minded_after] = windows_around_a_fall(DecisionSourceKind::Outside);
     EXPECT_GT(minded_before, 72);
     EXPECT_LT(minded_after, 60);
 }

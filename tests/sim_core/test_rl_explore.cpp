@@ -305,13 +305,8 @@ TEST(RlExploreNetwork, AnEpochOfRoundTripsLastsOne) {
 }
 
 TEST(RlExploreNetwork, AnAgentThatAlwaysWantsMoreLosesPacketsAndKeepsTheLinkBusy) {
-<<<<<<< HEAD
     Scenario scenario = fast_link(5_s, {DecisionSourceKind::Outside, nullptr});
-    scenario.warmup = 40_ms;  // the handshake, in which nothing is there to be sent
-=======
-    Scenario scenario = fast_link(5_s, {DeciderKind::Outside, nullptr});
     scenario.warmup = 40_ms;  // the handshake, without data to send
->>>>>>> d591bfbd (Rewrite the prose of C++ tests in plain English)
     Network network(scenario, 1);
     const auto seen = decisions_of(network, 5_s, RlExplore::kIncrease);
     network.check_invariants();
