@@ -1,4 +1,4 @@
-"""``subflow import-trace``: what was measured outside, as a run beside the simulated ones."""
+"""``subflow import-trace``: stores a measurement made outside Subflow as a run beside the simulated ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _format_names() -> str:
 
 
 class ImportTraceCommand(ListedCommand):
-    """`import-trace`, whose help lists the kinds of files."""
+    """`import-trace`, whose help lists the file formats."""
 
     lists: ClassVar = {"formats": _format_names}
 
@@ -146,7 +146,7 @@ def _unit(column: RawColumn) -> str:
 
 
 def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
-    """``NAME=VALUE`` texts as a dictionary; a name may hold "=" itself."""
+    """``NAME=VALUE`` texts as a dictionary, split at the last "=" because a name may contain one."""
     pairs = {}
     for text in texts or ():
         name, equals, value = text.rpartition("=")

@@ -1,6 +1,6 @@
-"""Trained policies that scenarios can name, shipped ones and those of the user, and their training cards as text.
+"""Trained policies that scenarios can name, shipped ones and those of the user, and the text of their training cards.
 
-A card becomes one line in lists, and its full text in tool tips.
+Lists show a card as one line, and tool tips show its full text.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from subflow_sim.policy_library import SUFFIX, PolicyLibrary, read_policy_file
 from subflow_sim.whole_file import write_whole
 
 CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "tried", "evaluation")
-"""What `card_text` tells of a card."""
+"""Keys of a card that `card_text` covers."""
 
 _MOST_LINES = 24
 
 
 def card_line(card: Mapping[str, Any]) -> str:
-    """What it learned on and how it does, e.g. "drlcc-sc1, 50 000 decisions, 1.52 × olia". Empty if nobody says.
+    """Training scenario and result of a policy, e.g. "drlcc-sc1, 50 000 decisions, 1.52 × olia"; empty if unknown.
 
-    Cards are free in form: what is not there, or is something else than expected, is left out.
+    The form of cards is free: missing values and values of unexpected types are left out.
     """
     parts = []
     if isinstance(card.get("scenario"), str) and card["scenario"]:
@@ -51,7 +51,7 @@ def card_line(card: Mapping[str, Any]) -> str:
 
 
 def card_text(card: Mapping[str, Any]) -> str:
-    """Note, how it was made, and the figures of its evaluation, one thing a line; empty if nobody says."""
+    """Note, training and evaluation of a policy, one item per line; empty if the card contains none of them."""
     lines = []
     note = card.get("note")
     if isinstance(note, str) and note:
@@ -71,12 +71,12 @@ def card_text(card: Mapping[str, Any]) -> str:
 
 
 def tried(scores: Mapping[int, float]) -> list[dict[str, float]]:
-    """How a card tells of the seeds of a training that were tried: each with the score of its best policy."""
+    """Card entry for the seeds tried in a training, each with the score of its best policy."""
     return [{"seed": seed, "score": score} for seed, score in sorted(scores.items())]
 
 
 def _tried_lines(told: object) -> list[str]:
-    """Every seed with its score, their median and the worst; nothing if the card does not tell."""
+    """Every seed with its score, and the median and worst score; empty if the card does not contain them."""
     listed = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
     scores = {number(each.get("seed")): number(each.get("score")) for each in listed}
     known = {seed: score for seed, score in scores.items() if math.isfinite(seed) and math.isfinite(score)}
@@ -121,15 +121,15 @@ def _own(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRecord:
-    """A policy of the library.
+    """A policy file of the library.
 
     Attributes:
-        name: by which scenarios find it.
-        path: of its file.
-        controller: that it was trained for; empty if the file is unusable.
-        document: what the file says of itself.
+        name: name by which scenarios refer to the policy.
+        path: path of its file.
+        controller: controller that the policy was trained for; empty if the file is unusable.
+        document: content of the file without the weights.
         content_hash: SHA-256 in hex.
-        problem: why it is unusable; empty if it is not.
+        problem: reason why the file is unusable; empty if it is usable.
     """
 
     name: str
@@ -141,21 +141,21 @@ class PolicyRecord:
 
     @property
     def card(self) -> Mapping[str, Any]:
-        """How it was made and what it can do; free in form."""
+        """Origin and evaluation of the policy, in free form."""
         card = (self.document or {}).get("card")
         return card if isinstance(card, Mapping) else {}
 
 
 def policy_records(library: PolicyLibrary | None = None) -> tuple[PolicyRecord, ...]:
-    """The policies of the library, sorted by name; a file that cannot be used says why."""
+    """The policies of the library, sorted by name; the record of an unusable file contains the reason."""
     return tuple(_record(name, path) for name, path in (library or policy_library()).paths().items())
 
 
 def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> PolicyRecord:
-    """The policy for what the user typed: a path, or a name of the library.
+    """The policy for user input: a path, or a name in the library.
 
     Raises:
-        InputError: if it is neither, or the file is unusable.
+        InputError: if the input is neither, or the file is unusable.
     """
     paths = (library or policy_library()).paths()
     if name_or_path.endswith(SUFFIX) or "/" in name_or_path:
@@ -171,15 +171,15 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
 
 
 def content_name(content_hash: str) -> str:
-    """The name that a policy has by its content, for readers who may have another one under its own name."""
+    """Name derived from the content of a policy, for readers whose library may use its name for another policy."""
     return f"policy-{content_hash[:12]}"
 
 
 def write_policy(name: str, content: bytes) -> Path:
-    """Write a policy into the user's library; returns its file there.
+    """Writes a policy into the user's library, and returns the path of its file.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: if the file cannot be written.
     """
     target = policy_folder() / f"{name}{SUFFIX}"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -188,13 +188,13 @@ def write_policy(name: str, content: bytes) -> Path:
 
 
 def keep_policies(policies: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Put policies that a scenario needs into the user's library; returns the names of those that it did not have.
+    """Adds policies that a scenario needs to the user's library, and returns the names of the added ones.
 
     Args:
-        policies: contents by name, of a scenario that was read with them.
+        policies: contents by name, read together with a scenario.
 
     Raises:
-        InputError: if another policy has such a name, or the library cannot be written.
+        InputError: if another policy has the same name, or the library cannot be written.
     """
     paths = policy_library().paths()
     added = []
@@ -214,13 +214,13 @@ def keep_policies(policies: Mapping[str, bytes]) -> tuple[str, ...]:
 
 
 def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
-    """The card of a policy of the library; empty if there is none of that name, or its file is not a policy."""
+    """The card of a policy of the library; empty if the name is unknown, or the file is not a policy."""
     path = library.paths().get(name)
     return {} if path is None else _record(name, path).card
 
 
 def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
-    """A card as lines of text; its form is free."""
+    """A card of any form as lines of text."""
     lines: list[str] = []
     for key, value in card.items():
         label = f"{indent}{str(key).replace('_', ' ')}:"
@@ -232,7 +232,7 @@ def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
 
 
 def policy_columns(records: Sequence[PolicyRecord]) -> Sequence[Column[PolicyRecord]]:
-    """What is told of each policy."""
+    """Columns of the list of policies; the column "Problem" appears only if a policy has a problem."""
     columns: tuple[Column[PolicyRecord], ...] = (
         Column("Name", lambda record: record.name),
         Column("Controller", lambda record: record.controller or NOTHING),
@@ -261,7 +261,7 @@ def policy_document(record: PolicyRecord) -> dict[str, Any]:
 
 
 def policy_lines(record: PolicyRecord) -> list[str]:
-    """All that a policy says of itself, as lines of text."""
+    """Full description of a policy, as lines of text."""
     document = record.document or {}
     observation, action = document["observation"], document["action"]
     lines = [
@@ -295,7 +295,7 @@ def _record(name: str, path: Path) -> PolicyRecord:
 
 
 def _network_text(network: Mapping[str, Any]) -> str:
-    """A network in a line, e.g. "lstm of 64, then target of 2 slots: 78 -> 128 relu -> 2 tanh"."""
+    """A network on one line, e.g. "lstm of 64, then target of 2 slots: 78 -> 128 relu -> 2 tanh"."""
     encoder = network["encoder"]
     code = {
         "none": "",

@@ -1,4 +1,7 @@
-"""Tables of text: any separator, decimal comma, with or without headings and units; our own exports completely."""
+"""Text tables with any separator, decimal point or comma, and optional headings and units.
+
+The reader recovers all traces from the CSV exports of Subflow.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ _HEAD_LINES = 60
 
 
 class _Shape(NamedTuple):
-    """How a text is made up."""
+    """Layout of a text table; `first_row` is the line number of the headings, 0 without headings."""
 
     separator: str
     is_comma: bool
@@ -52,11 +55,11 @@ class _Shape(NamedTuple):
 
 
 def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
-    """Reads a table.
+    """Reads a text table.
 
     Raises:
-        InputError: if it is empty, no table, too long, or its times cannot be used.
-        OSError: if it cannot be read.
+        InputError: if the file is empty, is not a table, is too long, or its times cannot be used.
+        OSError: if the file cannot be read.
     """
     encoding = _encoding(path)
     head = _head(path, encoding)
@@ -73,7 +76,7 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
             ragged += 1
             first_ragged = first_ragged or number
             if len(row) > len(columns):
-                # More cells than headings: nobody knows which of them is which.
+                # With more cells than headings, the cells cannot be assigned to columns.
                 continue
             row = [*row, *[""] * (len(columns) - len(row))]
         lines.append(number)
@@ -116,7 +119,7 @@ def _wide(
     options: ReadingOptions,
     notices: list[str],
 ) -> list[RawColumn]:
-    """A column per trace."""
+    """Columns of a wide table: each column is a trace."""
     steps = Steps(raw_s[rows], options.clock, [lines[row] for row in rows.tolist()])
     notices += steps.notices
     kept = rows[steps.kept]
@@ -142,7 +145,7 @@ def _long(
     owners: int | None,
     metrics: int | None,
 ) -> list[RawColumn]:
-    """A row per owner, or per owner and trace."""
+    """Columns of a long table: each row names its owner, or its owner and trace."""
     keys = [
         (
             columns[owners][row].strip() if owners is not None else "",
@@ -179,7 +182,7 @@ def _column(title: str, time_s: NDArray[np.float64], values: NDArray[np.float64]
     return RawColumn(title, time_s, values, heading.unit, guess_target(heading, options.flow), heading.name in COUNTERS)
 
 
-# ---- what the text is made of ----
+# ---- layout of the text ----
 
 
 def _encoding(path: Path) -> str:
@@ -199,7 +202,7 @@ def _encoding(path: Path) -> str:
 
 
 def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
-    """The first rows with the number of their last line: a cell in quotes may have several."""
+    """The first rows with the number of their last line: a quoted cell may span several lines."""
     lines = list(itertools.islice(text_lines(path, encoding), _HEAD_LINES))
     rows, at = [], 0
     while at < len(lines):
@@ -207,7 +210,7 @@ def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
         while row.count('"') % 2 and end < len(lines):
             row += lines[end]
             end += 1
-        if row.count('"') % 2:  # one quote that nothing closes is a sign like any other
+        if row.count('"') % 2:  # an unmatched quote is an ordinary character
             end, row = at + 1, lines[at]
         rows.append((end, row.rstrip("\r\n")))
         at = end
@@ -215,7 +218,7 @@ def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
 
 
 def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines with their numbers from 1 on, without remarks and empty ones."""
+    """Rows with their line numbers from 1, without comments and empty lines."""
     lines = text_lines(path, encoding)
     if separator == " ":
         for number, line in enumerate(lines, start=1):
@@ -232,7 +235,10 @@ def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list
 
 
 def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
-    """The separator that gives the most columns alike; headings if the first line has a word."""
+    """The layout with the separator that splits most lines into equally many cells.
+
+    The first line becomes the headings if one of its cells is not a value.
+    """
     lines = [(number, line) for number, line in head if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
         raise InputError(f"{name} is empty")
@@ -243,7 +249,7 @@ def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
         usual, how_many = Counter(widths).most_common(1)[0]
         if usual < 2:
             continue
-        # A comma that stands for the decimal point separates nothing: then another separator does.
+        # Decimal commas split lines unevenly, so another separator scores higher. Blanks often follow other separators.
         score = how_many / len(widths) * (0.2 if separator == " " else 1.0)
         if best is None or score > best[0] + 1e-9:
             best = (score, separator)
@@ -268,7 +274,7 @@ def _split(line: str, separator: str) -> list[str]:
         return line.split()
     try:
         return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
-    except csv.Error:  # a cell that is too long: another separator may do, and else the reader says where it is
+    except csv.Error:  # the cell is too long; another separator may fit, and otherwise `_rows` reports the line
         return []
 
 
@@ -289,14 +295,15 @@ def _is_value(cell: str) -> bool:
 def _number(cell: str, *, is_comma: bool) -> float | None:
     text = cell.strip()
     if _GROUPED.match(text) and text.count(",") + text.count(".") > 1:
-        # 1,234,567.8 or 1.234.567,8: the last sign is the decimal one if there is another kind, else none is.
+        # In 1,234,567.8 or 1.234.567,8, the last sign is the decimal one if both signs occur; otherwise it groups
+        # digits.
         last = max(text.rfind(","), text.rfind("."))
         other = "." if text[last] == "," else ","
         text = text.replace(other, "").replace(text[last], "." if other in cell else "")
     elif is_comma:
         text = text.replace(",", ".")
     try:
-        # Python reads "1_000", which no measuring tool writes.
+        # float() accepts "1_000", which no measuring tool writes.
         return None if "_" in text else float(text)
     except ValueError:
         return None
@@ -305,7 +312,7 @@ def _number(cell: str, *, is_comma: bool) -> float | None:
 def _numbers(
     cells: Sequence[str], shape: _Shape, title: str, lines: Sequence[int], notices: list[str]
 ) -> NDArray[np.float64] | None:
-    """A column as float64, NaN where nothing is; None for one of text."""
+    """A column as float64 with NaN for missing values; None for a column of text."""
     values = np.full(len(cells), np.nan)
     wrong: list[int] = []
     known = 0
@@ -327,7 +334,7 @@ def _numbers(
     return values
 
 
-# ---- which column is what ----
+# ---- meanings of the columns ----
 
 
 def _time_place(headings: Sequence[str], options: ReadingOptions) -> int:
@@ -347,7 +354,7 @@ def _times(
     name: str,
     lines: Sequence[int],
 ) -> NDArray[np.float64]:
-    """Times in s, NaN where there is none."""
+    """Times in seconds; NaN in rows without a time."""
     raw = np.full(len(cells), np.nan)
     is_date = False
     for place, cell in enumerate(cells):
@@ -372,7 +379,7 @@ def _times(
 def _long_form(
     headings: Sequence[str], columns: Sequence[Sequence[str]], place: int, shape: _Shape
 ) -> tuple[int | None, int | None] | None:
-    """Places of the columns that tell owner and trace, if the table is a long one."""
+    """Positions of the columns with owners and trace names; None unless the table has the long form."""
     owners = metrics = None
     times = columns[place]
     repeats = len(set(times)) < len(times)
@@ -391,7 +398,7 @@ def _long_form(
 
 
 def _refuse_too_long(path: Path, columns: int) -> None:
-    """Refuses a file of more numbers than are read, from its size, before minutes go by."""
+    """Estimates the number of values from the size of the file, and refuses a file that would take minutes to read."""
     size = path.stat().st_size
     with open_file(path) as file:
         start = file.read(_HEAD_BYTES)

@@ -1,6 +1,6 @@
-"""Measured files as runs: reading of any format, columns on one grid of times in SI units, and figures.
+"""Measured files as runs: tables of any format, resampled to one time grid in SI units, with their results.
 
-Column meanings that a person chose are applied. Measured runs are kept beside simulated ones.
+Meanings of columns that the user chose replace the guessed ones. The store keeps measured runs beside simulated ones.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 _MSS_BYTES = 1448
 _SUMS = ("losses_pkts", "drops_pkts")
-"""What a sample counts since the one before it: samples that come together are added, not averaged."""
+"""Traces that count events since the previous sample: resampling adds their samples instead of averaging."""
 
 _GAP = 3.0
-"""Samples further apart than so many of the usual distances have a gap between them."""
+"""A gap is a distance between samples of more than this many usual distances."""
 
 _ON_GRID = 1e-4
 
@@ -61,22 +61,22 @@ _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _ROUND_WITHIN = 0.03
 _MOST_TOLD = 5
 
-_BLOCK = 1 << 16  # samples that are resampled at once
+_BLOCK = 1 << 16  # grid points resampled at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredRun:
-    """What is kept.
+    """A measurement on a regular time grid.
 
     Attributes:
-        name: of the run.
-        interval_s: sample k is at (k + 1) times this.
-        targets: what the columns are.
-        values: float32 [n, columns], SI; NaN in gaps.
+        name: name of the run.
+        interval_s: sampling interval; sample k belongs to time (k + 1) * interval_s.
+        targets: trace of each column.
+        values: float32 [n, columns], SI units; NaN in gaps.
         mss_bytes: payload of a full packet.
-        start_s: time of the file at which the run begins.
-        notices: what was noticed on the way.
-        source: file, format and fingerprint, for the summary.
+        start_s: time in the file at which the run begins.
+        notices: notes for the user, one sentence each.
+        source: file name, format and SHA-256, for the summary.
     """
 
     name: str
@@ -90,16 +90,17 @@ class MeasuredRun:
 
     @property
     def duration_s(self) -> float:
-        """Length of the run, s."""
+        """Duration of the run, s."""
         return self.interval_s * len(self.values)
 
     @property
     def signature(self) -> str:
-        """Fingerprint of the samples: the same file imported twice is not a second measurement."""
+        """Fingerprint of the samples, by which two imports of one file are recognised as one measurement."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """Figures as `subflow run --json` has them, as far as they were measured, and where they come from."""
+        """Results in the form of `subflow run --json` with the source of the data; missing measurements are None.
+        """
         flows = self._flows()
         goodputs = [flow["goodput_bps"] for flow in flows if flow["goodput_bps"] is not None]
         return {
@@ -142,8 +143,8 @@ class MeasuredRun:
                     "name": flow,
                     "kind": "measured",
                     "controller": "",
-                    "size_bytes": None,  # a recording does not tell
-                    # Where nobody measured the goodput, what was sent stands in for it.
+                    "size_bytes": None,  # unknown in a recording
+                    # The throughput replaces a goodput that was not measured.
                     "goodput_bps": self._first(
                         self._mean(flow, "goodput_bps"),
                         _total(subflows, "goodput_bps"),
@@ -207,17 +208,17 @@ def make_run(
     interval_s: float | None = None,
     mss_bytes: int | None = None,
 ) -> MeasuredRun:
-    """Brings the columns that have a meaning on one grid of times.
+    """Resamples the columns that have a target to one time grid.
 
     Args:
-        table: as read and told.
-        name: of the run.
-        path: of the file, which the run remembers by name and fingerprint.
-        interval_s: between samples; None: as they come.
-        mss_bytes: payload of a full packet; None: as the file tells, else 1448.
+        table: columns with their final targets and units.
+        name: name of the run.
+        path: path of the file; the run keeps its name and SHA-256.
+        interval_s: sampling interval of the run; None: the usual distance of the samples, rounded.
+        mss_bytes: payload of a full packet; None: from the file, else 1448.
 
     Raises:
-        InputError: if no column has a meaning, a unit does not fit, or there would be too many samples.
+        InputError: if no column has a target, a unit does not fit, or the run would have too many samples.
     """
     chosen = [column for column in table.columns if column.target is not None and len(column.time_s)]
     if not chosen:
@@ -246,7 +247,7 @@ def make_run(
         )
     first_s = min(float(column.time_s[0]) for column in chosen)
     last_s = max(float(column.time_s[-1]) for column in chosen)
-    # What starts at about zero is over the time of the measurement; anything else is on a clock of its own.
+    # Times that start near zero count from the start of the measurement; others come from a clock with another zero.
     start_s = 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
     count = max(1, math.ceil((last_s - start_s) / step_s - 1e-6))
     if count > MOST_SAMPLES or count * len(chosen) > MOST_CELLS:
@@ -262,11 +263,13 @@ def make_run(
     for place, column in enumerate(chosen):
         with np.errstate(over="ignore", invalid="ignore"):
             time_s, converted = _si(column, mss, notices)
-            converted = np.where(np.abs(converted) <= _LARGEST, converted, np.nan)  # no sample can hold more
+            # float32 cannot represent larger values
+            converted = np.where(np.abs(converted) <= _LARGEST, converted, np.nan)
         target = column.target
         assert target is not None
         resampled = _resampled(time_s - start_s, converted, grid_s, step_s, is_sum=target.name in _SUMS)
-        values[:, place] = np.clip(resampled, -_LARGEST, _LARGEST)  # a sum of several may be larger
+        # a sum of several samples may exceed the range of float32
+        values[:, place] = np.clip(resampled, -_LARGEST, _LARGEST)
         for gap in _gaps_of(time_s - start_s, _usual_s(time_s)):
             gaps[gap] = None
     notices += list(gaps)[:_MOST_TOLD]
@@ -282,15 +285,15 @@ def make_run(
 
 
 def keep_run(run: MeasuredRun, store: Store) -> int:
-    """Keeps it as a finished run with the tag "measured"; returns its number.
+    """Stores a measurement as a finished run with the tag "measured", and returns the number of the run.
 
     Raises:
-        StoreError: if the store cannot hold it; nothing of it is left then.
+        StoreError: if the store cannot hold the run; the partial run is deleted.
     """
     start = RunStart(
         name=run.name,
         scenario_name=str(run.source["file"]),
-        scenario_text="",  # there is none: it cannot be run again
+        scenario_text="",  # empty: a measurement cannot be run again
         seed=0,
         duration_s=run.duration_s,
         sample_interval_s=run.interval_s,
@@ -313,7 +316,8 @@ def keep_run(run: MeasuredRun, store: Store) -> int:
 
 
 def _si(column: RawColumn, mss_bytes: int, notices: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and values of a column in SI units; counters as what they count per second or sample."""
+    """Times and values of a column in SI units; byte counters become rates, other counters increases per sample.
+    """
     assert column.target is not None
     quantity = BY_NAME[column.target.name]
     values, time_s = column.values, column.time_s
@@ -347,7 +351,7 @@ def _resampled(
     *,
     is_sum: bool,
 ) -> NDArray[np.float64]:
-    """The values at the times of a grid; NaN in gaps, and before the first and after the last sample."""
+    """Values at the times of a grid; NaN in gaps, before the first sample and after the last one."""
     is_known = np.isfinite(values)
     at, known = time_s[is_known], values[is_known]
     result = np.full(len(grid_s), np.nan)
@@ -356,7 +360,7 @@ def _resampled(
     usual_s = _usual_s(at)
     widest_s = _GAP * max(step_s, usual_s if math.isfinite(usual_s) else step_s)
     if is_sum or step_s > 1.5 * usual_s:
-        # Several samples to one of the grid: of each interval the sum or the mean of those that end in it.
+        # Several samples fall into one grid interval: it takes the sum or the mean of the samples that end in it.
         places = np.ceil(at / step_s - 1e-6).astype(np.int64) - 1
         places = np.clip(places, 0, len(grid_s) - 1)
         counts = np.bincount(places, minlength=len(grid_s))
@@ -364,20 +368,20 @@ def _resampled(
         has = counts > 0
         result[has] = sums[has] if is_sum else sums[has] / counts[has]
         if is_sum:
-            # Between samples that are further apart than the grid nothing was counted.
+            # A grid interval between two neighbouring samples counted no event.
             missing = np.flatnonzero(~has)
             before = np.searchsorted(at, grid_s[missing] + 1e-6 * step_s) - 1
             following = np.minimum(before + 1, len(at) - 1)
             within = (before >= 0) & (before < len(at) - 1) & (at[following] - at[np.maximum(before, 0)] <= widest_s)
             result[missing[within]] = 0.0
         return result
-    # A time is known to its last digit only: what is as good as on the grid is on it, with its very value.
+    # Times in files are rounded: a sample within `_ON_GRID` of a grid point moves to it and keeps its exact value.
     nearest_s = np.rint(at / step_s) * step_s
     at = np.where(np.abs(at - nearest_s) < _ON_GRID * step_s, nearest_s, at)
     if len(at) == 1:
         result[int(np.argmin(np.abs(grid_s - at[0])))] = known[0]
         return result
-    # In blocks: the steps between need ten times the memory of their result.
+    # In blocks, because the interpolation needs ten times the memory of its result.
     for first in range(0, len(grid_s), _BLOCK):
         block = slice(first, first + _BLOCK)
         result[block] = _interpolated(at, known, grid_s[block], step_s, widest_s)
@@ -387,7 +391,10 @@ def _resampled(
 def _interpolated(
     at: NDArray[np.float64], known: NDArray[np.float64], grid_s: NDArray[np.float64], step_s: float, widest_s: float
 ) -> NDArray[np.float64]:
-    """Values between samples that are at most `widest_s` apart; elsewhere NaN but for half a step beside a sample."""
+    """Interpolated values where neighbouring samples are at most `widest_s` apart.
+
+    Elsewhere the values are NaN, except within half a step of a sample.
+    """
     right = np.clip(np.searchsorted(at, grid_s - 1e-6 * step_s), 1, len(at) - 1)
     left = right - 1
     result: NDArray[np.float64] = np.interp(grid_s, at, known)
@@ -399,7 +406,7 @@ def _interpolated(
 
 
 def _gaps_of(time_s: NDArray[np.float64], usual_s: float) -> list[str]:
-    """The gaps of a column, a sentence each."""
+    """One sentence for each gap of a column."""
     if not math.isfinite(usual_s):
         return []
     steps = np.diff(time_s)
@@ -408,14 +415,14 @@ def _gaps_of(time_s: NDArray[np.float64], usual_s: float) -> list[str]:
 
 
 def _usual_s(time_s: NDArray[np.float64]) -> float:
-    """The usual distance of two samples; NaN of fewer than two."""
+    """Median distance of neighbouring samples in seconds; NaN for fewer than two samples."""
     steps = np.diff(time_s)
     steps = steps[steps > 0]
     return float(np.median(steps)) if len(steps) else math.nan
 
 
 def _round_interval(usual_s: float) -> float:
-    """A distance that a person would have chosen, if it is near; else the distance with four digits."""
+    """The nearest round interval if it is within 3 %, else the interval with four significant digits."""
     size = 10.0 ** math.floor(math.log10(usual_s))
     for digit in _ROUND:
         if abs(usual_s - digit * size) <= _ROUND_WITHIN * usual_s:
@@ -442,11 +449,11 @@ def _fingerprint(path: Path) -> str:
 
 
 def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
-    """Reads a file as a table of columns, with what a person told about them.
+    """Reads a file as a table of columns, with the meanings and units that the user chose.
 
     Raises:
-        InputError: if it cannot be read as what it is said to be, with the reason and the way on.
-        AppError: if a package is missing.
+        InputError: if the file cannot be read in the chosen format; the message contains the reason and a remedy.
+        AppError: if a required package is missing.
     """
     try:
         table = trace_format(options.format, path).read(path, options)
@@ -456,15 +463,15 @@ def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
 
 
 def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]) -> MeasuredTable:
-    """The table with other meanings and units of some columns.
+    """The table after changes of the meanings and units of some columns.
 
     Args:
-        table: as read.
-        maps: trace by title of the column, as ``cwnd_pkts:download/1``; empty or "-": the column is left out.
-        units: unit by title.
+        table: table with guessed meanings.
+        maps: trace by column title, as ``cwnd_pkts:download/1``; empty or "-" leaves the column out.
+        units: unit by column title.
 
     Raises:
-        InputError: if there is no such column, trace or unit.
+        InputError: if a column, trace or unit is unknown.
     """
     titles = [column.title for column in table.columns]
     for title in (*maps, *units):
@@ -472,7 +479,7 @@ def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]
             raise InputError(f'unknown column "{title}"; allowed: {", ".join(titles[:20])}')
     columns = [_told(column, maps.get(column.title), units.get(column.title)) for column in table.columns]
     mapped = {column.target for column in columns if column.title in maps and column.target is not None}
-    # What is told goes before what was guessed.
+    # Targets from `maps` override guessed ones.
     columns = [
         replace(column, target=None) if column.target in mapped and column.title not in maps else column
         for column in columns
@@ -494,7 +501,7 @@ def _told(column: RawColumn, target: str | None, unit: str | None) -> RawColumn:
         named = unit_named(unit) if unit else ""
         quantity = BY_NAME[column.target.name] if column.target is not None else None
         allowed = units_of(quantity.unit) if quantity is not None else None
-        # "MB" of a rate is a slip for MB/s that nobody should guess about.
+        # "MB" for a rate probably means MB/s, but may mean Mbit/s, and is therefore refused.
         if named is None or (allowed is not None and named and named not in allowed and not column.is_counter):
             what = f" for {quantity.name}" if quantity is not None else ""
             known = ", ".join(allowed) if allowed is not None else "bit/s, s, pkt, B and their multiples"

@@ -1,6 +1,6 @@
 """Table of a measured file before it becomes a run: columns with times and meanings, and notices.
 
-A column can mean any of our traces. Other programs write these traces in other units and under other names.
+A column can represent any trace of Subflow, for which other programs use other units and names.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _SHARES: Mapping[str, float] = {"": 1.0, "%": 0.01}
 
 
 class Quantity(NamedTuple):
-    """One of our traces.
+    """A trace of Subflow, with the names that other programs use.
 
     Attributes:
-        name: as in runs, with its SI unit as suffix.
-        unit: that unit's symbol.
-        scope: what it belongs to, unless the owner tells.
-        names: what others call it; lower case, without unit, blanks and underscores.
+        name: name in runs, with the SI unit as suffix.
+        unit: symbol of the SI unit.
+        scope: default scope: subflow, flow or link; the owner of a column may imply another.
+        names: names in other programs, in lower case, without unit, blanks and underscores.
     """
 
     name: str
@@ -70,18 +70,18 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("drops_pkts", "pkt", LINK, ("drops", "dropped")),
     Quantity("utilisation", "", LINK, ("utilisation", "utilization", "util")),
 )  # fmt: skip
-"""What can be imported, in the order of preference."""
+"""The traces that can be imported; the first match is used."""
 
 BY_NAME: Mapping[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 
 COUNTERS = ("bytesacked", "bytessent", "bytesreceived", "byterecv", "bytesrecv", "totalbytes")
-"""Columns of these names count bytes from the start on: their rise per second is a throughput."""
+"""Names of columns that count bytes since the start: their increase per second is a throughput."""
 
 TIME_NAMES = ("time", "t", "timestamp", "ts", "date", "datetime", "epoch", "elapsed", "seconds", "sec", "x")
 OWNER_NAMES = ("owner", "flow", "subflow", "connection", "conn", "id", "path", "interface", "iface", "src")
 METRIC_NAMES = ("name", "metric", "column", "variable", "quantity", "kind", "field", "key")
 
-# What units are called elsewhere, lower case without blanks; the suffixes of names too (cwnd_pkts, rtt_ms).
+# Spellings of units in lower case without blanks, also as suffixes of names (cwnd_pkts, rtt_ms).
 _SPELLINGS: Mapping[str, str] = {
     "bps": "bit/s", "bit/s": "bit/s", "bits/s": "bit/s", "b/s": "bit/s", "bitspersecond": "bit/s",
     "kbps": "kbit/s", "kbit/s": "kbit/s", "kbits/s": "kbit/s", "kb/s": "kbit/s",
@@ -96,7 +96,7 @@ _SPELLINGS: Mapping[str, str] = {
     "bytes": "B", "byte": "B", "kb": "kB", "kbytes": "kB", "kib": "kB", "mb": "MB", "mbytes": "MB",
     "%": "%", "percent": "%", "pct": "%",
 }  # fmt: skip
-# With capitals that tell: of these the case decides, 8 times are at stake.
+# Spellings that are case-sensitive: B means byte and b means bit, a factor of 8.
 _CASED: Mapping[str, str] = {"B/s": "B/s", "kB/s": "kB/s", "KB/s": "kB/s", "MB/s": "MB/s", "B": "B", "kB": "kB"}
 
 _BRACKETS = re.compile(r"\s*[(\[]\s*([^)\]]*?)\s*[)\]]\s*\Z")
@@ -106,12 +106,12 @@ _NUMBERED = re.compile(
 
 
 class Heading(NamedTuple):
-    """What a heading tells.
+    """Parts of the heading of a column.
 
     Attributes:
-        owner: before a colon or a numbered name, as in ``download/1:cwnd_pkts``; empty for none.
-        name: the rest, lower case, without blanks, underscores and unit.
-        unit: as `units_of` has it; empty if the heading has none.
+        owner: text before a colon or number in the name, as in ``download/1:cwnd_pkts``; empty without an owner.
+        name: remaining text in lower case, without blanks, underscores and unit.
+        unit: a unit of `units_of`; empty if the heading contains no unit.
     """
 
     owner: str
@@ -120,11 +120,11 @@ class Heading(NamedTuple):
 
 
 def read_heading(text: str) -> Heading:
-    """Takes a heading apart: ``cwnd (pkts)``, ``rtt_ms``, ``run 1:download/1:srtt_s``, ``Throughput [Mbps]``."""
+    """Splits a heading: ``cwnd (pkts)``, ``rtt_ms``, ``run 1:download/1:srtt_s``, ``Throughput [Mbps]``."""
     rest = text.strip().strip('"')
     owner, colon, last = rest.rpartition(":")
     if colon and last.strip():
-        # A plot of several runs has "run 1:" before the owner.
+        # Exported plots of several runs put "run 1:" in front of the owner.
         owner, rest = re.sub(r"\Arun \d+:", "", owner.strip()), last
     else:
         owner = ""
@@ -147,7 +147,7 @@ def read_heading(text: str) -> Heading:
 
 
 def quantity_named(name: str) -> Quantity | None:
-    """The quantity that this name means; None if it means none."""
+    """The quantity with this name; None if the name is unknown."""
     return next((each for each in QUANTITIES if name in each.names or name == _without_unit(each.name)), None)
 
 
@@ -156,20 +156,23 @@ def _without_unit(name: str) -> str:
 
 
 def unit_named(text: str) -> str | None:
-    """A unit by any of its spellings; None for what is none."""
+    """The unit with this spelling; None if the spelling is unknown."""
     compact = text.strip().replace(" ", "")
     return _CASED.get(compact) or _SPELLINGS.get(compact.lower())
 
 
 def units_of(unit: str) -> Mapping[str, float]:
-    """The units in which a quantity of this SI unit may come, with the factor; bytes as packets need their size."""
+    """Units allowed for a quantity, with their factors to its SI unit.
+
+    Packets may also come in bytes; `factor` then divides by the MSS.
+    """
     if unit == "pkt":
         return {"pkt": 1.0, **_SIZES}
     return {"bit/s": _RATES, "s": _TIMES, "B": _SIZES, "": _SHARES}.get(unit, {unit: 1.0})
 
 
 def factor(from_unit: str, quantity_unit: str, mss_bytes: int) -> float | None:
-    """What values are multiplied by to come to the SI unit; None if the unit does not fit."""
+    """Factor from a unit to the SI unit of a quantity; None if the unit does not fit the quantity."""
     found = units_of(quantity_unit).get(from_unit)
     if found is None or quantity_unit != "pkt" or from_unit == "pkt":
         return found
@@ -177,31 +180,32 @@ def factor(from_unit: str, quantity_unit: str, mss_bytes: int) -> float | None:
 
 
 MOST_CELLS = 20_000_000
-"""Numbers of a file that are read: they take some 160 MB, and half as much again as a run. Nobody plots more."""
+"""Most numbers read from a file: 160 MB in memory, and half as much again as a run."""
 
 MOST_SAMPLES = 2_000_000
-"""Of a trace that becomes one of a run. Bringing it on a grid of times takes some 80 bytes for each."""
+"""Most samples of a trace; resampling takes about 80 bytes for each."""
 
 LEAST_INTERVAL_S = 1e-9
-"""Between samples: times are kept in whole nanoseconds."""
+"""Shortest sampling interval in seconds, because the store keeps times in whole nanoseconds."""
 
 MOST_MSS_BYTES = 65_535
-"""Payload of a packet: IP has no longer ones."""
+"""Largest payload of a packet: the length field of IP has 16 bits."""
 
 MOST_LINE_BYTES = 1_000_000
-"""Of a line of text."""
+"""Longest line of a text file."""
 
 MOST_TRACES = 1000
-"""That a file can become. Each is drawn, and listed, and has its place in the figures of its flow."""
+"""Most traces of a run; each one is drawn, listed and included in the results of its flow."""
 
 Clock = Literal["refuse", "sort", "drop", "join"]
 CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
-"""What is done about times that go back: refused; put in order; what goes back is left out; shifted to go on."""
+"""Treatments of times that go back: refuse the file, sort the samples, drop late ones, or shift the rest to join.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which trace of the run a column becomes."""
+    """Trace of the run that a column becomes."""
 
     scope: str
     owner: str
@@ -209,26 +213,26 @@ class Target:
 
     @property
     def text(self) -> str:
-        """As people write it: ``cwnd_pkts:download/1``."""
+        """Text form as in `--map`: ``cwnd_pkts:download/1``."""
         return f"{self.name}:{self.owner}"
 
     @property
     def flow(self) -> str:
-        """Name of the flow, whose subflow has a number behind the last slash."""
+        """Name of the flow: the owner without the number of the subflow after the last slash."""
         return self.owner.rpartition("/")[0] if self.scope == SUBFLOW else self.owner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumn:
-    """One column.
+    """A column of a measured file.
 
     Attributes:
-        title: as the file has it, once.
-        time_s: float64 [n], s, as the file has them; several columns may share it.
-        values: float64 [n], in the unit; NaN where the file has none.
-        unit: of the file, as `quantities.units_of` names it; empty: SI.
-        target: what it is taken for; None: it is left out unless it is told.
-        is_counter: whether it counts bytes from the start on.
+        title: unique title: the heading in the file, with a number if it repeats.
+        time_s: float64 [n], s, in the time base of the file; several columns may share the array.
+        values: float64 [n], in `unit`; NaN for missing values.
+        unit: unit in the file, a key of `units_of`; empty: SI unit of the target.
+        target: guessed or chosen trace; None: the column is left out.
+        is_counter: whether the values count from the start, so that their differences are used.
     """
 
     title: str
@@ -241,13 +245,13 @@ class RawColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTable:
-    """A file.
+    """Columns of a measured file.
 
     Attributes:
-        format: name of its `trace_formats.TraceFormat`.
+        format: name of the `trace_formats.TraceFormat` that read the file.
         columns: in the order of the file.
-        notices: what was noticed, a sentence each.
-        mss_bytes: payload of a full packet, if the file tells it.
+        notices: notes for the user, one sentence each.
+        mss_bytes: payload of a full packet; None if the file does not contain it.
     """
 
     format: str
@@ -258,16 +262,16 @@ class MeasuredTable:
 
 @dataclass(slots=True)
 class ReadingOptions:
-    """What a person told about a file.
+    """Options for reading a measured file, chosen by the user.
 
     Attributes:
         format: one of `trace_formats.format_names`.
-        time_unit: of the time column; empty: as its heading or its size tell.
-        time_column: its title; empty: the one that is called so, else the first.
-        interval_s: between samples without times; None: not told.
-        clock: what is done about times that go back.
-        flow: name that connections get which have none.
-        mss_bytes: payload of a full packet; None: as the file tells, else 1448.
+        time_unit: unit of the time column; empty: from its heading, else from the size of the times.
+        time_column: title of the time column; empty: a column with a name from `TIME_NAMES`, else the first column.
+        interval_s: sampling interval for files without times, s; None: unknown.
+        clock: treatment of times that go back.
+        flow: flow name for connections without a name.
+        mss_bytes: payload of a full packet; None: from the file, else 1448.
     """
 
     format: str = "auto"
@@ -282,7 +286,7 @@ class ReadingOptions:
 
 
 def guess_target(heading: Heading, flow: str) -> Target | None:
-    """What a heading is taken for; None if it tells nothing."""
+    """Trace suggested by a heading; None if the heading is unknown."""
     if heading.name in COUNTERS:
         return Target(SUBFLOW, _owner(heading.owner, flow, SUBFLOW), "throughput_bps")
     quantity = quantity_named(heading.name)
@@ -295,10 +299,10 @@ def guess_target(heading: Heading, flow: str) -> Target | None:
 
 
 def parse_target(text: str) -> Target:
-    """A trace as people write it: ``cwnd_pkts:download/1``; without an owner that of a measured flow's first subflow.
+    """Trace from its text form ``cwnd_pkts:download/1``; without an owner, the first subflow of the flow "measured".
 
     Raises:
-        InputError: if it names none of our traces.
+        InputError: if the name is not a trace of Subflow.
     """
     name, _, owner = text.partition(":")
     quantity = BY_NAME.get(name.strip())
@@ -309,9 +313,12 @@ def parse_target(text: str) -> Target:
 
 
 def distinct_targets(columns: list[RawColumn]) -> list[RawColumn]:
-    """The same, where no two are taken for one trace: of subflows the later one becomes that of the next subflow."""
+    """Columns with distinct targets: a repeated subflow target moves to the next free subflow number.
+
+    A repeated target of a flow or link becomes None.
+    """
     taken: set[Target] = set()
-    latest: dict[tuple[str, str, str], int] = {}  # where the search for a free subflow has come to
+    latest: dict[tuple[str, str, str], int] = {}  # highest subflow number tried so far
     distinct = []
     for column in columns:
         target = column.target

@@ -28,27 +28,28 @@ from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file
 
 INTERVAL_S = 0.1
-"""Figures are of so long, as the samples of simulated runs; `ReadingOptions.interval_s` changes it."""
+"""Default sampling interval in seconds, that of simulated runs; `ReadingOptions.interval_s` replaces it."""
 
 MOST_CONNECTIONS = 64
-"""Connections of a capture that are read, the first ones."""
+"""Largest number of connections read from a capture, in the order of their first packets."""
 
 MOST_RECORD_BYTES = 16 << 20
-"""Of a packet with what a capture says of it. Loopback has packets of 64 KiB, and captures blocks of notes."""
+"""Largest record: a packet with its metadata. Loopback packets reach 64 KiB, and pcapng adds blocks of comments."""
 
 _LARGEST_PAYLOAD = 9000
 _WRAP = 1 << 32
 _NANOS_MAGIC = (b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
 _MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", *_NANOS_MAGIC, b"\x0a\x0d\x0d\x0a")
-_GAIN = 1 / 8  # of the smoothed RTT, RFC 6298
+_GAIN = 1 / 8  # gain of the smoothed RTT (RFC 6298)
 
 
 class _Records:
-    """A file from which nothing is read that is too large for a record: lengths in damaged captures are any number."""
+    """File that refuses reads above `MOST_RECORD_BYTES`, because a damaged capture may state any length.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self.name = ""  # asked for by dpkt
+        self.name = ""  # read by dpkt
         self.seek = file.seek
         self.fileno = file.fileno
 
@@ -59,23 +60,23 @@ class _Records:
 
 
 def looks_like_pcap(start: bytes) -> bool:
-    """Whether a file that begins so is a capture."""
+    """True if a file with these first bytes is a capture."""
     return start[:4] in _MAGICS
 
 
 @dataclass(slots=True)
 class _Side:
-    """One direction of a connection: what it has sent, and what the other end has acknowledged."""
+    """One direction of a connection: the data sent and the ACKs of the other end."""
 
     isn: int | None = None
-    next_seq: int = 0  # relative, beyond the last byte sent
+    next_seq: int = 0  # relative to the first byte; follows the last byte sent
     acked: int = 0
     payload: int = 0
     largest: int = 0
-    unacked: deque[tuple[int, float, bool]] = field(default_factory=deque)  # end, time, whether sent once
+    unacked: deque[tuple[int, float, bool]] = field(default_factory=deque)  # end, time in s, whether sent only once
     sent: dict[int, int] = field(default_factory=dict)  # bytes on the wire by interval
     delivered: dict[int, int] = field(default_factory=dict)
-    again: dict[int, int] = field(default_factory=dict)  # packets sent again
+    again: dict[int, int] = field(default_factory=dict)  # retransmitted packets by interval
     flight: dict[int, int] = field(default_factory=dict)
     srtt_s: float | None = None
     rtts: dict[int, float] = field(default_factory=dict)
@@ -87,9 +88,9 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
     """Reads a capture.
 
     Raises:
-        InputError: if it has no TCP data, or is not a capture.
+        InputError: if the file contains no TCP data, or is not a capture.
         AppError: if dpkt is not installed.
-        OSError: if it cannot be read.
+        OSError: if the file cannot be read.
     """
     try:
         import dpkt
@@ -103,7 +104,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
     first_s: float | None = None
     last = packets = foreign = back = 0
     before_s = 0.0
-    widest = (0.0, 0.0)  # the longest gap, and when it begins
+    widest = (0.0, 0.0)  # length and start of the longest gap, s
     with open_file(path) as file:
         if not file.read(1):
             raise InputError(f"{path.name} is empty")
@@ -128,7 +129,8 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
             if segment is None:
                 foreign += 1
                 continue
-            # Cards may report neighbours in another order: what came before the first counts as the first.
+            # Network cards may reorder neighbouring packets: a time before the first packet counts as that of the
+            # first.
             place = max(0, int((at_s - first_s) / interval_s))
             last = max(last, place)
             if segment[:2] not in sides and len(sides) >= 2 * MOST_CONNECTIONS:
@@ -160,7 +162,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
 
 
 def _packets(reader: Any, dpkt: Any, notices: list[str]) -> Iterator[tuple[Any, bytes]]:
-    """All packets that are whole; a capture that was cut off ends where it is."""
+    """Timestamps and frames of all complete packets; a truncated capture ends with its last complete packet."""
     count = 0
     iterator = iter(reader)
     while True:
@@ -178,7 +180,7 @@ def _packets(reader: Any, dpkt: Any, notices: list[str]) -> Iterator[tuple[Any, 
 
 
 def _segment(frame: bytes, link: int, dpkt: Any) -> tuple[str, str, Any, int, int] | None:
-    """Sender, receiver, TCP header, bytes of payload and on the wire; None for what is not TCP over IP."""
+    """Sender, receiver, TCP header, payload bytes and bytes on the wire; None unless the frame is TCP over IP."""
     try:
         if link == dpkt.pcap.DLT_EN10MB:
             packet = dpkt.ethernet.Ethernet(frame).data
@@ -192,7 +194,7 @@ def _segment(frame: bytes, link: int, dpkt: Any) -> tuple[str, str, Any, int, in
             packet = dpkt.ip6.IP6(frame) if frame[:1] and frame[0] >> 4 == 6 else dpkt.ip.IP(frame)
         if isinstance(packet, dpkt.ip.IP):
             family, header = socket.AF_INET, packet.hl * 4
-            # Segments that the card cuts up have a length of 0; then the frame tells.
+            # The length field is 0 if the network card segments the packet (TSO); the frame then provides the length.
             total = packet.len or len(bytes(packet))
         elif isinstance(packet, dpkt.ip6.IP6):
             family, header = socket.AF_INET6, 40
@@ -204,7 +206,7 @@ def _segment(frame: bytes, link: int, dpkt: Any) -> tuple[str, str, Any, int, in
             return None
         source = f"{socket.inet_ntop(family, packet.src)}:{tcp.sport}"
         target = f"{socket.inet_ntop(family, packet.dst)}:{tcp.dport}"
-        # From the lengths in the headers, because captures often keep only the beginning of packets.
+        # Lengths come from the headers, because captures often truncate packets.
         payload = max(0, total - header - tcp.off * 4)
     except (dpkt.Error, ValueError, IndexError, AttributeError):
         return None
@@ -228,7 +230,7 @@ def _take(
         side.largest = max(side.largest, payload)
         if is_again:
             side.again[place] = side.again.get(place, 0) + 1
-            # Karn: an acknowledgement of what was sent twice tells no RTT.
+            # Karn's algorithm: the ACK of a retransmitted segment yields no RTT sample.
             side.unacked = deque((e, t, once and not begin < e <= end) for e, t, once in side.unacked)
         else:
             side.unacked.append((end, at_s, True))
@@ -258,13 +260,13 @@ def _acknowledge(side: _Side, ack: int, at_s: float, place: int) -> None:
 
 
 def _relative(number: int, isn: int, near: int) -> int:
-    """A sequence number counted from the first, beyond 4 GB too: the one of its values that is nearest."""
+    """Sequence number relative to the first byte, unwrapped beyond 4 GiB: the candidate nearest to `near`."""
     value = (number - isn) % _WRAP
     return value + _WRAP * round((near - value) / _WRAP)
 
 
 def _senders(sides: Mapping[tuple[str, str], _Side]) -> list[tuple[tuple[str, str], _Side]]:
-    """Of the two directions of each connection the one with the data: that is the subflow."""
+    """The direction of each connection with more payload, which becomes the subflow."""
     return [
         (key, side)
         for key, side in sides.items()
@@ -272,7 +274,7 @@ def _senders(sides: Mapping[tuple[str, str], _Side]) -> list[tuple[tuple[str, st
     ]
 
 
-_COLUMNS = 6  # of a connection, as follows
+_COLUMNS = 6  # columns per connection, listed in `_columns`
 
 
 def _columns(
@@ -284,7 +286,7 @@ def _columns(
     notices: list[str],
 ) -> tuple[list[RawColumn], int | None]:
     time_s = first_s + interval_s * np.arange(1, count + 1, dtype=np.float64)
-    # Cards hand over many packets as one: then the largest tells nothing.
+    # Network cards may merge many packets into one (GRO), and larger payloads therefore do not reveal the MSS.
     largest = max((side.largest for _, side in senders if side.largest <= _LARGEST_PAYLOAD), default=0)
     columns: list[RawColumn] = []
     for number, ((source, target), side) in enumerate(senders, start=1):
@@ -315,7 +317,7 @@ def _counts(by_place: dict[int, int], count: int) -> NDArray[np.float64]:
 
 
 def _held(by_place: dict[int, Any], count: int) -> NDArray[np.float64]:
-    """States hold until the next: NaN before the first."""
+    """Each value held until the next one; NaN before the first."""
     values = np.full(count, np.nan)
     values[list(by_place)] = list(by_place.values())
     places = np.where(np.isfinite(values), np.arange(count), -1)

@@ -1,4 +1,4 @@
-"""Logs of ``ss -tin``: its output again and again, with times between or before the lines as people log them."""
+"""Logs of repeated ``ss -tin`` output, with timestamps on lines of their own or in front of other lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _RATE = re.compile(r"([\d.]+)([KMGT]?)bps\Z")
 _RATE_FACTORS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
-# Trace by the word of ss, its unit there, and whether it counts from the start.
+# Trace by the field name of ss, the unit in ss, and whether the value is a counter since the start.
 _FIELDS: dict[str, tuple[str, str, bool]] = {
     "cwnd": ("cwnd_pkts", "pkt", False),
     "ssthresh": ("ssthresh_pkts", "pkt", False),
@@ -58,7 +58,7 @@ _FIELDS: dict[str, tuple[str, str, bool]] = {
 
 @dataclass(slots=True)
 class _Connection:
-    """What is known of one 4-tuple."""
+    """Samples of one connection, identified by its 4-tuple."""
 
     token: str = ""
     times: list[float] = field(default_factory=list)
@@ -70,8 +70,8 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
     """Reads a log.
 
     Raises:
-        InputError: if there is no connection in it, no time and no interval is told, or times go back.
-        OSError: if it cannot be read.
+        InputError: if the log contains no connection, times go back, or neither times nor an interval are known.
+        OSError: if the log cannot be read.
     """
     if path.stat().st_size > MOST_CELLS * 10:
         raise InputError(
@@ -105,7 +105,7 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
 
 
 def looks_like_ss(head: str) -> bool:
-    """Whether the beginning of a text is of ss."""
+    """True if a text with this beginning is output of ss."""
     return any(_SOCKET.match(_stamp(line)[1].strip()) for line in head.splitlines()) and (
         "cwnd:" in head or "rto:" in head
     )
@@ -133,7 +133,7 @@ def _collect(lines: Iterable[str], options: ReadingOptions) -> tuple[dict[tuple[
         if socket is not None:
             key = (socket[1], socket[2])
             if key in seen:
-                # A connection that comes again begins the next output, where headings are left out (ss -H).
+                # Without headings (ss -H), the next output begins where a connection appears a second time.
                 round_number, seen = round_number + 1, set()
             seen.add(key)
             connection = connections.setdefault(key, _Connection())
@@ -164,9 +164,9 @@ def _columns(
         trace, unit, is_counter = _FIELDS[name]
         values = np.array([row.get(name, np.nan) for row in connection.rows])[steps.kept]
         if name == "retrans":
-            # Left out as long as there are none.
+            # ss omits the field until the first retransmission.
             values = np.nan_to_num(values)
-        # The receiver's end has bytes_received, the sender's bytes_acked: whichever counts more is the data.
+        # A receiver reports bytes_received and a sender bytes_acked; the counter that grows more counts the data.
         target = None if trace in taken else Target(SUBFLOW, owner, trace)
         taken.add(trace)
         columns.append(RawColumn(f"{title}: {name}", steps.time_s, values, unit, target, is_counter))
@@ -174,7 +174,7 @@ def _columns(
 
 
 def _figures(text: str) -> dict[str, float]:
-    """The figures of a line of details, in the units of ss."""
+    """The values on a line of details by field name, in the units of ss."""
     found: dict[str, float] = {}
     words = text.split()
     for word, following in zip(words, [*words[1:], ""], strict=False):
@@ -205,7 +205,7 @@ def _note(found: dict[str, float], name: str, value: str, factor: float = 1.0) -
 
 
 def _stamp(line: str) -> tuple[float | None, str]:
-    """The time at the beginning of a line, and what follows it."""
+    """The timestamp at the beginning of a line in seconds, and the rest of the line."""
     for pattern in (_DATE, _DATE_2):
         date = pattern.match(line.strip())
         if date is not None:
@@ -227,7 +227,7 @@ def _stamp(line: str) -> tuple[float | None, str]:
 
 
 def _day(year: int, month: int, day: int) -> float | None:
-    """The beginning of a day, s since 1970; None if no calendar has it."""
+    """Start of a day in seconds since 1970; None if the calendar does not contain this day."""
     try:
         return datetime(year, month, day, tzinfo=UTC).timestamp()
     except ValueError:

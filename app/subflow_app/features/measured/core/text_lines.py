@@ -1,7 +1,7 @@
-"""Lines and times of measured text files, whatever the size and the bytes of a file.
+"""Lines and times of measured text files of any size and content.
 
-Times may be in any unit, epochs or dates. Times that go back are mended or refused; of samples at the same time the
-last one is kept.
+Times may be numbers in any unit, epochs or dates. Times that go back are repaired or refused. Of several samples at the
+same time, the last one is kept.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from subflow_sim.gate import MOST_SECONDS, open_file
 
 
 def text_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines with their ends; bytes that are not text are replaced.
+    """The lines with their line ends; undecodable bytes are replaced.
 
     Raises:
-        InputError: if a line is too long to be one.
+        InputError: if a line exceeds `MOST_LINE_BYTES`.
         OSError: if the file cannot be read.
     """
     with open_file(path) as file, io.TextIOWrapper(file, encoding, errors="replace", newline="") as text:
@@ -39,12 +39,13 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 
 _CLOCK_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d+)?)\Z")
-# What no measurement lasts, s: beyond it a number is an epoch, in the largest unit that makes it a date.
+# Longest plausible measurement in seconds: a larger number is an epoch, in the largest unit that makes it a date.
 _EPOCH_S = 3e8
 
 
 def guess_time_unit(first: float) -> str:
-    """The unit of times of this size: seconds, unless they can only be an epoch in a smaller one."""
+    """Unit of times of this size: seconds, or a smaller unit for numbers too large for a measurement in seconds.
+    """
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if abs(first) * scale > _EPOCH_S:
             return unit
@@ -52,30 +53,35 @@ def guess_time_unit(first: float) -> str:
 
 
 def time_of(text: str) -> float | None:
-    """Seconds of a date or a time of day, ISO 8601 or ``HH:MM:SS``; None if it is neither."""
+    """Seconds of a date (ISO 8601, since 1970) or of a time of day (``HH:MM:SS``); None for other texts."""
     clock = _CLOCK_TIME.match(text.strip())
     if clock is not None:
         return int(clock[1]) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3].replace(",", "."))
     try:
         moment = datetime.fromisoformat(text.strip().replace(",", "."))
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):  # OverflowError: the first day of the calendar, east of Greenwich
+    # OverflowError: the first day of the calendar, with a time zone east of Greenwich
+    except (ValueError, OverflowError):
         return None
 
 
 class Steps:
-    """The steps back of a sequence of times, mended as a person chose."""
+    """Times without backward steps, repaired as the user chose.
+
+    Attributes: time_s: float64 [m], s, strictly increasing. kept: int [m], indices of the samples that belong to these
+    times. notices: notes for the user, one sentence each.
+    """
 
     def __init__(self, time_s: NDArray[np.float64], clock: Clock, where: Sequence[int] | None = None) -> None:
-        """Mends the times.
+        """Repairs the times.
 
         Args:
             time_s: float64 [n], s, finite.
-            clock: how.
-            where: line of the file of each; None: their numbers.
+            clock: treatment of times that go back.
+            where: line number of each time in the file; None: count from 1.
 
         Raises:
-            InputError: if a time is beyond all times, or goes back and that is to be refused.
+            InputError: if a time exceeds `MOST_SECONDS`, or goes back while `clock` is "refuse".
         """
         beyond = np.flatnonzero(np.abs(time_s) > MOST_SECONDS)
         if len(beyond):
@@ -121,7 +127,7 @@ class Steps:
         self._drop_repeated()
 
     def _drop_repeated(self) -> None:
-        """Of samples at the same time the last one stays."""
+        """Keeps the last of several samples at the same time."""
         last = np.append(np.diff(self.time_s) > 0, True) if len(self.time_s) else np.empty(0, bool)
         repeated = int(np.count_nonzero(~last))
         if repeated:

@@ -1,6 +1,7 @@
-"""The kinds of measured files that are read.
+"""Formats of measured files.
 
-A new kind is a module with a reader and a row of `TRACE_FORMATS`: command line, dialogs and drops take such files then.
+A new format needs a module with a reader and a row in `TRACE_FORMATS`; command line, dialogs and drag and drop then
+accept its files.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _GZIP_MARK = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class TraceFormat:
-    """A kind of measured file.
+    """A format of measured files.
 
     Attributes:
-        name: word of `--format`.
-        suffixes: of the names of such files, in lower case.
-        looks_like: True if a file that begins with these bytes is of this kind.
-        read: the file as a table. Raises `InputError` with the reason, and `OSError` if the file cannot be opened.
-        is_binary: its suffix alone decides the kind, because the readers of text cannot read it.
+        name: value of `--format`.
+        suffixes: suffixes of file names, in lower case.
+        looks_like: returns True if a file with these first bytes has this format.
+        read: reads a file as a table. Raises `InputError` with the reason, and `OSError` if the file cannot be opened.
+        is_binary: whether the suffix of a file decides without its content, because readers of text cannot read it.
     """
 
     name: str
@@ -44,7 +45,7 @@ TRACE_FORMATS: tuple[TraceFormat, ...] = (
     TraceFormat("ss", (".ss", ".log"), lambda head: looks_like_ss(head.decode("utf-8", "replace")), read_ss),
     TraceFormat("csv", (".csv", ".tsv", ".dat", ".txt"), lambda _head: True, read_csv),
 )
-"""The kinds in the order in which they are tried; the last one takes any text."""
+"""The formats in the order in which they are tried; the last one accepts any text."""
 
 TRACE_SUFFIXES = tuple(suffix for kind in TRACE_FORMATS for suffix in kind.suffixes)
 
@@ -52,19 +53,19 @@ AUTO = "auto"
 
 
 def format_names() -> tuple[str, ...]:
-    """The words of `--format`."""
+    """The values of `--format`."""
     return (*sorted(kind.name for kind in TRACE_FORMATS), AUTO)
 
 
 def trace_format(name: str, path: Path) -> TraceFormat:
-    """The kind of a file.
+    """The format of a file.
 
     Args:
-        name: one of `format_names`; "auto": by the beginning of the file.
-        path: of the file.
+        name: one of `format_names`; "auto": detect from the beginning of the file.
+        path: path of the file.
 
     Raises:
-        InputError: if there is no such kind, or the file is empty or compressed.
+        InputError: if the format is unknown, or the file is empty or compressed.
         OSError: if the file cannot be opened.
     """
     if name not in format_names():
