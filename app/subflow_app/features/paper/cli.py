@@ -1,4 +1,4 @@
-"""``subflow report``: stored runs as a document to hand in."""
+"""``subflow report``: writes stored runs as a document to hand in."""
 
 from __future__ import annotations
 

@@ -99,8 +99,7 @@ class MeasuredRun:
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """Results in the form of `subflow run --json` with the source of the data; missing measurements are None.
-        """
+        """Results in the form of `subflow run --json` with the source of the data; missing measurements are None."""
         flows = self._flows()
         goodputs = [flow["goodput_bps"] for flow in flows if flow["goodput_bps"] is not None]
         return {
@@ -316,8 +315,7 @@ def keep_run(run: MeasuredRun, store: Store) -> int:
 
 
 def _si(column: RawColumn, mss_bytes: int, notices: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and values of a column in SI units; byte counters become rates, other counters increases per sample.
-    """
+    """Times and values of a column in SI units; byte counters become rates, other counters increases per sample."""
     assert column.target is not None
     quantity = BY_NAME[column.target.name]
     values, time_s = column.values, column.time_s

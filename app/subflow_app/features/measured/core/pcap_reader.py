@@ -44,8 +44,7 @@ _GAIN = 1 / 8  # gain of the smoothed RTT (RFC 6298)
 
 
 class _Records:
-    """File that refuses reads above `MOST_RECORD_BYTES`, because a damaged capture may state any length.
-    """
+    """File that refuses reads above `MOST_RECORD_BYTES`, because a damaged capture may state any length."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

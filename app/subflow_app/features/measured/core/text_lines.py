@@ -44,8 +44,7 @@ _EPOCH_S = 3e8
 
 
 def guess_time_unit(first: float) -> str:
-    """Unit of times of this size: seconds, or a smaller unit for numbers too large for a measurement in seconds.
-    """
+    """Unit of times of this size: seconds, or a smaller unit for numbers too large for a measurement in seconds."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if abs(first) * scale > _EPOCH_S:
             return unit

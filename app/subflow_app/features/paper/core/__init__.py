@@ -1,8 +1,8 @@
-"""What leaves the program for print: figures and reports. Start reading at `figure_plan`, `figures` and `report`."""
+"""Figures and reports for print. Start reading at `figure_plan`, `figures` and `report`."""
 
 from __future__ import annotations
 
 from subflow_app.features.paper.core.matplotlib_home import prepare_matplotlib
 
-# Whoever draws imports something of this package first.
+# All code that draws imports a module of this package before matplotlib.
 prepare_matplotlib()

@@ -1,8 +1,8 @@
-"""Plan of a figure in plain values, and the choices that a person makes in the dialog of figures.
+"""Plan of a figure in plain values, and the user's choices in the dialog of figures.
 
-A figure has plots, which show the curves and bars of runs, or panels, which show the results of many runs. A plan is
-made in the process with the traces, and `figures` draws it wherever matplotlib is loaded. It holds no function and no
-trace, so that it can be sent to the process that draws. Choices are kept for the next time.
+A figure contains plots, which show curves and bars of runs, or panels, which show results of many runs. The process
+with the traces makes the plan, and `figures` draws it in a process that loads matplotlib. The plan contains neither
+functions nor traces, so that it can be sent to the drawing process. Choices are saved for the next time.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ KindT = TypeVar("KindT", bound=str)
 FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
 
 MOST_PLOTS = 12
-"""Plots or panels that a figure can hold; more fit on no page."""
-# Narrower than this, panels stand above each other.
+"""Most plots or panels of a figure, limited by the size of a page."""
+# Figures below this width stack their panels in one column.
 _TWO_COLUMNS_MM = 130.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Colours of a figure that belong to no series.
+    """Colours of the parts of a figure that belong to no series.
 
     Attributes:
-        background: behind everything, ``#rrggbb``.
-        ink: of texts.
-        muted: of axes and of what is less important.
-        grid: of the grid.
-        is_dark: True if colours have to show on a dark ground.
+        background: background colour, ``#rrggbb``.
+        ink: colour of texts.
+        muted: colour of axes and secondary elements.
+        grid: colour of the grid.
+        is_dark: True for a dark background.
     """
 
     background: str = "#ffffff"
@@ -69,15 +69,16 @@ PAPER = Ground()
 
 @dataclass(frozen=True, slots=True)
 class FigureLook:
-    """How figures shall look, whatever they show.
+    """Look of figures, independent of their content.
 
     Attributes:
         style: size, fonts and lines.
-        legend: where it stands.
-        title: heading of the figure; empty for none, as in papers, which have captions.
+        legend: place of the legend.
+        title: heading of the figure; empty in papers, which use captions.
         dpi: px per inch of a PNG.
-        is_stacked: whether all plots stand in one figure, on top of each other, or each has a file.
-        height_mm: of a figure whose plots share it, unless they would be too low; 0: each has that of the style.
+        is_stacked: whether one figure stacks all plots, or each plot is a separate file.
+        height_mm: height of a figure whose plots share it, unless they would be too low; 0: each plot has the height of
+            the style.
     """
 
     style: PaperStyle = DEFAULT_STYLE
@@ -88,7 +89,7 @@ class FigureLook:
     height_mm: float = 0.0
 
     def of(self, plan: FigurePlan, kind: FigureKind) -> FigurePlan:
-        """A figure that looks like this, in this format."""
+        """The figure with this look and format."""
         style = self.style
         if self.height_mm and len(plan.rows) > _FEW_ROWS:
             style = replace(style, plot_height_mm=_LEAST_OF_MANY_MM)
@@ -105,10 +106,10 @@ class FigureLook:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlotData:
-    """One plot: what its description says, and its curves in SI units.
+    """Settings of a plot, and its curves in SI units.
 
     Attributes:
-        id: of the plot.
+        id: id of the plot.
         title: heading.
         axis_text: text of the value axis, with its unit.
         scale: factor from SI to that unit.
@@ -117,14 +118,14 @@ class PlotData:
         kind: curves over time, curves over another quantity, or bars.
         x_text: text of the x axis, with its unit.
         x_scale: factor from SI to that unit.
-        ceiling: what the value axis reaches whatever the values are, in its unit; None: it fits itself.
-        curves: those to be drawn.
-        bars: those to be drawn.
-        value_range: first and last value of the axis in its unit; None: it fits the curves.
-        bin_s: length of the bins whose means the samples of the curves are, s, zero for the samples of the runs; None:
-            rates are to be averaged as far as the figure asks for.
-        ticks: what happened, over time.
-        column: runs that it shows, where plots of one quantity stand beside each other; empty: all.
+        ceiling: minimum upper end of the value axis, in its unit; None: the axis fits the values.
+        curves: curves to draw.
+        bars: bars to draw.
+        value_range: first and last value of the axis in its unit; None: the axis fits the curves.
+        bin_s: length of the bins over which curves are averaged, s; zero for unaveraged samples; None: rates are
+            averaged as far as the figure requires.
+        ticks: events over time.
+        column: name of the column if plots of one quantity are side by side; empty if the plot covers all runs.
     """
 
     id: str
@@ -147,23 +148,23 @@ class PlotData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FigurePlan:
-    """A figure.
+    """Content and look of a figure.
 
     Attributes:
-        plots: from top to bottom, each as wide as the figure, or columns of one quantity beside each other.
-        time_range: first and last time in view of the plots over time, s.
-        style: size, fonts and lines; its height is that of a plot or a panel.
+        plots: from top to bottom, each as wide as the figure; plots of one quantity may be side by side.
+        time_range: first and last visible time of the plots over time, s.
+        style: size, fonts and lines; its height is the height of one plot or panel.
         kind: format of the file.
         dpi: px per inch of a PNG.
-        legend: where it stands.
-        title: heading of the figure; empty for none, as in papers, which have captions.
+        legend: place of the legend.
+        title: heading of the figure; empty in papers, which use captions.
         is_log: whether value axes of plots are logarithmic.
-        panels: below the plots in reading order; several stand beside and below each other.
+        panels: below the plots in reading order, in one or two columns.
         ground: colours of everything that belongs to no series.
-        reference_text: legend of values that others report.
-        implied_text: legend of values that follow from an improvement that they report.
-        is_thumbnail: True if it is drawn without words.
-        height_mm: of the figure; it is higher where plots need that.
+        reference_text: legend of reported values.
+        implied_text: legend of values computed from a reported improvement.
+        is_thumbnail: True if the figure is drawn without text.
+        height_mm: minimum height of the figure.
     """
 
     plots: tuple[PlotData, ...] = ()
@@ -183,7 +184,7 @@ class FigurePlan:
 
     @property
     def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
-        """Parts that stand beside each other, row by row; plots, tables and a panel without a partner fill a row."""
+        """Plots and panels by row; plots, tables and a panel without a partner fill a row."""
         rows: list[tuple[PlotData | Panel, ...]] = []
         parts: list[PlotData | Panel] = [*self.plots, *self.panels]
         for part in parts:
@@ -202,19 +203,19 @@ class FigurePlan:
 
     @property
     def legend_title(self) -> str:
-        """Parameter whose values the names of series are; empty: none."""
+        """Parameter whose values are the names of series; empty if the names have another meaning."""
         return next((panel.legend for panel in self.panels if panel.legend), "")
 
     def width_in(self, part: PlotData | Panel) -> float:
-        """The width of a plot or panel with its texts, inches."""
+        """Width of a plot or panel with its texts, inches."""
         beside = next((len(row) for row in self.rows if any(each is part for each in row)), 1)
         return self.style.width_mm / MM_PER_INCH / beside
 
     def checked(self) -> FigurePlan:
-        """The plan, once it is known that it can be drawn.
+        """The plan, after a check that it can be drawn.
 
         Raises:
-            InputError: if it cannot.
+            InputError: if the plan is empty, too large or invalid.
         """
         style, count = self.style.sized(self.style.width_mm, self.style.plot_height_mm), len(self.plots + self.panels)
         if not any(plot.curves or plot.bars for plot in self.plots) and not any(p.has_values for p in self.panels):
@@ -235,13 +236,13 @@ class FigurePlan:
         return self
 
     def as_thumbnail(self, width_mm: float, height_mm: float) -> FigurePlan:
-        """Its first panel alone, small."""
+        """The first panel as a small figure."""
         shown = next((panel for panel in self.panels if panel.form != "table" and panel.has_values), self.panels[0])
         style = replace(self.style, width_mm=width_mm, plot_height_mm=height_mm, font_pt=5.5, small_pt=5.0, line_pt=1.0)
         return replace(self, panels=(shown,), style=style, title="", is_thumbnail=True)
 
     def with_run_names(self, names: Mapping[int, str]) -> FigurePlan:
-        """The figure with other names of its runs, by their position; others keep theirs."""
+        """The figure with new names for runs, by position; other runs keep their names."""
         return replace(
             self,
             plots=tuple(
@@ -255,7 +256,7 @@ class FigurePlan:
         )
 
     def one_per_plot(self) -> list[FigurePlan]:
-        """A figure for each plot."""
+        """A separate figure for each plot."""
         return [replace(self, plots=(plot,)) for plot in self.plots]
 
 
@@ -269,7 +270,7 @@ def plot_data(
     ticks: Sequence[Ticks] = (),
     column: str = "",
 ) -> PlotData:
-    """A plot of these curves or bars; live curves are cut to whole samples."""
+    """A plot of these curves or bars; live curves are truncated to complete samples."""
     return PlotData(
         id=spec.id,
         title=spec.title,
@@ -291,11 +292,11 @@ def plot_data(
 
 
 def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
-    """A figure of these plots with all curves and all of the time of the runs; plots that no run has are left out.
+    """A figure of these plots over the whole duration of the runs, without plots that no run supports.
 
     Raises:
-        InputError: if no run has any of them.
-        StoreError: if traces are stored and cannot be read.
+        InputError: if no run supports any of the plots.
+        StoreError: if stored traces cannot be read.
     """
     had = [spec for spec in specs if any(spec.is_in(traces) for traces in runs)]
     plots = [plot_data(spec, spec.overlay(runs), spec.all_bars(runs)) for spec in had]
@@ -308,19 +309,19 @@ def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
 
 
 def figure_kind(path: PurePath) -> FigureKind:
-    """The format that the suffix of a file name says.
+    """The format with the suffix of a file name.
 
     Raises:
-        InputError: if there is no suffix, or figures are not written in that format.
+        InputError: if the name has no suffix, or figures have no such format.
     """
     return kind_of_suffix(path, FIGURE_KINDS, "figures are written as .svg, .pdf or .png")
 
 
 def kind_of_suffix(path: PurePath, kinds: Sequence[KindT], known: str) -> KindT:
-    """The one of these formats that the suffix of a file name says; ``known`` tells which there are.
+    """The format among `kinds` with the suffix of a file name; `known` lists the formats for the message.
 
     Raises:
-        InputError: if there is no suffix, or it says none of them.
+        InputError: if the name has no suffix, or the suffix is unknown.
     """
     suffix = path.suffix.lower().lstrip(".")
     for kind in kinds:
@@ -342,27 +343,27 @@ def _whole(curve: Curve) -> Curve:
 
 
 AS_SHOWN = SHOWN_STYLE.id
-"""The figure has what the window shows, marks and columns of runs included."""
+"""The figure shows the content of the window, with marks and columns of runs."""
 CUSTOM = "custom"
-"""A style for paper of another size than any publisher's."""
+"""Style with a size that the user chooses."""
 _CUSTOM_LIKE = "ieee"
-_FEW_ROWS = 3  # that share the height of a figure as shown, low as they may be
-_LEAST_OF_MANY_MM = 37.0  # high, so that titles of axes are not over each other
+_FEW_ROWS = 3  # up to this many rows share the height of a figure as shown, even if they become low
+_LEAST_OF_MANY_MM = 37.0  # minimum height that keeps axis titles from overlapping
 
 
 @dataclass(frozen=True, slots=True)
 class FigureChoice:
-    """How figures are exported.
+    """Choices for exported figures.
 
     Attributes:
         style: `AS_SHOWN`, `CUSTOM` or the id of a style.
         kind: format of the file.
-        width_mm: of the figure; other styles than these two have their own.
-        height_mm: of each plot; as shown: of the figure.
+        width_mm: width of the figure for `AS_SHOWN` and `CUSTOM`; other styles define their width.
+        height_mm: height of each plot; for `AS_SHOWN`, of the figure.
         dpi: px per inch of a PNG.
-        legend: where it stands; as shown: above.
-        is_stacked: whether all plots stand in one figure, or each has a file.
-        has_data: whether the data shown is written as CSV beside it.
+        legend: place of the legend; for `AS_SHOWN`, always above.
+        is_stacked: whether one figure stacks all plots, or each plot is a separate file.
+        has_data: whether a CSV file beside the figure contains its data.
     """
 
     style: str = AS_SHOWN
@@ -376,10 +377,10 @@ class FigureChoice:
 
     @property
     def paper_style(self) -> PaperStyle:
-        """Size, fonts and lines.
+        """Style of the figures for this choice.
 
         Raises:
-            InputError: if no figure is that large.
+            InputError: if the size is outside the limits.
         """
         if self.style == AS_SHOWN:
             checked_height(self.height_mm)
@@ -389,22 +390,22 @@ class FigureChoice:
         return STYLES_BY_ID[self.style].sized(None, self.height_mm)
 
     def look(self, title: str) -> FigureLook:
-        """How the figures are to look.
+        """The look of the figures.
 
         Raises:
-            InputError: if no figure is that large.
+            InputError: if the size is outside the limits.
         """
         if self.style == AS_SHOWN:
             return FigureLook(self.paper_style, "above", dpi=self.dpi, is_stacked=True, height_mm=self.height_mm)
         return FigureLook(self.paper_style, self.legend, title, self.dpi, self.is_stacked)
 
     def pages(self, plan: FigurePlan) -> list[FigurePlan]:
-        """The figures that are written: all plots in one, or one for each."""
+        """The figures to write: one with all plots, or one for each plot."""
         return [plan] if self.is_stacked or self.style == AS_SHOWN else plan.one_per_plot()
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> FigureChoice:
-        """The choice that was kept; what is not usable in it is as it is the first time."""
+        """The saved choice; unusable entries take their defaults."""
         checks: dict[str, Callable[[Any], bool]] = {
             "style": lambda value: value in (AS_SHOWN, CUSTOM, *STYLES_BY_ID),
             "kind": lambda value: value in FIGURE_KINDS,

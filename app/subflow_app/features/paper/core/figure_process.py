@@ -1,14 +1,14 @@
-"""Process that draws figures, so that the window never waits for matplotlib, and the messages to it.
+"""Process that draws figures, so that matplotlib never blocks the window, and the messages to this process.
 
-A thread was the alternative. With three runs of three plots over 200 s it kept an idle computer's window from answering
-for up to 70 ms at a time, the process for 11 ms (first figure, cold: 1.4 s; each further one: 0.4 s). A process can
-also be given up, which frees its memory.
+The alternative was a thread. Three runs of three plots over 200 s on an idle computer blocked the window for up to 70
+ms at a time with a thread, and for 11 ms with the process. The first figure takes 1.4 s, further ones 0.4 s. A process
+can also be killed, which frees its memory.
 
-Messages are bytes for pipes between our own processes: records of known kinds, made of numbers, texts and arrays. They
-are JSON with the arrays behind it. Pickle was the alternative, but reading it can run any code; a pipe should carry
-nothing but its intended content.
+Messages are bytes for pipes between processes of Subflow: records of known types that contain numbers, texts and
+arrays. Each message is a JSON document followed by its arrays. The alternative was pickle, whose reader can execute any
+code; a pipe should only carry data.
 
-The process also writes single pictures as files of their own.
+The process also writes single pictures to files.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _KIND, _ARRAY, _BYTES, _MAP = "*kind", "*array", "*bytes", "*map"
 
 
 def pack(value: object) -> bytes:
-    """The bytes of a value.
+    """Serialises a value.
 
     Raises:
-        TypeError: if it holds something else than dataclasses, named tuples, sequences, mappings with texts as keys,
-            numbers, texts, bytes and arrays of one dimension.
+        TypeError: if the value contains anything but dataclasses, named tuples, sequences, mappings with texts as keys,
+            numbers, texts, bytes and one-dimensional arrays.
     """
     blobs: list[bytes] = []
     head = json.dumps(_plain(value, blobs)).encode()
@@ -51,14 +51,14 @@ def pack(value: object) -> bytes:
 
 
 def unpack(content: bytes, kinds: Iterable[type]) -> Any:
-    """The value of these bytes; sequences come back as tuples.
+    """Deserialises a value; sequences become tuples.
 
     Args:
-        content: what `pack` made.
-        kinds: the dataclasses and named tuples that it may hold.
+        content: output of `pack`.
+        kinds: dataclasses and named tuples that the value may contain.
 
     Raises:
-        ValueError: if it is damaged, or holds a record of another kind.
+        ValueError: if the content is damaged, or contains a record of another type.
     """
     start = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], _ORDER)
     view = memoryview(content)
@@ -67,13 +67,13 @@ def unpack(content: bytes, kinds: Iterable[type]) -> Any:
 
 
 def write_message(pipe: IO[bytes], content: bytes) -> None:
-    """Write bytes so that `read_message` finds their end."""
+    """Writes a message with its length in front, for `read_message`."""
     pipe.write(len(content).to_bytes(_LENGTH_BYTES, _ORDER) + content)
     pipe.flush()
 
 
 def read_message(pipe: IO[bytes]) -> bytes | None:
-    """The next message; None if the other side has gone, also in the middle of one."""
+    """The next message; None if the other process closed the pipe, even within a message."""
     head = pipe.read(_LENGTH_BYTES)
     if len(head) < _LENGTH_BYTES:
         return None
@@ -134,18 +134,18 @@ def _taken(blobs: memoryview, length: int, place: list[int]) -> memoryview:
 
 
 CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
-"""What an answer is: the file, why it cannot be drawn, or the traceback of a bug."""
+"""Kinds of answers: the file, the reason why the job cannot be drawn, or the traceback of a bug."""
 
-_TIMEOUT_S = 120.0  # figures take a second and reports ten; a computer that swaps takes longer
+_TIMEOUT_S = 120.0  # figures take a second and reports ten; a computer that swaps needs more
 _LAST_LINES = 3
 
 
 class FigureProcess:
-    """One process that draws one thing at a time; it stays warm until it is closed.
+    """Process that draws one job at a time and keeps running until it is closed.
 
     Args:
-        command: that starts it.
-        timeout_s: after which it is killed.
+        command: command that starts the process.
+        timeout_s: time after which a drawing process is killed, s.
     """
 
     def __init__(self, command: Sequence[str] | None = None, *, timeout_s: float = _TIMEOUT_S) -> None:
@@ -158,10 +158,10 @@ class FigureProcess:
         self._is_closed = False
 
     def start(self) -> None:
-        """Start it, so that it gets warm while a person still chooses; returns at once.
+        """Starts the process without waiting, so that it loads matplotlib while the user still chooses.
 
         Raises:
-            ExportError: if the system does not let it start.
+            ExportError: if the system refuses to start the process.
         """
         with self._starting:
             if self._process is not None or self._is_closed:
@@ -179,18 +179,18 @@ class FigureProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has been started and not been closed."""
+        """True between start and end of the process."""
         return self._process is not None
 
     def draw(self, job: object) -> bytes:
-        """Have a figure or a report drawn; blocks, and belongs into a worker thread.
+        """Draws a figure or a report; blocks, and must therefore run in a worker thread.
 
         Returns:
-            The content of its file.
+            The content of the file.
 
         Raises:
-            InputError: if it cannot be drawn.
-            ExportError: if the process died, took too long, or was closed meanwhile.
+            InputError: if the job cannot be drawn.
+            ExportError: if the process died, took too long, or was closed during the drawing.
         """
         with self._one_at_a_time:
             self.start()
@@ -204,7 +204,7 @@ class FigureProcess:
         raise InputError(str(content))
 
     def close(self) -> None:
-        """End it for good; a drawing that goes on is given up. Safe to call from any thread, and more than once."""
+        """Ends the process and cancels a drawing; safe in any thread, and repeatable."""
         self._is_closed = True
         self._end()
 
@@ -226,7 +226,7 @@ class FigureProcess:
         try:
             write_message(process.stdin, request)
             content = read_message(process.stdout)
-        except (OSError, ValueError):  # the pipe is broken, or closed by us
+        except (OSError, ValueError):  # the pipe is broken, or `close` closed it
             content = None
         finally:
             timer.cancel()
@@ -259,25 +259,25 @@ class FigureProcess:
         process.wait()
         for pipe in (process.stdin, process.stdout, log):
             if pipe is not None:
-                # What was not sent yet goes nowhere: the process is dead.
+                # Closing flushes unsent data to a dead process, which fails.
                 with suppress(OSError):
                     pipe.close()
 
 
-_PLOT_SHARE = 0.6  # of the height of a file that the plot has at least
+_PLOT_SHARE = 0.6  # minimum share of the plot in the height of a file
 
 
 def write_panel(panel: Panel, path: Path, size_mm: tuple[float, float] | None = None, dpi: int = 300) -> Path:
-    """Writes it as SVG, PDF or PNG, by the suffix; blocks for a second, because a process of its own draws it.
+    """Writes a panel as SVG, PDF or PNG by its suffix; blocks for about a second, because a separate process draws.
 
     Args:
         panel: the picture.
-        path: of the file.
-        size_mm: width and height of the file; None: as wide as a page, and as high as it looks well.
+        path: path of the file.
+        size_mm: width and height of the file; None: page width with a suitable height.
         dpi: px per inch of a PNG.
 
     Raises:
-        InputError: if the suffix is none of these, or there is nothing to draw.
+        InputError: if the suffix is unknown, or the panel is empty.
         ExportError: if the file cannot be written.
     """
     width_mm, height_mm = size_mm or (170.0, 115.0)

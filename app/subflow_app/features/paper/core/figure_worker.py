@@ -1,6 +1,6 @@
-"""The process that draws: it reads figures and reports as plain values, and answers with the content of their files.
+"""Process that draws: it receives figures and reports as plain values, and answers with the content of their files.
 
-It is started as `subflow figure-worker` and ends when its pipe is closed. See `figure_process` for the other side.
+`subflow figure-worker` starts the process, which ends when its pipe is closed. `figure_process` is the other side.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ KINDS: tuple[type, ...] = (
     *(Panel, PanelSeries, Reference, ColourScale, Ground),
     *(TopologySketch, SketchNode, SketchLink),
 )
-"""Everything that jobs are made of."""
+"""Types of the records in jobs."""
 
 
 Printer: TypeAlias = Callable[[PrintJob], bytes]
 
 
 def main(print_pages: Printer) -> int:
-    """Draw until the pipe is closed; returns the exit code.
+    """Draws jobs until the pipe is closed; returns the exit code.
 
     Args:
-        print_pages: prints a page on the sheets of a PDF.
+        print_pages: prints a page as a PDF with sheets.
     """
-    ignore_interrupts()  # the window closes the pipe
+    ignore_interrupts()  # the window closes the pipe instead
     answers = take_stdout()
     _warm_up()
     with os.fdopen(0, "rb", closefd=False) as requests:
@@ -60,7 +60,7 @@ def main(print_pages: Printer) -> int:
             try:
                 write_message(answers, pack(_answer(content, print_pages)))
             except BrokenPipeError:
-                return 0  # nobody wants to know any more
+                return 0  # the other process no longer waits for the answer
     return 0
 
 
@@ -71,7 +71,7 @@ def _answer(content: bytes, print_pages: Printer) -> tuple[str, Any]:
     except AppError as error:
         return REFUSED, str(error)
     except Exception:
-        # The other side raises it again; here it would be lost.
+        # The other process raises the error again.
         return BROKEN, traceback.format_exc()
 
 
@@ -86,7 +86,7 @@ def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
 
 
 def _warm_up() -> None:
-    """Import now what the first figure would wait for; the window has the process started before it is needed."""
+    """Imports the parts of matplotlib for the first figure, because the window starts the process early."""
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_pdf
     import matplotlib.backends.backend_svg

@@ -1,7 +1,7 @@
 """Figures drawn by matplotlib without a display: SVG, PDF and PNG of exactly the requested width.
 
-matplotlib takes more than a second to import, so that the first figure imports it. The command line draws in its own
-process; the window has `figure_process` draw, because the import alone would delay it.
+Importing matplotlib takes more than a second and is delayed until the first figure. The command line draws in its own
+process; the window uses `figure_process`, because the import would block it.
 
 This module lays out plots, panels and the legend; `plot_forms` and `panel_forms` fill them.
 """
@@ -38,31 +38,31 @@ if TYPE_CHECKING:
 
 POINTS_PER_INCH = 72.0
 
-# Width of a letter in multiples of its height, on average.
+# Mean width of a letter in multiples of the font size.
 _LETTER = {"DejaVu Sans": 0.56}
 _NARROW_LETTER = 0.47
 _HANDLE_LETTERS = 7
 _MOST_LEGEND_COLUMNS = 5
 _MOST_POINTS_TO_AVOID = 20_000
-# Rows of the legend, headings, titles and notes of panels and names below them, in multiples of their letters.
+# Heights of legend rows, headings, titles, notes of panels and names below them, in multiples of the font size.
 _LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW, _NAME_ROW = 1.75, 2.4, 1.5, 1.5, 1.2
-# Share of the height of a panel that its axis has: the rest goes to what stands below.
+# Share of the axis in the height of a panel; texts below take the rest.
 _AXIS_SHARE = 0.74
-# Share of the width of a panel that titles have, which stand above the middle of its axes.
+# Share of the width of a panel available to its title, which is centred above the axes.
 _TITLE_SHARE = 0.8
-# Coordinates of a drawing, points: tenths are finer than a screen, and a third as long as what matplotlib writes.
+# Decimals of coordinates in points: tenths are finer than a screen, and a third as long as matplotlib's numbers.
 _DECIMALS = 1
 
-# matplotlib's settings are global; figures are drawn one at a time.
+# matplotlib's settings are global, so that only one figure may be drawn at a time.
 _drawing = threading.Lock()
 
 
 def save_figure(plan: FigurePlan, path: str | Path) -> Path:
-    """Draw a figure into a file; its suffix (.svg, .pdf, .png) says the format, whatever the plan says.
+    """Draws a figure into a file; its suffix (.svg, .pdf, .png) determines the format.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if the suffix is none of these, there is nothing to draw, or no figure is that large.
+        InputError: if the suffix is unknown, the figure is empty, or its size is outside the limits.
     """
     target = Path(path)
     return write_file(target, render_figure(replace(plan, kind=figure_kind(target))))
@@ -72,7 +72,7 @@ def render_figure(plan: FigurePlan) -> bytes:
     """The content of the file.
 
     Raises:
-        InputError: if there is nothing to draw, or no figure is that large.
+        InputError: if the figure is empty, or its size is outside the limits.
     """
     plan.checked()
     content = drawn_file(
@@ -94,10 +94,10 @@ def drawn_file(
     fill: Callable[[Figure], None],
     background: str = "white",
 ) -> bytes:
-    """The content of a file with what `fill` draws into a figure of this width and height, inches."""
+    """Content of a file with a figure of this size in inches, which `fill` draws."""
     from matplotlib.figure import Figure
 
-    # Without a date, the same run gives the same file.
+    # Files of the same run are identical without a date.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     content = io.BytesIO()
     with drawing(style):
@@ -107,7 +107,7 @@ def drawn_file(
         figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor=background)
     if kind != "svg":
         return content.getvalue()
-    # The last bits of the layout vary, and matplotlib names areas by all bits of their places.
+    # matplotlib derives the ids of clip areas from their exact places, whose last bits vary; numbers replace them.
     areas: dict[bytes, bytes] = {}
     return re.sub(
         rb'(?<=["#])p[0-9a-f]{10}(?=[")])',
@@ -117,7 +117,7 @@ def drawn_file(
 
 
 def spell_controls(figure: Figure) -> None:
-    """Spells out controls in all texts of a figure: XML has no way to hold them, and they turn lines around."""
+    """Spells out control characters in all texts of a figure: XML cannot contain them, and some reverse the text."""
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
@@ -127,11 +127,11 @@ def spell_controls(figure: Figure) -> None:
 
 @contextmanager
 def drawing(style: PaperStyle) -> Iterator[None]:
-    """Everything that matplotlib draws inside has this style."""
+    """Context in which matplotlib draws with this style."""
     import matplotlib as mpl
 
     with _drawing, mpl.rc_context(rc_settings(style)), warnings.catch_warnings():
-        # A letter that no font has is drawn as a box. The figure is good all the same.
+        # matplotlib draws a box for a missing glyph, and the figure remains usable.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
@@ -149,7 +149,7 @@ def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
 
 
 def fill_figure(figure: Figure, plan: FigurePlan) -> None:
-    """Draw a plan into a figure of `figure_size_in`; call it within `drawing`."""
+    """Draws a plan into a figure of `figure_size_in`; requires the context `drawing`."""
     rows = plan.rows
     grid = figure.add_gridspec(len(rows), max(map(len, rows)), height_ratios=_row_heights_in(plan))
     for number, row in enumerate(rows):
@@ -167,11 +167,11 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
                 axes.set_title(name, color=plan.ground.ink, loc="left", fontweight="bold")
             below = rows[number + 1][0] if number + 1 < len(rows) else None
             if isinstance(below, PlotData) and below.kind == part.kind == TIME:
-                # The plot below has the same times.
+                # The plot below shows the same time axis.
                 axes.set_xlabel("")
                 axes.tick_params(labelbottom=False)
         if isinstance(row[0], PlotData):
-            # Columns of one quantity have one value axis.
+            # Columns of one quantity share a value axis.
             lows, highs = zip(*(axes.get_ylim() for axes in drawn), strict=True)
             for axes in drawn:
                 axes.set_ylim(min(lows), max(highs))
@@ -196,7 +196,7 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
             labelcolor=ink,
         )
         _name_entries(legend, handles)
-        # A heading would stand in the same place.
+        # A heading would occupy the same place.
         title = plan.title if has_head else plan.legend_title
         if title:
             legend.set_title(title)
@@ -218,7 +218,7 @@ def _draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
     axes.xaxis.label.set_color(plan.ground.ink)
     handles = legend_of(replace(plan, plots=(plot,), panels=()))[0] if plan.legend == "inside" else []
     if handles:
-        # The best place is looked for among all points, which takes long for many.
+        # matplotlib tests all points to find the best place, which is slow for many points.
         points = sum(len(np.atleast_1d(line.get_xdata())) for line in axes.get_lines())
         legend = axes.legend(
             handles=handles,
@@ -263,7 +263,7 @@ def _height_in(plan: FigurePlan, part: PlotData | Panel) -> float:
     if plan.is_thumbnail:
         return height
     if isinstance(part, Panel) and part.form == "table":
-        # As many lines as it has; how it looks does not depend on the room.
+        # The number of lines determines the height, independent of the style.
         height = table_layout(part, plan).lines * TABLE_LINE * style.small_pt / POINTS_PER_INCH
     else:
         height += (names_lines(part, plan) - 1) * _NAME_ROW * style.small_pt / POINTS_PER_INCH
@@ -274,13 +274,13 @@ def _height_in(plan: FigurePlan, part: PlotData | Panel) -> float:
 
 
 def _lines(text: str, part: PlotData | Panel, plan: FigurePlan) -> list[str]:
-    """A title or a note in lines that fit into the width of a plot or panel."""
+    """A title or a note, broken into lines that fit into the width of a plot or panel."""
     width = _TITLE_SHARE * plan.width_in(part)
     return wrap(text, max(12, int(width / _letter_in(plan.style, plan.style.font_pt))))
 
 
 def _in_lines(text: str, more: str, style: PaperStyle, room_mm: float) -> str:
-    """The text of a value axis, in lines where one is longer than this."""
+    """The title of a value axis, broken into lines that fit into `room_mm`."""
     letters = int(room_mm / MM_PER_INCH / _letter_in(style, style.font_pt))
     if len(text + more) <= letters:
         return text + more
@@ -288,7 +288,7 @@ def _in_lines(text: str, more: str, style: PaperStyle, room_mm: float) -> str:
 
 
 def legend_of(plan: FigurePlan) -> tuple[list[Artist], int]:
-    """Legend handles, each with its text as group id, and how many stand beside each other, at least one."""
+    """Legend handles with their texts as group ids, and the number of legend columns (at least 1)."""
     handles = [*plot_handles(plan), *panel_handles(plan)]
     letters = int(plan.style.width_mm / MM_PER_INCH / _letter_in(plan.style, plan.style.small_pt))
     for each in handles:
@@ -296,7 +296,7 @@ def legend_of(plan: FigurePlan) -> tuple[list[Artist], int]:
         each.set_gid(text if len(text) <= most else f"{text[: most - 1]}…")
     widths = [len(str(each.get_gid())) + _HANDLE_LETTERS for each in handles]
     for columns in range(min(_MOST_LEGEND_COLUMNS, len(handles)), 1, -1):
-        # matplotlib fills column by column, and each is as wide as the longest of its entries.
+        # matplotlib fills column by column, and each column is as wide as its longest entry.
         rows = -(-len(handles) // columns)
         parts = [widths[first : first + rows] for first in range(0, len(handles), rows)]
         if sum(map(max, parts)) <= letters:
@@ -305,8 +305,8 @@ def legend_of(plan: FigurePlan) -> tuple[list[Artist], int]:
 
 
 def _name_entries(legend: Legend, handles: list[Artist]) -> None:
-    """Write the group ids of its handles beside them."""
-    # Afterwards, because matplotlib leaves out entries whose text begins with an underscore, as names may.
+    """Writes the group ids of handles as the texts of legend entries."""
+    # Set afterwards, because matplotlib omits entries that start with an underscore, as names may.
     for shown, handle in zip(legend.get_texts(), handles, strict=True):
         shown.set_text(str(handle.get_gid()))
 
@@ -316,7 +316,7 @@ def _letter_in(style: PaperStyle, size_pt: float) -> float:
 
 
 def _shortened_drawing(svg: bytes, font: str) -> bytes:
-    """The drawing with shorter numbers: a page with forty of them is loaded twice as fast."""
+    """The SVG with shorter numbers, which halves the loading time of a page with forty of them."""
 
     def rounded(match: re.Match[str]) -> str:
         return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.{_DECIMALS}f}", match[0])
@@ -324,11 +324,11 @@ def _shortened_drawing(svg: bytes, font: str) -> bytes:
     text = re.sub(r' (?:d|x|y)="[^"]*"|(?:translate|rotate)\([^)]*\)', rounded, svg.decode())
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
-    # Names of groups that nothing refers to.
+    # Removes ids without a reference.
     used = set(re.findall(r"#([\w.-]+)", text))
     text = re.sub(r' id="([^"]*)"', lambda name: name[0] if name[1] in used else "", text)
     text = re.sub(r"<g/>\s*", "", text)
-    # Said once, and with what stands in where nobody has that font.
+    # The font is stated once, with a generic fallback.
     text = text.replace(f"font-family: '{font}'; ", "")
     generic = "serif" if font.startswith("STIX") else "sans-serif"
     text = text.replace("</style>", f"text{{font-family: '{font}', {generic}}}</style>", 1)

@@ -1,7 +1,8 @@
-"""Where matplotlib keeps what it knows of this machine's fonts, and what it need not tell anybody.
+"""Folder for matplotlib's font cache, and a filter for log messages that do not concern the user.
 
-Its own places are a folder of its own among the user's settings, and where that cannot be written a temporary one, of
-which it speaks on stderr. In a frozen program it is given a temporary one each time, and looks at all fonts again.
+By default, matplotlib uses its own folder in the user's settings. If that folder is not writable, it creates a
+temporary one and logs a warning. A frozen program gets a new temporary folder at each start, and would search all fonts
+again.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import os
 from subflow_app.foundation.paths import font_cache, is_frozen
 
 _VARIABLE = "MPLCONFIGDIR"
-# Of matters that are nobody's: that a folder cannot be written, and that the first figure takes a moment longer.
+# Messages about an unwritable folder and about the slower first figure.
 _UNSAID = ("mkdir -p failed", "Matplotlib created a temporary cache directory", "Matplotlib is building the font cache")
 
 
 def prepare_matplotlib() -> None:
-    """Has matplotlib, which is not imported yet, keep its files in our cache folder; what the user has set counts."""
-    # PyInstaller has set it before anything of ours runs.
+    """Sets matplotlib's folder to the font cache before matplotlib is imported, unless the user has chosen a folder."""
+    # In a frozen program, PyInstaller has already set the variable.
     if is_frozen() or _VARIABLE not in os.environ:
         os.environ[_VARIABLE] = str(font_cache())
     for name in ("matplotlib", "matplotlib.font_manager"):

@@ -1,6 +1,8 @@
-"""The forms of panels: lines over points, bars, boxes, clouds, traces and tables, each with what others report.
+"""Drawing of panels: lines over points, bars, boxes, scatter plots, maps, traces and tables, with reported values.
 
-Bars of plots have the same look and the same names below them.
+Reported values come from papers.
+
+The bars of plots share their look and the names below them.
 """
 
 from __future__ import annotations
@@ -25,42 +27,42 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 MARKERS = ("o", "^", "v", "P", "X", "<", ">", "p", "h", "*")
-"""Of ours: what others report has squares and diamonds, which no series has."""
+"""Markers of series; squares and diamonds are reserved for reported values."""
 PAPER_HATCH, IMPLIED_HATCH = "////", "\\\\\\\\"
-_OURS, _OTHERS = 1.8, 1.0  # widths of lines
+_OURS, _OTHERS = 1.8, 1.0  # line widths in multiples of the style's
 _BAND = 0.18
-# Points that reach over more than this factor stand on a logarithmic axis.
+# From this ratio of the largest to the smallest position on, the x axis is logarithmic.
 _LOG_FROM = 25.0
 _LETTER = 0.6
 _MOST_TRACE_POINTS = 300
-_MOST_ABOVE = 1.6  # times the largest value: as far as intervals are drawn
+_MOST_ABOVE = 1.6  # upper limit of a value axis in multiples of the largest value, so that long intervals are cut
 _NOTHING = "–"
 _PT_PER_INCH = 72.0
 _LEAST_TABLE_PT = 5.0
 TABLE_LINE = 2.3
-"""Height of a row of a table in multiples of its letters."""
-_HEAD_LINE = 0.65  # of a further line of a head, in rows
-_MOST_SKETCHED = 5  # rows and columns
-_ASKEW = 0.6  # sine of the angle of names that stand askew
-_LONGEST_NAME = 28  # of bars of runs, letters
-# Those of the window on white: nothing fades into the ground.
+"""Height of a table row in multiples of the font size."""
+_HEAD_LINE = 0.65  # height of a further line of a heading, in rows
+_MOST_SKETCHED = 5  # rows and columns of a table in a thumbnail
+_ASKEW = 0.6  # sine of the angle of rotated names
+_LONGEST_NAME = 28  # characters of the names of bars
+# The colours of the window's scale on white, without pale ones that would vanish.
 _PARTED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
-_MOST_NUMBERS = 240  # of cells: nobody reads more
+_MOST_NUMBERS = 240  # numbers in cells; more are not readable
 
 
 def dashes(number: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
-    """The pattern of lines with this number; that of 0 is whole."""
+    """Dash pattern with this number in matplotlib's form; number 0 is solid."""
     pattern = palette.dash(number)
     return (0.0, pattern) if pattern else "-"
 
 
 def _dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
-    """How its line is broken: ours is not, others differ also without colours."""
+    """Dash pattern of a series: solid for those of this study, different patterns for baselines."""
     return "-" if series.is_ours else dashes(series.shape)
 
 
 def draw_lines(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Lines over the points with bands of 95 %; hollow marks are what others report."""
+    """Draws lines over the points with bands of 95 %; hollow markers are reported values."""
     x = _positions(panel)
     line_pt = plan.style.line_pt
     for series in panel.series:
@@ -98,16 +100,16 @@ def draw_lines(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def draw_bars(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Groups of bars by point, or a bar for each series where there is one point; hatched is what others report."""
+    """Draws groups of bars by point, or one bar per series for a single point; hatched bars are reported values."""
     is_single = len(panel.points) == 1
-    # What others report stands right of our bar. Groups are as narrow as their bars.
+    # Reported values follow their bar to the right. Each group is as wide as its bars.
     groups = [
         [(series, point) for series in panel.series] if not is_single else [(panel.series[point], 0)]
         for point in range(len(panel.series) if is_single else len(panel.points))
     ]
     slots = [sum(1 + _marks(series, point) for series, point in group) for group in groups]
     for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
-        # Names at the axis tell bars apart that are of different widths; those of a legend are of one.
+        # With names on the axis, bar widths may differ; with a legend, all bars have the same width.
         width = GROUP / (max(count, 2) if is_single else max(slots))
         middle = place - (count - 1) * width / 2
         for series, point in group:
@@ -161,12 +163,12 @@ def draw_bar(
 
     Args:
         axes: to draw on.
-        place: its middle and width.
-        mean: its height; NaN: the note takes its place.
-        reach: how far its interval reaches below and above the mean, [2, 1]; None: it has none.
-        note: stands there in place of a bar without a height.
-        plan: of the figure.
-        look: of the bar in words of matplotlib.
+        place: middle and width of the bar.
+        mean: height of the bar; NaN: the note replaces the bar.
+        reach: distances from the mean to the ends of its interval, [2, 1]; None without an interval.
+        note: text in place of a bar without a height.
+        plan: plan of the figure.
+        look: look of the bar in keywords of matplotlib.
     """
     if math.isnan(mean):
         small, muted = plan.style.small_pt, plan.ground.muted
@@ -182,7 +184,7 @@ def _marks(series: PanelSeries, point: int) -> int:
 
 
 def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Boxes over the runs of a point: quartiles, whiskers to 1.5 of their distance, and what is beyond."""
+    """Draws boxes over the runs of a point: quartiles, whiskers up to 1.5 interquartile ranges, and outliers."""
     line_pt, ink = plan.style.line_pt, plan.ground.ink
     for number, series in enumerate(panel.series):
         colour = _colour(series, plan)
@@ -212,11 +214,11 @@ def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """A mean of two quantities for each series and point, with the intervals of both, or shaded marks."""
+    """Draws the means of two quantities for each series and point with both intervals, or shaded markers."""
     for series in panel.series:
         colour = _colour(series, plan)
         if panel.scale is not None:
-            # The first of the scale on top.
+            # The lowest values of the scale are drawn last, on top.
             order = np.argsort(-series.shades)
             marks = axes.scatter(
                 series.x[order],
@@ -262,7 +264,7 @@ def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Coloured cells, with their values where they are few."""
+    """Draws coloured cells, with their values if the cells are few."""
     assert panel.scale is not None
     values, colours = np.stack(panel.cells), _colours(panel.scale)
     left, right, low, high = panel.extent
@@ -283,7 +285,7 @@ def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def _colours(scale: ColourScale) -> Colormap:
-    """Uniform to the eye and safe for the colour-blind."""
+    """Perceptually uniform colours that are safe for the colour-blind."""
     import matplotlib as mpl
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -303,7 +305,7 @@ def _colour_bar(axes: Axes, shaded: ScalarMappable, panel: Panel, plan: FigurePl
 
 
 def draw_trace(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Curves over time or another running quantity."""
+    """Draws curves over time or another continuous quantity."""
     if panel.area is not None:
         x, y = _corners(panel.area.x, panel.area.means)
         axes.fill_between(x, y, color=plan.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5)
@@ -327,7 +329,7 @@ def draw_trace(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def draw_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Numbers: a row for each series, a column for each point, and beside ours what others report."""
+    """Draws a table with a row for each series, a column for each point, and reported values in parentheses."""
     axes.set_axis_off()
     style, ground = plan.style, plan.ground
     if plan.is_thumbnail:
@@ -368,13 +370,13 @@ def draw_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def _sketch_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """What a table looks like from afar: numbers this small are a smear."""
+    """Draws the cells of a table as bars, because its numbers are too small to read in a thumbnail."""
     rows, columns = min(_MOST_SKETCHED, len(panel.series)) + 1, min(_MOST_SKETCHED, len(panel.points)) + 1
     axes.set(xlim=(0.0, columns), ylim=(rows, 0.0))
     for row in range(rows):
         is_head = row == 0
         for column in range(columns):
-            # Names stand at the left, and numbers, which are shorter, at the right.
+            # Names are aligned left, and the shorter numbers right.
             left = column + (0.12 if column == 0 else 0.4)
             is_named = column == 0 and not is_head
             colour = _colour(panel.series[row - 1], plan) if is_named else plan.ground.muted
@@ -384,13 +386,13 @@ def _sketch_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """Where the texts of a table stand.
+    """Texts of a table and their places.
 
     Attributes:
-        cells: heads, then the rows; heads may have several lines.
-        shares: of the width, by column.
-        head_lines: lines of the longest head.
-        font_pt: size of its letters, points.
+        cells: headings, which may have several lines, then the rows.
+        shares: share of each column in the width.
+        head_lines: number of lines of the longest heading.
+        font_pt: font size, points.
     """
 
     cells: tuple[tuple[str, ...], ...]
@@ -400,23 +402,23 @@ class TableLayout:
 
     @property
     def lines(self) -> float:
-        """Of `TABLE_LINE` letters each: what the numbers are, the heads, and the rows."""
+        """Height of the table in rows of `TABLE_LINE`: its title, the headings and the series."""
         return 1.0 + (self.head_lines - 1) * _HEAD_LINE + len(self.cells)
 
 
 def table_layout(panel: Panel, plan: FigurePlan) -> TableLayout:
-    """Columns as wide as their numbers; heads that are longer are broken into lines."""
+    """Layout with columns as wide as their numbers; longer headings are broken into lines."""
     rows = [
         (series.name, *(table_cell(series, point) for point in range(len(panel.points)))) for series in panel.series
     ]
-    # What the points are stands at the left of them.
+    # The first heading names the quantity of the points.
     heads = (panel.x_text, *panel.points)
     room = int(plan.width_in(panel) * _PT_PER_INCH / _LETTER / plan.style.small_pt)
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(len(heads))]
     widths = [
         max(width, *(len(word) + 1 for word in head.split()), 1) + 2 for width, head in zip(widths, heads, strict=True)
     ]
-    # What is left goes to columns whose heads are long.
+    # Remaining width goes to columns with long headings.
     spare = room - sum(widths)
     wishes = [max(0, len(head) + 4 - width) for width, head in zip(widths, heads, strict=True)]
     if spare > 0 and any(wishes):
@@ -433,7 +435,7 @@ def table_layout(panel: Panel, plan: FigurePlan) -> TableLayout:
 
 
 def table_cell(series: PanelSeries, point: int) -> str:
-    """Mean, interval and what others report, e.g. ``3.02 ± 0.11 (paper 3.2)``."""
+    """Mean, interval and reported values, e.g. ``3.02 ± 0.11 (paper 3.2)``."""
     mean, half = float(series.means[point]), float(series.halves[point])
     told = interval_text(mean, half)
     reported = [
@@ -443,7 +445,7 @@ def table_cell(series: PanelSeries, point: int) -> str:
 
 
 def number_text(value: float) -> str:
-    """Three or four digits; a dash for none."""
+    """A number with three or four digits; a dash for NaN and infinity."""
     if not math.isfinite(value):
         return _NOTHING
     if value == 0.0:
@@ -452,19 +454,19 @@ def number_text(value: float) -> str:
 
 
 def interval_text(mean: float, half: float) -> str:
-    """A mean with half of its interval, which has no more decimals and is never rounded down: ``3.02 ± 0.11``."""
+    """Mean ± half of its interval, e.g. ``3.02 ± 0.11``, with equal decimals; the interval is rounded up."""
     told = number_text(mean)
     if not (math.isfinite(mean) and math.isfinite(half)):
         return told
     digits = _decimals(max(abs(mean), half))
     scale = 10.0**digits
-    # The tolerance keeps 0.11 from becoming 0.12 where it is 0.11000000000000001.
+    # The tolerance prevents that 0.11000000000000001 becomes 0.12.
     shown = math.ceil(half * scale - 1e-6) / scale
     return f"{told} ± {f'{shown:,.{digits}f}'.replace(',', ' ') if shown else '0'}"
 
 
 def _decimals(value: float) -> int:
-    """How many decimals show three digits."""
+    """Number of decimals for three significant digits."""
     exponent = int(f"{value:.2e}".partition("e")[2]) if value else 0
     return min(6, max(0, 2 - exponent))
 
@@ -522,7 +524,7 @@ def _x_axis_of_points(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def _unless_crowded(x: FloatArray, panel: Panel, plan: FigurePlan, *, is_log: bool) -> list[str]:
-    """Names of the points; those that would run into the one before are left out, the last never is."""
+    """Names of the points without those that would overlap; the last name always remains."""
     names = panel.points
     place = np.log(x) if is_log else x
     span = float(place.max() - place.min()) or 1.0
@@ -537,7 +539,7 @@ def _unless_crowded(x: FloatArray, panel: Panel, plan: FigurePlan, *, is_log: bo
 
 
 def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
-    """Writes the names of bars, boxes or points below them, in lines or askew where they have no room."""
+    """Writes the names of bars, boxes or points below the axis, in several lines or rotated in narrow plots."""
     names = _names(part)
     letters = _name_letters(len(names), part, plan)
     places = [place for place, _ in part.x_ticks] if isinstance(part, Panel) and part.x_ticks else range(len(names))
@@ -556,7 +558,7 @@ def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
 
 
 def names_lines(part: PlotData | Panel, plan: FigurePlan) -> float:
-    """How many lines high the names below a plot or panel are, in lines or askew."""
+    """Height of the names below a plot or panel in lines."""
     names = _names(part)
     letters = _name_letters(len(names), part, plan)
     if _longest_word(names) > letters:
@@ -565,7 +567,7 @@ def names_lines(part: PlotData | Panel, plan: FigurePlan) -> float:
 
 
 def _names(part: PlotData | Panel) -> Sequence[str]:
-    """Names below a plot or panel; none where its axis has numbers."""
+    """Names below a plot or panel; empty if its axis shows numbers."""
     if isinstance(part, PlotData):
         names = bar_places(part.bars).categories
         return [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names]
@@ -575,7 +577,7 @@ def _names(part: PlotData | Panel) -> Sequence[str]:
 
 
 def _name_letters(count: int, part: PlotData | Panel, plan: FigurePlan) -> int:
-    """How many letters a name below a plot or panel may have."""
+    """Number of characters that fit into a name below a plot or panel."""
     room_pt = 0.82 * plan.width_in(part) * _PT_PER_INCH / max(1, count)
     return max(1, int(room_pt / (_LETTER * plan.style.small_pt)) - 1)
 
@@ -589,12 +591,15 @@ def _longest_word(names: Sequence[str]) -> int:
 
 
 def _value_axis(axes: Axes, panel: Panel) -> None:
-    """From zero, unless something is below or it fits itself: bars and bands that begin elsewhere mislead."""
+    """Lets the value axis start at zero unless values are negative or the panel chooses its range.
+
+    Bars and bands with another start mislead.
+    """
     if panel.is_log_y:
         from matplotlib.ticker import FuncFormatter, NullFormatter
 
         axes.set_yscale("log", nonpositive="mask")
-        # Names of runs are not formulas, so powers of ten cannot be written as such.
+        # Parsing of mathematics is off for the names of runs, which excludes powers of ten.
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
         axes.yaxis.set_minor_formatter(NullFormatter())
         return
@@ -609,12 +614,12 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         return
     axes.set_ylim(bottom=0.0)
     if max(values) > 0.0 and panel.form in ("lines", "bars"):
-        # The interval of two runs reaches ten times as far as they are apart: it must not press everything flat.
+        # The interval of two runs is up to ten times their distance, and must not flatten everything else.
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(values)))
 
 
 def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Steps without the samples between them."""
+    """Points of a step function without repeated values."""
     if len(x) < 2:
         return x, y
     is_corner = np.concatenate(([True], y[1:] != y[:-1]))
@@ -627,12 +632,12 @@ def _is_known(halves: FloatArray) -> bool:
 
 
 def _reach(means: FloatArray, ends: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """How far intervals reach below and above their means, float64 [2, n]; 0 where there is none."""
+    """Distances from the means to the ends of their intervals, float64 [2, n]; 0 without an interval."""
     return np.nan_to_num(np.stack([means - ends[0], ends[1] - means]))
 
 
 def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:
-    """The curve with as many points as a figure can show: more are a band of noise, so they are averaged."""
+    """The curve averaged to at most `_MOST_TRACE_POINTS` points, because more points look like a band of noise."""
     every = -(-len(series.x) // _MOST_TRACE_POINTS)
     if every < 2:
         return series.x, series.means
@@ -644,14 +649,14 @@ def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:
 
 
 def panel_handles(plan: FigurePlan) -> list[Artist]:
-    """Legend handles of the panels, each with its text as group id."""
+    """Legend handles of the panels, with their texts as group ids."""
     from matplotlib.patches import Patch
 
     handles: dict[str, Artist] = {}
     panels = [panel for panel in plan.panels if panel.form not in ("table", "map")]
     for panel in panels:
         if panel.is_single or panel.scale is not None:
-            continue  # their names stand at the axis, or they have none
+            continue  # the axis shows their names, or they have no names
         for series in panel.series:
             handles.setdefault(series.name, _handle(series, panel, plan))
         if panel.area is not None:

@@ -1,7 +1,7 @@
-"""How figures look on paper: the column widths of publishers, their font sizes, and what a figure may measure.
+"""Styles of figures for print: column widths of publishers, font sizes, and allowed sizes.
 
-These are style sheets of our own. SciencePlots was the alternative; of its IEEE style we would have kept six numbers,
-because colours and dashes are those of the window, and its fonts (Times) are not on every computer.
+The alternative was SciencePlots. Subflow would have used only six numbers of its IEEE style, because colours and dashes
+match the window, and because not every computer has its font (Times).
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ WIDTH_RANGE_MM = (40.0, 600.0)
 HEIGHT_RANGE_MM = (20.0, 400.0)
 DPI_RANGE = (72, 1200)
 MOST_MEGAPIXELS = 100
-"""Of a PNG: more than that fills the memory of a small computer, and no printer shows it."""
+"""Largest PNG: a larger one fills the memory of a small computer and exceeds the resolution of printers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperStyle:
-    """A kind of figure.
+    """Size, fonts and lines of a figure.
 
     Attributes:
         id: name on the command line and in settings.
-        title: what a list of styles calls it.
+        title: title in the list of styles.
         width_mm: exact width of the figure.
-        plot_height_mm: height of one plot, without the legend; several stand on top of each other.
-        font: family; all come with matplotlib, so that figures are the same on every machine.
+        plot_height_mm: height of one plot without the legend; several plots are stacked.
+        font: font family; matplotlib contains all of them, so that figures are the same on every machine.
         font_pt: size of axis titles.
         small_pt: size of numbers at the axes and of the legend.
         line_pt: width of curves.
-        text_in_svg: whether text of an SVG stays text, which can be searched and restyled, but is drawn in whatever
-            font the reader has; as paths it looks the same everywhere.
-        has_markers: whether curves also carry shapes, which tell them apart on a printer without colours.
+        text_in_svg: whether an SVG contains text, which can be searched and restyled but depends on the fonts of the
+            reader; paths look the same everywhere.
+        has_markers: whether curves also have markers, which distinguish them on a printer without colours.
     """
 
     id: str
@@ -62,10 +62,10 @@ class PaperStyle:
     has_markers: bool = True
 
     def sized(self, width_mm: float | None = None, plot_height_mm: float | None = None) -> PaperStyle:
-        """The same at another size, mm; None keeps what it has.
+        """The style at another size in mm; None keeps the value.
 
         Raises:
-            InputError: if a figure cannot be that wide or high.
+            InputError: if the width or height is outside its range.
         """
         width = self.width_mm if width_mm is None else checked_width(width_mm)
         height = self.plot_height_mm if plot_height_mm is None else checked_height(plot_height_mm)
@@ -75,8 +75,8 @@ class PaperStyle:
 _SERIF = "STIXGeneral"
 _SANS = "DejaVu Sans"
 
-# IEEE: 3.5 in for one column and 7.16 in for two, text of 8 to 10 pt (IEEE Author Center, on graphics). ACM: columns of
-# the class acmart with the option sigconf.
+# IEEE: one column is 3.5 in wide and two are 7.16 in, with text of 8 to 10 pt (IEEE Author Center, on graphics). ACM:
+# columns of the class acmart with the option sigconf.
 STYLES: tuple[PaperStyle, ...] = (
     PaperStyle("page", "Page, 160 mm", 160.0, 68.6, _SANS, 9.0, 8.0, 1.2, text_in_svg=True, has_markers=False),
     PaperStyle("ieee", "IEEE column, 88.9 mm", 88.9, 46.0, _SERIF, 9.0, 8.0, 1.0),
@@ -88,14 +88,14 @@ STYLES: tuple[PaperStyle, ...] = (
 STYLES_BY_ID: Mapping[str, PaperStyle] = {style.id: style for style in STYLES}
 DEFAULT_STYLE = STYLES_BY_ID["page"]
 SHOWN_STYLE = PaperStyle("shown", "As shown", 170.0, 21.0, _SANS, 8.0, 8.0, 0.9, text_in_svg=True, has_markers=False)
-"""Of a figure that has what the window shows; its height is the least of a plot."""
+"""Style of a figure with the content of the window; its height is the minimum of a plot."""
 
 
 def style_named(name: str) -> PaperStyle:
     """The style with this id.
 
     Raises:
-        InputError: if there is none.
+        InputError: if the id is unknown.
     """
     if name not in STYLES_BY_ID:
         raise InputError(f'figure style "{name}": must be one of {", ".join(STYLES_BY_ID)}')
@@ -103,28 +103,28 @@ def style_named(name: str) -> PaperStyle:
 
 
 def checked_width(width_mm: float) -> float:
-    """The width of a figure, mm.
+    """The width of a figure in mm, after a check.
 
     Raises:
-        InputError: if no figure is that wide.
+        InputError: if the width is outside `WIDTH_RANGE_MM`.
     """
     return _checked("width", width_mm, WIDTH_RANGE_MM)
 
 
 def checked_height(height_mm: float) -> float:
-    """The height of a plot or a figure, mm.
+    """The height of a plot or a figure in mm, after a check.
 
     Raises:
-        InputError: if none is that high.
+        InputError: if the height is outside `HEIGHT_RANGE_MM`.
     """
     return _checked("height", height_mm, HEIGHT_RANGE_MM)
 
 
 def checked_dpi(dpi: int) -> int:
-    """The resolution of a PNG, px per inch.
+    """The resolution of a PNG in px per inch, after a check.
 
     Raises:
-        InputError: if it is outside of `DPI_RANGE`.
+        InputError: if the resolution is outside `DPI_RANGE`.
     """
     low, high = DPI_RANGE
     if not low <= dpi <= high:
@@ -133,11 +133,11 @@ def checked_dpi(dpi: int) -> int:
 
 
 def rc_settings(style: PaperStyle) -> dict[RcKeyType, Any]:
-    """What matplotlib calls its rc parameters."""
+    """The style as rc parameters of matplotlib."""
     thin = 0.5 * max(1.0, style.line_pt)
     return {
-        "font.family": [style.font, _SANS],  # the second where the first has no such letter
-        "text.parse_math": False,  # a dollar sign in the name of a run is a dollar sign
+        "font.family": [style.font, _SANS],  # the second font provides glyphs that the first one lacks
+        "text.parse_math": False,  # a dollar sign in the name of a run is not mathematics
         "mathtext.fontset": "stix" if style.font == _SERIF else "dejavusans",
         "font.size": style.font_pt,
         "axes.labelsize": style.font_pt,
@@ -171,7 +171,7 @@ def rc_settings(style: PaperStyle) -> dict[RcKeyType, Any]:
         "figure.constrained_layout.h_pad": 0.03,
         "figure.constrained_layout.w_pad": 0.03,
         "svg.fonttype": "none" if style.text_in_svg else "path",
-        "svg.hashsalt": "subflow",  # the same figure gives the same bytes
+        "svg.hashsalt": "subflow",  # makes the bytes of a figure reproducible
         "pdf.fonttype": 42,  # TrueType, embedded: some publishers refuse Type 3 fonts
     }
 

@@ -1,8 +1,8 @@
-"""Plots of runs: curves over time or another quantity, and bars of experiments, with their entries in the legend.
+"""Drawing of plots of runs with matplotlib: curves over time or another quantity, bars of experiments, and legends.
 
-They are readable with twenty curves, and with rates that were sampled too often. A plot of many flows (five MPTCP
-flows against five TCP flows are twenty curves) is drawn by group: the instances of a flow as thin lines, their mean as
-a thick one, one legend entry. Bars have a category each, error bars, and a hatch for each experiment.
+Plots remain readable with twenty curves, and with rates sampled at short intervals. A plot of many flows (five MPTCP
+flows against five TCP flows give twenty curves) is drawn by group: thin lines for the instances of a flow, and a thick
+line with a legend entry for their mean. Bars have categories, error bars, and a hatch for each experiment.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-# Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
+# Up to this many curves of a run have their own line and legend entry; more curves are grouped.
 _MOST_SINGLE_CURVES = 12
-# A queue that never holds more than this share of the longest one is left out.
+# A queue is left out if its maximum is at most this share of the longest queue.
 _IDLE_QUEUE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One line to draw.
+    """One line of a plot.
 
     Attributes:
-        curve: what it shows.
-        entry: its legend text, empty for none.
-        width: in multiples of the style's.
+        curve: data of the line.
+        entry: legend text; empty without a legend entry.
+        width: line width in multiples of the style's.
         alpha: opacity.
     """
 
@@ -52,7 +52,7 @@ class Line:
 
 
 def _lines_of(plot: PlotData, plan: FigurePlan) -> tuple[list[Line], str]:
-    """The lines of a plot, and what the value axis has to say besides its title, e.g. ", mean of 1 s"."""
+    """The lines of a plot, and an addition to the title of the value axis, e.g. ", mean of 1 s"."""
     if plot.kind != TIME:
         return _lines(plot.curves), ""
     curves, averaging = _readable(plot, plan.time_range[1] - plan.time_range[0])
@@ -61,7 +61,7 @@ def _lines_of(plot: PlotData, plan: FigurePlan) -> tuple[list[Line], str]:
 
 
 def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
-    """Rates averaged so far that they are lines and not noise, and the words that say so on the axis."""
+    """Curves with rates averaged enough to be readable, and the averaging as text for the axis."""
     curves, bin_s = list(plot.curves), plot.bin_s
     if bin_s is None:
         intervals_s = sample_intervals_s(curves)
@@ -71,7 +71,7 @@ def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
 
 
 def _within(curve: Curve, time_range: tuple[float, float]) -> Curve:
-    """The samples in view and one on either side: what nobody sees costs no bytes in the file."""
+    """The samples in view and one on either side, because invisible samples would only enlarge the file."""
     first = max(0, int(np.searchsorted(curve.time_s, time_range[0])) - 1)
     last = int(np.searchsorted(curve.time_s, time_range[1], side="right")) + 1
     bands = [replace(band, low=band.low[first:last], high=band.high[first:last]) for band in curve.bands]
@@ -79,7 +79,7 @@ def _within(curve: Curve, time_range: tuple[float, float]) -> Curve:
 
 
 def _without_idle_links(curves: Sequence[Curve]) -> list[Curve]:
-    """The curves without queues that stay next to empty: they are lines at zero and cost a legend entry each."""
+    """The curves without nearly empty queues, which would each add a line at zero and a legend entry."""
     longest = max((_longest(curve) for curve in curves if curve.kind == LINK), default=0.0)
     return [
         curve for curve in curves if curve.kind != LINK or longest == 0.0 or _longest(curve) > _IDLE_QUEUE * longest
@@ -91,7 +91,7 @@ def _longest(curve: Curve) -> float:
 
 
 def _lines(curves: Sequence[Curve]) -> list[Line]:
-    """Each curve, or the instances of each flow with their mean when there are too many curves."""
+    """A line per curve, or the instances of each flow with their mean if the curves are too many."""
     seen = _without_idle_links(curves)
     fullest_run = max((sum(curve.run == run for curve in seen) for run in {curve.run for curve in seen}), default=0)
     if fullest_run <= _MOST_SINGLE_CURVES:
@@ -109,7 +109,7 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
         base = palette.ColourKey(members[0].colour.hue, 0)
         thin.extend(Line(replace(member, colour=base), "", 0.42, 0.35) for member in members)
         if any(member.x is not None for member in members):
-            # Curves over another quantity than time have no places in common at which to take their mean.
+            # Curves over other quantities than time lack common positions for a mean.
             thin[-1] = replace(thin[-1], entry=f"{label_of(name)} ({len(members)} curves)")
             continue
         label = members[0].label.replace(label_of(members[0].owner.partition("/")[0]), label_of(name), 1)
@@ -125,7 +125,7 @@ def _single(curve: Curve) -> Line:
     return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
 
 
-# Bars of several experiments differ as the dashes of their curves do, also on a printer without colours.
+# Hatches distinguish experiments in bars as dashes do in curves, also on a printer without colours.
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
 _PATCH = "#BBBBBB"
 _MARKERS_PER_CURVE = 8
@@ -135,7 +135,7 @@ _MOST_TICKS = 1000
 
 
 def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
-    """Draws a plot; returns what the text of its value axis has to say besides the title."""
+    """Draws a plot, and returns an addition to the title of its value axis."""
     lines, averaging = _lines_of(plot, plan)
     if plot.kind == BARS:
         _draw_bars(axes, plot, plan)
@@ -143,7 +143,7 @@ def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
         _draw_line(axes, line, plot, plan.style, number)
     axes.set_xlabel(interval_text(plot.bars) if plot.kind == BARS else plot.x_text)
     if plot.kind == TIME:
-        # Before the values: fitting looks at what is in view.
+        # Set first, because the value axis adapts to the data in view.
         axes.set_xlim(*plan.time_range)
     axes.margins(y=0.05)
     for ticks in plot.ticks:
@@ -153,7 +153,7 @@ def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
     elif plot.from_zero:
         axes.set_ylim(bottom=0.0)
     if plot.ceiling is not None:
-        # A hair more, so that a line along the ceiling is whole.
+        # A little more, so that a line at the ceiling is not cut.
         axes.set_ylim(top=max(axes.get_ylim()[1], plot.ceiling * 1.02))
     if plot.value_range is not None:
         axes.set_ylim(*plot.value_range)
@@ -161,18 +161,18 @@ def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
 
 
 def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
-    """Categories along the axis, the bars of several experiments beside each other."""
+    """Draws categories along the axis, with the bars of several experiments side by side."""
     hatches = _hatches(plot.bars)
     for bar, place in zip(plot.bars, bar_places(plot.bars).bars, strict=True):
         reach = None if math.isnan(bar.ci95) else np.array([bar.reach(is_signed=False)]).T * plot.scale
-        # Hatches are drawn in the colour of the edge: white ones show on every colour, and in grey.
+        # Hatches take the colour of the edge: white is visible on every colour, also in greyscale.
         look = {"color": palette.hex_colour(bar.colour), "hatch": hatches[bar.run], "edgecolor": "white"}
         draw_bar(axes, place, bar.mean * plot.scale, reach, bar.note, plan, linewidth=0.0, **look)
     names_axis(axes, plot, plan)
 
 
 def _draw_ticks(axes: Axes, ticks: Ticks, plan: FigurePlan) -> None:
-    """One for each part of the axis that looks different from the next."""
+    """Draws at most one tick per visible part of the axis."""
     low, high = plan.time_range
     times = ticks.times_s[(ticks.times_s >= low) & (ticks.times_s <= high)]
     times = times[np.unique(np.floor((times - low) / (high - low) * _MOST_TICKS), return_index=True)[1]]
@@ -204,9 +204,9 @@ def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number
         linestyle=dashes(curve.dash),
         linewidth=line.width * style.line_pt,
         alpha=line.alpha,
-        # When one subflow is all there is, its colour shows, not the total's.
+        # The only subflow of a flow covers the total, and its colour remains visible.
         zorder=1.9 if curve.kind == "total" else 2.0,
-        # Shapes of different curves stand beside each other, not on top.
+        # Markers of different curves are offset, so that they do not overlap.
         markevery=(every * (2 * (number % 4) + 1) // 8, every),
         **_marker_look(line, style),
     )
@@ -217,7 +217,7 @@ def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
     if not (line.entry and style.has_markers) or hue == palette.TOTAL:
         return {}
     return {
-        # By hue, so that the same subflow has the same shape in every plot.
+        # By hue, so that a subflow has the same marker in every plot.
         "marker": MARKERS[hue % len(MARKERS)],
         "markersize": 3.2 * style.line_pt,
         "markeredgewidth": 0.8 * style.line_pt,
@@ -226,10 +226,10 @@ def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
 
 
 def plot_handles(plan: FigurePlan) -> list[Artist]:
-    """Legend handles of the plots, each with its text as group id.
+    """Legend handles of the plots, with their texts as group ids.
 
-    Several runs have the colours once and then the dashes: three curves of four runs are seven entries, not twelve.
-    Where colours tell the runs apart, each line has an entry with its run.
+    With several runs, the legend lists colours once and then dashes: three curves of four runs need seven entries
+    instead of twelve. If colours distinguish the runs, the entry of each line contains its run.
     """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -239,7 +239,7 @@ def plot_handles(plan: FigurePlan) -> list[Artist]:
     runs: dict[int, Artist] = {}
     lines = [line for plot in plan.plots for line in _lines_of(plot, plan)[0]]
     patterns = {(line.curve.run, line.curve.dash) for line in lines}
-    # One pattern for each run, and one run for each pattern.
+    # True if runs and dash patterns correspond one to one.
     are_dashed = len(patterns) == len({run for run, _ in patterns}) == len({dash for _, dash in patterns})
     for line in lines:
         curve, colour = line.curve, palette.hex_colour(line.curve.colour)

@@ -1,6 +1,6 @@
-"""A report on one or several runs, ready to be handed in: what was run, what came out, and how to run it again.
+"""Report on one or several runs, ready to be handed in: setup, results, and the commands that repeat the runs.
 
-The document is made once, of blocks without any layout; `report_file` lays it out.
+The document consists of blocks without layout; `report_file` lays them out.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ ReportKind = Literal["html", "pdf"]
 REPORT_KINDS: tuple[ReportKind, ...] = ("html", "pdf")
 
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt", "queue")
-# As wide as the text of a page; with markers, because reports are printed without colours too.
+# As wide as the text of a page, and with markers because reports are often printed without colours.
 _FIGURE_STYLE = replace(DEFAULT_STYLE.sized(168.0, 60.0), has_markers=True)
 _LONGEST_LEGEND_NAME = 24
 
 MOST_RUNS = 50
-"""Of a report: more are not a report but a table, which `subflow runs` prints."""
+"""Most runs in a report; for more runs, `subflow runs` prints a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text that is broken into lines."""
+    """Text with automatic line breaks."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Text whose lines stay as they are."""
+    """Text whose line breaks are kept."""
 
     text: str
 
@@ -94,16 +94,16 @@ Block = Heading | Paragraph | Listing | Picture | TextTable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """The document.
+    """Document of headings, texts, tables and pictures.
 
     Attributes:
-        title: of it.
-        subtitle: what it is on and when it was made.
-        blocks: from beginning to end.
+        title: title of the document.
+        subtitle: subject of the document and its date.
+        blocks: content in reading order.
         kind: format of the file.
         page: size of the pages of a PDF.
-        contents: deepest level of the headings that the table of contents lists; 0: a PDF has none, and that of an
-            HTML page lists sections.
+        contents: deepest level of headings in the table of contents; 0: a PDF has no table of contents, and an HTML
+            page lists its sections.
     """
 
     title: str
@@ -115,19 +115,19 @@ class Report:
 
 
 def report_kind(path: PurePath) -> ReportKind:
-    """The format that the suffix of a file name says.
+    """The format with the suffix of a file name.
 
     Raises:
-        InputError: if there is no suffix, or reports are not written in that format.
+        InputError: if the name has no suffix, or reports have no such format.
     """
     return kind_of_suffix(path, REPORT_KINDS, "reports are written as .html or .pdf")
 
 
 def page_size(name: str) -> PageSize:
-    """The size of pages with this name.
+    """The page size with this name, in upper or lower case.
 
     Raises:
-        InputError: if there is none.
+        InputError: if the name is unknown.
     """
     for size in PAGE_SIZES:
         if size == name.lower():
@@ -136,12 +136,12 @@ def page_size(name: str) -> PageSize:
 
 
 def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
-    """These runs of a store, once each, in this order.
+    """These runs of a store without repetitions, in this order.
 
     Raises:
-        InputError: if there is none, or too many, or one of them was deleted or is still going on.
-        RunNotFound: if there is no such run.
-        StoreError: if one cannot be read.
+        InputError: if `numbers` is empty or too long, or a run was deleted or is still running.
+        RunNotFound: if the store does not contain a run.
+        StoreError: if a run cannot be read.
     """
     chosen = list(dict.fromkeys(numbers))
     if not chosen:
@@ -170,13 +170,13 @@ def build_report(
     title: str = "",
     made_at: datetime | None = None,
 ) -> Report:
-    """The report on these runs.
+    """Builds the report on these runs.
 
     Args:
-        runs: in the order of their dashes in figures.
-        plots: figures to show, those that no run has left out; None: `DEFAULT_PLOTS`.
-        title: left out: made of the names of the runs.
-        made_at: what is told as the time of making; left out: now.
+        runs: the runs; their order determines their dash patterns in figures.
+        plots: figures to show, without those that no run supports; None: `DEFAULT_PLOTS`.
+        title: title of the report; empty: from the names of the runs.
+        made_at: date of the report; None: now.
 
     Raises:
         StoreError: if traces cannot be read.
@@ -203,18 +203,18 @@ def build_report(
 
 
 def made_text(made_at: datetime | None) -> str:
-    """``made 2026-03-01 12:00 UTC with Subflow 1.0``; None: now."""
+    """Date and version as text: ``made 2026-03-01 12:00 UTC with Subflow 1.0``; None: now."""
     from subflow_app import __version__
 
     return f"made {made_at or datetime.now(UTC):%Y-%m-%d %H:%M UTC} with Subflow {__version__}"
 
 
 def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
-    """The programs and the computer that made a report.
+    """Table of the programs and the computer that made a report.
 
     Args:
-        made: a label and a version, shown after that of Subflow.
-        more: labels and texts, shown at the end.
+        made: label and version of a further program, shown after the version of Subflow.
+        more: labels and texts for further rows at the end.
     """
     from subflow_app import __version__
 
@@ -224,26 +224,25 @@ def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
 
 
 def filled(*tables: TextTable) -> Iterator[TextTable]:
-    """These tables without those that have no rows."""
+    """These tables without empty ones."""
     return (table for table in tables if table.rows)
 
 
 def citation_blocks() -> Iterator[Block]:
-    """How to name the program in a paper."""
+    """Section with the citation of Subflow for a paper."""
     yield Heading("How to cite Subflow")
     yield Paragraph(citation_text())
     yield Listing(citation_bibtex())
 
 
 class FigureNumbers:
-    """Counts figures."""
+    """Numbers the figures of a report, from 1."""
 
     def __init__(self) -> None:
-        """The first figure is number 1."""
         self._count = 0
 
     def caption(self, text: str) -> str:
-        """A caption with the next number."""
+        """The caption with the next figure number."""
         self._count += 1
         return f"Figure {self._count}. {text}"
 
@@ -269,7 +268,7 @@ def _overview(runs: Sequence[ReportRun]) -> Iterator[Block]:
 
 
 def _setup(runs: Sequence[ReportRun], numbering: FigureNumbers) -> Iterator[Block]:
-    """The topology and the parameters of every scenario that differs from the others in more than its seed."""
+    """Topology and parameters of each scenario; runs that differ only in their seed share one section."""
     groups = _by_condition(runs)
     for members in groups:
         run = members[0]
@@ -350,7 +349,7 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
     machines = list(dict.fromkeys(tuple(sorted((run.row.machine or {}).items())) for run in runs))
     for number, machine in enumerate(machines, start=1):
         where = "Runs were made on" if len(machines) == 1 else f"Runs were made on (computer {number})"
-        # The name of the computer is nobody's business but its owner's.
+        # The name of the computer is private.
         told = ", ".join(f"{key}: {value}" for key, value in machine if key not in ("host", "hostname", "node"))
         if told:
             rows.append((where, told))
@@ -375,7 +374,7 @@ def _by_condition(runs: Sequence[ReportRun]) -> list[list[ReportRun]]:
 
 
 def _run_names(runs: Sequence[ReportRun]) -> list[str]:
-    """What tells the runs apart in legends, in few words: their names, or else their numbers with what they ran."""
+    """Legend names of the runs: their names if short and distinct, else number, controllers and seed."""
     names = [run.row.name for run in runs]
     if len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST_LEGEND_NAME:
         return names
@@ -388,7 +387,7 @@ def _run_names(runs: Sequence[ReportRun]) -> list[str]:
 
 
 def _file_names(runs: Sequence[ReportRun]) -> dict[str, str]:
-    """A file name for each scenario, by condition."""
+    """File name for the scenario of each condition."""
     groups = _by_condition(runs)
     if len(groups) == 1:
         return {groups[0][0].traces.condition: "scenario.toml"}

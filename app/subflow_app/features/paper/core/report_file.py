@@ -1,9 +1,9 @@
-"""Report as a file: a page of HTML, or that page printed on the sheets of a PDF.
+"""Report as a file: an HTML page, or the same page printed as a PDF.
 
-The HTML file has its figures inside, loads nothing, has no scripts, and escapes every text. The page for a PDF differs
-only in its figures, which are pixels: Qt's SVG neither clips nor hatches well.
+The HTML file contains its figures, loads nothing, has no scripts, and escapes every text. The page for a PDF differs
+only in its figures, which are bitmaps, because Qt's SVG renderer neither clips nor hatches well.
 
-Qt prints, and commands do not load Qt: the process that draws prints for them.
+Qt prints the PDF. Commands do not load Qt, and therefore let the drawing process print.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from subflow_app.features.paper.core.topology_sketch import render_sketch
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import html_text, table_html
 
-# Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
+# Always light, like paper. Printed pages break before sections, but not within figures and rows.
 _STYLE = """
 :root { color-scheme: light; }
 body { margin: 2rem auto; max-width: 62rem; padding: 0 1.5rem; background: #fff; color: #1b1b1b;
@@ -54,16 +54,16 @@ pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.
 """
 
 _PRINTED_DPI, _CSS_DPI = 300, 96
-_WIDEST = 644.0  # px of a page, between the margins of A4
+_WIDEST = 644.0  # page width between the margins of A4, px
 
-# Should a text ever get past the escaping, the browser runs no script and loads nothing.
+# If a text passed the escaping, this policy would still prevent scripts and downloads.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def render_html(report: Report) -> bytes:
-    """The file."""
+    """The report as an HTML file."""
     deepest = max(1, report.contents)
-    # Each heading that the contents list has an anchor, by its position in the document.
+    # Anchors of the headings in the table of contents, by position in the document.
     anchors: dict[int, str] = {}
     for number, block in enumerate(report.blocks):
         if isinstance(block, Heading) and block.level <= deepest:
@@ -92,7 +92,7 @@ def render_html(report: Report) -> bytes:
 
 
 def _contents(headings: Sequence[tuple[Block, str]]) -> str:
-    """Nested lists of links."""
+    """Table of contents as nested lists of links."""
     parts, open_levels = [], 0
     for heading, anchor in headings:
         assert isinstance(heading, Heading)
@@ -137,14 +137,14 @@ def _pixel_figure(picture: Picture, _number: int, caption: str) -> str:
 def _drawing(picture: Picture, kind: FigureKind) -> bytes:
     if picture.sketch is not None:
         return render_sketch(picture.sketch, kind, _PRINTED_DPI)
-    # As paths: whoever reads it need not have our font.
+    # Text becomes paths, because the reader may lack the font.
     assert picture.figure is not None
     style = replace(picture.figure.style, text_in_svg=False)
     return render_figure(replace(picture.figure, kind=kind, dpi=_PRINTED_DPI, style=style))
 
 
 def _inline(svg: str, prefix: str, label: str) -> str:
-    """The drawing as an element of the page; several in one page must not share the names of their parts."""
+    """The SVG as an element of the page; the prefix makes its ids unique on the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}\1"', svg)
@@ -155,13 +155,13 @@ def _inline(svg: str, prefix: str, label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PrintJob:
-    """A page to print.
+    """HTML page for a PDF.
 
     Attributes:
         html: the page.
-        title: of the document, on one line.
+        title: title of the document, on one line.
         page: size of a sheet.
-        contents: deepest level of the headings that the table of contents lists.
+        contents: deepest level of headings in the table of contents.
     """
 
     html: str
@@ -175,17 +175,17 @@ def render_report(report: Report, print_pages: Callable[[PrintJob], bytes] | Non
 
     Args:
         report: the document.
-        print_pages: prints a PDF; left out: a process of its own.
+        print_pages: prints a PDF; None: a new process prints.
 
     Raises:
-        ExportError: if that process died or took too long.
+        ExportError: if the process died or took too long.
     """
     if report.kind == "html":
         return render_html(report)
     if print_pages is not None:
         return print_pages(_print_job(report))
     with closing(FigureProcess()) as process:
-        process.start()  # it gets warm while the figures are drawn here
+        process.start()  # it loads matplotlib while the figures are drawn here
         return process.draw(_print_job(report))
 
 

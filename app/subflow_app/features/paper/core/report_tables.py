@@ -1,4 +1,4 @@
-"""The tables of a report: what a scenario is made of, and runs beside each other."""
+"""Tables of a report: parameters of a scenario, and comparisons of runs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ UNLIMITED = "unlimited"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportRun:
-    """A run with everything that a report says of it.
+    """A run with all data of its report.
 
     Attributes:
-        row: what the store keeps, scenario text and summary included.
-        traces: its samples.
-        scenario: None if this version cannot read it.
+        row: stored data of the run, with scenario text and summary.
+        traces: samples of the run.
+        scenario: None if this version of Subflow cannot read it.
     """
 
     row: RunRow
@@ -47,13 +47,13 @@ class ReportRun:
 
 
 def _headline(runs: Iterable[ReportRun]) -> list[Measure]:
-    """The measures of whole runs that tables show: those that their flows show first, then round-trip time."""
+    """Measures of whole runs in tables: those that match the headline measures of their flows, then round-trip time."""
     keys = [each.of_run for each in headline_measures(flow for run in runs for flow in _flows(run))]
     return [RUN_MEASURES[key] for key in (*keys, "weighted_rtt_s")]
 
 
 def _figure(run: ReportRun, key: str) -> float | None:
-    """A measure of all flows together, SI; what a run without a summary has on record of it."""
+    """A measure of all flows together in SI units; for a run without a summary, its stored value."""
     return totals_of(run.row).get(key, _RECORDED[key](run.row) if key in _RECORDED else None)
 
 
@@ -65,7 +65,7 @@ _RECORDED: Mapping[str, Callable[[RunRow], float | None]] = {
 
 
 def run_table(runs: Sequence[ReportRun]) -> TextTable:
-    """A row per run: what it is, and its headline figures."""
+    """One row per run with its identity and headline measures."""
     simulated = RUN_MEASURES["simulated_s"]
     columns: tuple[Column[ReportRun], ...] = (
         NumberColumn("Run", lambda run: run.row.id),
@@ -81,9 +81,9 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
 
 
 def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
-    """A row per experiment, which is all runs that differ in their seed alone: mean ± 95 % interval over the seeds.
+    """One row per experiment, i.e. all runs that differ only in their seed: mean ± 95 % interval over the seeds.
 
-    Runs that repeat others bit for bit are left out.
+    Identical repetitions of a run are left out.
     """
     experiments: dict[str, list[ReportRun]] = {}
     for run in runs:
@@ -111,7 +111,7 @@ def _mean_column(shown: Measure) -> Column[list[ReportRun]]:
 
 
 def general_table(scenario: Scenario) -> TextTable:
-    """What holds for all of a scenario."""
+    """Parameters of a whole scenario."""
     rows = [
         ("Duration", duration_text(scenario.duration_s)),
         ("Warm-up, not counted in summaries", duration_text(scenario.warmup_s)),
@@ -125,7 +125,7 @@ def general_table(scenario: Scenario) -> TextTable:
 
 
 def links_table(links: Iterable[Link]) -> TextTable:
-    """A row per link; a second one for the way back where it differs."""
+    """One row per link, and a second one if its directions differ."""
     columns = text_columns("Link", "Between", "Rate", "Delay", "Queue", "Loss")
     rows = []
     for link in links:
@@ -139,7 +139,7 @@ def links_table(links: Iterable[Link]) -> TextTable:
 
 
 def flows_table(flows: Iterable[Flow]) -> TextTable:
-    """A row per flow of the file."""
+    """One row per flow of the scenario file."""
     columns: tuple[Column[Flow], ...] = (
         Column("Flow", lambda flow: flow.name if flow.count == 1 else f"{flow.name} × {flow.count}"),
         Column("Kind", lambda flow: flow.kind),
@@ -153,11 +153,11 @@ def flows_table(flows: Iterable[Flow]) -> TextTable:
 
 
 def options_table(flows: Iterable[Flow]) -> TextTable:
-    """Options of controllers and schedulers, defaults included: what a reader needs to build the same."""
+    """Options of controllers and schedulers with defaults, so that a reader can reproduce the runs."""
     columns = text_columns("Flow", "Algorithm", "Options")
     rows = []
     for flow in flows:
-        # A flow with one path has a scheduler by name alone.
+        # The scheduler of a flow with one path has no effect.
         for choice in (flow.controller, flow.scheduler) if flow.kind == "mptcp" else (flow.controller,):
             told = [f"{key} = {_option_text(value)}" for key, value in choice.options.items()]
             if choice.policy is not None:
@@ -171,7 +171,7 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
 
 
 def events_table(events: Sequence[Event]) -> TextTable:
-    """A row per timed change."""
+    """One row per timed change."""
     columns = text_columns("At", "Of", "Change")
     rows = []
     for event in events:
@@ -185,12 +185,12 @@ def events_table(events: Sequence[Event]) -> TextTable:
 
 
 def rate_text(rate_bps: float | None) -> str:
-    """``8 Mbit/s``; None and infinity are unlimited."""
+    """Rate as text, e.g. ``8 Mbit/s``; None and infinity give "unlimited"."""
     return UNLIMITED if rate_bps is None or math.isinf(rate_bps) else _spaced(format_quantity(rate_bps, Dimension.RATE))
 
 
 def delay_text(time_s: float) -> str:
-    """``50 ms``."""
+    """Time as text, e.g. ``50 ms``."""
     return _spaced(format_quantity(time_s, Dimension.TIME))
 
 

@@ -1,4 +1,4 @@
-"""The topology as a drawing for paper: nodes, links with their values, and the coloured way of every subflow."""
+"""Drawing of a topology for print: nodes, links with their values, and the coloured path of every subflow."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# More links than this have their names alone, more than that nothing: their values are in the table.
+# With more links, labels contain only names, and with still more nothing: a table contains the values.
 _MOST_LINKS_WITH_VALUES = 12
 _MOST_LINKS_WITH_NAMES = 40
-_BOW = 0.16  # of the distance of two nodes, for each step of a bundle of parallel links
-_POINTS = 24  # of a curve
+_BOW = 0.16  # bend in multiples of the distance of two nodes, per step in a bundle of parallel links
+_POINTS = 24  # segments of a curve
 _INK = "#222222"
 _WIRE = "#BBBBBB"
 _MARGIN = 0.14
@@ -33,7 +33,7 @@ _MOST_WAYS = 18
 
 @dataclass(frozen=True, slots=True)
 class SketchNode:
-    """A node: place with y upwards, and whether it is a router."""
+    """A node; y points upwards."""
 
     name: str
     x: float
@@ -43,7 +43,7 @@ class SketchNode:
 
 @dataclass(frozen=True, slots=True)
 class SketchLink:
-    """A link from (x0, y0) to (x1, y1); `bow` as in `PictureLink`, `lanes` are colours."""
+    """A link from (x0, y0) to (x1, y1) with `bow` as in `PictureLink`; `lanes` are the colours of its subflows."""
 
     x0: float
     y0: float
@@ -56,7 +56,7 @@ class SketchLink:
 
 @dataclass(frozen=True, slots=True)
 class TopologySketch:
-    """Everything that the drawing shows; `ways` are the colours of the subflows with what each is."""
+    """Content of the drawing; `ways` are colours and labels of the subflows."""
 
     nodes: tuple[SketchNode, ...]
     links: tuple[SketchLink, ...]
@@ -64,7 +64,7 @@ class TopologySketch:
 
     @property
     def aspect(self) -> float:
-        """Height of the drawing in multiples of its width, within what looks well on a page."""
+        """Ratio of height to width, limited to values suitable for a page."""
         width, height = self._extent
         return min(0.75, max(0.28, (height + 0.18 * width) / (width * 1.2)))
 
@@ -78,7 +78,7 @@ def sketch_of(scenario: Scenario) -> TopologySketch:
     """The drawing of a scenario."""
     picture = picture_of(scenario)
     colours = {owner: palette.hex_colour(path.colour) for owner, path in picture.paths.items()}
-    # Places of the canvas count downwards.
+    # On the canvas, y points downwards.
     places = {name: (x, -y) for name, (x, y) in picture.places.items()}
     count = len(picture.links)
     return TopologySketch(
@@ -98,7 +98,7 @@ def sketch_of(scenario: Scenario) -> TopologySketch:
 
 
 def render_sketch(sketch: TopologySketch, kind: FigureKind, dpi: int, style: PaperStyle = DEFAULT_STYLE) -> bytes:
-    """The content of the file; the text of SVG is paths."""
+    """Content of the file; an SVG contains its text as paths."""
     return drawn_file(
         replace(style, text_in_svg=False),
         kind,
@@ -115,7 +115,7 @@ def sketch_size_in(sketch: TopologySketch, width_in: float) -> tuple[float, floa
 
 
 def fill_sketch(figure: Figure, sketch: TopologySketch, style: PaperStyle = DEFAULT_STYLE) -> None:
-    """Draw it, with a legend of the ways, into a figure; call it within `drawing`."""
+    """Draws the topology with a legend of the subflows into a figure; requires the context `drawing`."""
     from matplotlib.lines import Line2D
 
     _draw_sketch(figure.add_subplot(), sketch, style)
@@ -181,9 +181,9 @@ def _draw_link(axes: Axes, link: SketchLink, style: PaperStyle) -> None:
 
 
 def _curve(link: SketchLink) -> tuple[list[float], list[float]]:
-    """A quadratic curve that bows to the side, so that parallel links lie beside each other."""
+    """Points of a quadratic Bézier curve that bends to the side, so that parallel links do not overlap."""
     dx, dy = link.x1 - link.x0, link.y1 - link.y0
-    # The same side for links that are drawn from either end.
+    # Bends to the same side for both orders of the ends.
     sign = 1.0 if (dx, dy) > (0.0, 0.0) else -1.0
     bend = 2.0 * _BOW * link.bow * sign
     cx, cy = (link.x0 + link.x1) / 2 - dy * bend, (link.y0 + link.y1) / 2 + dx * bend

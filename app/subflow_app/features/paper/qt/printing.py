@@ -1,6 +1,7 @@
-"""The page of a report on the numbered sheets of a PDF, printed by Qt without a display.
+"""Printing of the page of a report as a PDF with numbered sheets, by Qt without a display.
 
-Qt lays the page out on one endless sheet, which is cut here: Qt itself breaks rows, and leaves headings behind.
+Qt lays the page out on one endless sheet, and this module divides it: Qt would split rows, and separate headings from
+their text.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ _PT, _PX = _DPI / 72.0, _DPI / 96.0
 _MARGIN, _FOOTER = 56.0 * _PT, 30.0 * _PT
 _BODY_PT, _TABLE_PT, _LEAST_TABLE_PT, _SMALL_PT = 9.0, 7.6, 5.6, 7.5
 _INK, _MUTED, _RULE = "#1b1b1b", "#555555", "#999999"
-# Qt's sign for a drawing in a text.
+# Qt's replacement character for an image in a text.
 _OBJECT = "\ufffc"
 _INDENT = "\u00a0" * 5
-# A table that is not higher is not broken.
+# Tables up to this height are kept on one sheet.
 _KEPT_WHOLE = 230.0 * _PT
 
 _STYLE = f"""
@@ -75,7 +76,7 @@ td.number {{ white-space: nowrap; }}
 code {{ font-family: "DejaVu Sans Mono"; }}
 pre {{ font-family: "DejaVu Sans Mono"; font-size: 7pt; white-space: pre-wrap; margin-top: 0; margin-bottom: 12px; }}
 """
-# Qt reads the HTML of long ago. No text has these signs: they are escaped there.
+# Qt understands only old HTML. These patterns match no text, because texts are escaped.
 _IN_OLD_HTML = (
     (r"<style>.*?</style>", ""),
     (r"<figure>", '<p class="drawing">'),
@@ -91,7 +92,7 @@ _HEADINGS = re.compile(r'<h([2-4]) id="s\d+">(.*?)</h\d>', re.DOTALL)
 
 
 def print_pages(job: PrintJob) -> bytes:
-    """The PDF; the same page gives the same bytes."""
+    """The PDF of a page; the bytes depend only on the page."""
     _prepare_qt()
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -106,17 +107,17 @@ def print_pages(job: PrintJob) -> bytes:
     document = _document(job, writer)
     sheets = list(_sheets(list(_pieces(document)), writer.height() - 2.0 * _MARGIN))
     _paint(document, sheets, writer, job)
-    # As long as it was: a table of the file gives the byte at which each part begins.
+    # Replacements keep the length, because the file contains the byte offset of each part.
     pages = content.data().data()
     dateless = re.sub(rb"/(Creation|Mod)Date \(.*?\)", lambda found: b" " * len(found[0]), pages, count=2)
-    return dateless.replace(b" <0009> ", b" <0020> ")  # Qt takes each blank for a tab, and so would who copies it
+    return dateless.replace(b" <0009> ", b" <0020> ")  # Qt maps blanks to tabs, which would appear in copied text
 
 
 @cache
 def _prepare_qt() -> QGuiApplication:
     from matplotlib import get_data_path
 
-    QHashSeed.setDeterministicGlobalSeed()  # a PDF has its fonts in the order of a hash
+    QHashSeed.setDeterministicGlobalSeed()  # the order of fonts in a PDF depends on a hash
     QGuiApplication.setAttribute(Qt.ApplicationAttribute.AA_Use96Dpi)
     application = QGuiApplication(["subflow", "-platform", "offscreen"])
     for name in _FONTS:
@@ -131,13 +132,13 @@ def _document(job: PrintJob, writer: QPdfWriter) -> QTextDocument:
     found = _HEADINGS.findall(html) if job.contents else []
     listed = [f'<p class="h{level}">{_INDENT * (int(level) - 2)}{text}</p>' for level, text in found]
     html = re.sub(r"<nav.*?</nav>", lambda _: "".join(listed), html, flags=re.DOTALL)
-    html = re.sub(r'(<h[2-4]) id="s\d+"', r"\1", html)  # its first letter would be a word of its own
+    html = re.sub(r'(<h[2-4]) id="s\d+"', r"\1", html)  # the anchor would make the first letter a separate word
     document = QTextDocument()
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0.0)
     font = QFont("DejaVu Sans")
     font.setPointSizeF(_BODY_PT)  # headings are multiples of it
-    font.setFeature(QFont.Tag("liga"), 0)  # words are found in a PDF as they are spelled
+    font.setFeature(QFont.Tag("liga"), 0)  # without ligatures, searches in the PDF find words as spelled
     document.setDefaultFont(font)
     document.setDefaultStyleSheet(_STYLE)
     document.documentLayout().setPaintDevice(writer)
@@ -145,7 +146,7 @@ def _document(job: PrintJob, writer: QPdfWriter) -> QTextDocument:
     edit = QTextCursor(document)
     edit.beginEditBlock()
     for frame in document.rootFrame().childFrames():
-        if isinstance(frame, QTextTable):  # a drawing is a frame too
+        if isinstance(frame, QTextTable):  # an image is a frame too
             _fit(frame, writer.width() - 2.0 * _MARGIN)
     edit.endEditBlock()
     document.setTextWidth(writer.width() - 2.0 * _MARGIN)
@@ -156,7 +157,7 @@ def _document(job: PrintJob, writer: QPdfWriter) -> QTextDocument:
 
 
 def _fit(table: QTextTable, room: float) -> None:
-    """Columns as wide as their cells, else smaller letters and broken lines; a rule below the last row."""
+    """Fits column widths to the cells, with smaller letters and line breaks if necessary; rules off the last row."""
     natural, least = [], []
     for column in range(table.columns()):
         blocks = [block for row in range(table.rows()) for block in _cell(table, row, column)]
@@ -204,7 +205,7 @@ def _width(block: QTextBlock, text: str) -> float:
 
 
 def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
-    """Those of the text, without the cells of tables."""
+    """Blocks of the text outside of tables."""
     block = document.begin()
     while block.isValid():
         if _table(block) is None:
@@ -231,12 +232,12 @@ def _cell(table: QTextTable, row: int, column: int) -> list[QTextBlock]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line, a drawing or a row, which is never cut.
+    """A line, an image or a table row, which is never divided.
 
     Attributes:
-        top, bottom: its place on the endless sheet.
-        stays: True if the next piece has to be on the same sheet.
-        head: top and bottom of what is repeated above it on a new sheet.
+        top, bottom: place on the endless sheet.
+        stays: True if the next piece must be on the same sheet.
+        head: top and bottom of the table heading that is repeated above the piece on a new sheet.
     """
 
     top: float
@@ -258,7 +259,7 @@ def _pieces(document: QTextDocument) -> Iterator[_Piece]:
         stays = block.blockFormat().headingLevel() > 1 or block.text() == _OBJECT or _table(block.next()) is not None
         for number in range(lines.lineCount() if block.text() else 0):
             line = lines.lineAt(number)
-            # The first two lines and the last two are together.
+            # The first two lines of a paragraph remain together, and the last two.
             is_end = number == 0 < lines.lineCount() - 1 or number == lines.lineCount() - 2
             yield _Piece(corner + line.y(), corner + line.y() + line.height(), stays or is_end)
         block = block.next()
@@ -277,7 +278,7 @@ def _rows(table: QTextTable) -> Iterator[_Piece]:
 
 
 def _sheets(pieces: Sequence[_Piece], height: float) -> Iterator[list[_Piece]]:
-    """The pieces by sheets."""
+    """The pieces grouped by sheet."""
     start = 0
     while start < len(pieces):
         head = pieces[start].head
@@ -343,10 +344,10 @@ def _paint(document: QTextDocument, sheets: Sequence[Sequence[_Piece]], writer: 
 def _page_numbers(
     document: QTextDocument, sheets: Sequence[Sequence[_Piece]], contents: int
 ) -> Iterator[tuple[float, int]]:
-    """The bottom of each line of the contents, with the number of the sheet that it is about."""
+    """Bottom of each line of the table of contents, with the page number of its heading."""
     blocks = list(_blocks(document))
     headings = [block for block in blocks if 2 <= block.blockFormat().headingLevel() <= contents + 1]
-    # The contents follow title and subtitle.
+    # The table of contents follows title and subtitle.
     for line, heading in zip(blocks[2:], headings, strict=False):
         place = _rect(heading).center().y()
         yield _rect(line).bottom(), next(n for n, sheet in enumerate(sheets, 1) if sheet[-1].bottom > place)

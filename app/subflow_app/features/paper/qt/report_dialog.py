@@ -1,4 +1,4 @@
-"""Asks what a report is to hold: which figures, in which format, under which title."""
+"""Dialog for the content of a report: figures, format and title."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MOST_NAMES = 5
 
 
 class ReportDialog(QDialog):
-    """The choices; the file is asked for afterwards."""
+    """Choices for a report; another dialog asks for the file afterwards."""
 
     def __init__(self, rows: Sequence[RunRow], plots: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
-        """Asks about a report on the runs of ``rows``; ``plots`` are those that these runs can have."""
+        """Dialog for a report on the runs of ``rows``; ``plots`` are the plots that these runs support."""
         super().__init__(parent)
         self.setObjectName("report_dialog")
         self.setWindowTitle(tr("Export report"))

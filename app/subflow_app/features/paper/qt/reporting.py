@@ -1,4 +1,4 @@
-"""Reports of the window: asks what they are to hold, has them written, and says where they are."""
+"""Reports in the window: dialogs for content and file, writing in a worker thread, and messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Reports(QObject):
-    """Reports of one window."""
+    """Writes reports on runs of the database that a window has opened."""
 
     def __init__(
         self,
@@ -37,18 +37,18 @@ class Reports(QObject):
         tell: Callable[[str], object],
         parent: QWidget,
     ) -> None:
-        """Reports on runs of the open database; its dialogs belong to ``parent``."""
+        """The dialogs belong to ``parent``; ``tell`` shows progress in the status bar."""
         super().__init__(parent)
         self._exports = exports
         self._database = database
         self._workers = workers
         self._tell = tell
         self._parent = parent
-        self.patience_ms = 60  # what is read quicker than this is asked about at once
+        self.patience_ms = 60  # if the data arrive within this time, the dialog opens without a sign of waiting
         self._is_reading = False
 
     def ask_report(self, numbers: Sequence[int]) -> None:
-        """Asks what the report on these runs is to hold, then for its file, and has it written."""
+        """Asks for the content and the file of a report on these runs, then writes the report."""
         store = self._database.store
         if store is None or not numbers:
             self._exports.failed.emit(
@@ -63,7 +63,7 @@ class Reports(QObject):
 
         def ask(found: tuple[list[RunRow], list[PlotSpec]]) -> None:
             self._is_reading = False
-            # A database that was opened meanwhile has other runs under these numbers.
+            # In a database opened meanwhile, these numbers belong to other runs.
             if store is self._database.store:
                 self._ask(numbers, *found)
 
@@ -74,7 +74,7 @@ class Reports(QObject):
             )
 
     def _ask(self, numbers: Sequence[int], rows: Sequence[RunRow], plots: Sequence[PlotSpec]) -> None:
-        # Imported here: a start needs no reports.
+        # Imported here to keep reports out of the program start.
         from subflow_app.features.paper.qt.report_dialog import FORMATS, ReportDialog
 
         dialog = ReportDialog(rows, plots, self._parent)
@@ -92,7 +92,7 @@ class Reports(QObject):
     def export_report(
         self, path: Path, numbers: Sequence[int], plots: Sequence[PlotSpec], *, title: str = "", page: str = "a4"
     ) -> None:
-        """Has the report on these runs written; tells how it went."""
+        """Writes the report in a worker thread, and shows the outcome."""
         store = self._database.store
         if store is None:
             return
@@ -106,7 +106,7 @@ class Reports(QObject):
 
             try:
                 kind = report_kind(path)
-                process.start()  # it gets warm while the runs are read
+                process.start()  # it loads matplotlib while the runs are read
                 report = build_report(read_runs(store, numbers), plots=plots, title=title)
                 return write_file(path, process.draw(replace(report, kind=kind, page=page_size(page))))
             finally:
@@ -128,7 +128,7 @@ class Reports(QObject):
 
 
 class ReportHolder(Protocol):
-    """Parts of the window that the action of reports calls."""
+    """Parts of the window used by the action of reports."""
 
     history: History
     reports: Reports
@@ -136,7 +136,7 @@ class ReportHolder(Protocol):
 
 
 def rows() -> Iterator[ActionSpec[ReportHolder]]:
-    """In the File menu."""
+    """Action rows of the File menu."""
     yield ActionSpec(
         "file.export_report",
         "Export &report…",
