@@ -1,4 +1,4 @@
-"""One playhead for everything: the transport bar, what moves on the canvas, and the list of events.
+"""One time for all views of a run: transport bar, moving parts of the canvas, and list of events.
 
-Start reading at ``feature``; ``playhead`` has the time, the others show it.
+Start reading at ``feature``; ``playhead`` holds the time, and the other modules show it.
 """

@@ -1,8 +1,8 @@
-"""Playhead on the canvas: moving packets, filling queues, loads of links, and gauges of subflow windows.
+"""Playhead on the canvas: moving packets, filling queues, link loads, and gauges of congestion windows.
 
-One item paints all packets of an instant, because thousands of items could not move. Each subflow has one gauge below
-the canvas for its window at the time of the playhead. The drawn links, as packets follow them, need nothing but the
-canvas, so that its probe can use them too.
+One item paints all packets of an instant, because thousands of items would be too slow. Below the canvas, each subflow
+has a gauge for its window at the time of the playhead. The tracks of links depend only on the canvas, so that its probe
+can use them too.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
 
 
-# How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.
+# Offset of packets to the right of the middle of their lane, as a share of the distance between lanes.
 _SIDE_SHARE = 0.18
 
 
 def track_of(item: LinkItem) -> Track:
-    """The line of a drawn link, with the lanes on it."""
+    """Track of a drawn link with its lanes, along which packets move."""
     curve = item.curve
     assert curve is not None
     points = np.array([(point.x(), point.y()) for point in curve.points])
@@ -67,7 +67,7 @@ def track_of(item: LinkItem) -> Track:
 
 
 def _reach(normal: np.ndarray[tuple[int], np.dtype[np.float64]], *, is_router: bool) -> float:
-    # The way is the normal turned by a right angle.
+    # The direction of the track is its normal rotated by a right angle.
     return node_reach(float(normal[1]), float(normal[0]), is_router=is_router)
 
 
@@ -83,7 +83,7 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A subflow: what it is called, its colour, and its window."""
+    """Label, colour and window of a subflow."""
 
     label: str
     colour: str
@@ -91,20 +91,20 @@ class Gauge:
 
 
 class Gauges(QWidget):
-    """Of each subflow a bar as long as its window: filled by what is in flight, with a mark at ssthresh."""
+    """Bars of the subflows: length by cwnd, filled by the packets in flight, with a mark at ssthresh."""
 
-    chosen = Signal(str)  # name of a flow that was clicked
+    chosen = Signal(str)  # name of the flow that was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Without a subflow."""
+        """Starts without subflows."""
         super().__init__(parent)
         named(self, "playhead_gauges", tr("cwnd of the subflows"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.gauges: tuple[Gauge, ...] = ()  # what is shown
+        self.gauges: tuple[Gauge, ...] = ()  # gauges of the current time
         self._full_pkts = 1.0
 
     def show_gauges(self, gauges: Sequence[Gauge], full_pkts: float) -> None:
-        """Shows these; a bar of the whole length is a window of ``full_pkts``."""
+        """Shows these gauges; a bar of full length represents a window of ``full_pkts``."""
         had = len(self.gauges)
         self.gauges = tuple(gauges)
         self._full_pkts = max(full_pkts, 1.0)
@@ -113,7 +113,7 @@ class Gauges(QWidget):
             self.updateGeometry()
         self.update()
 
-    # ---- where they are ----
+    # ---- layout ----
 
     @property
     def _columns(self) -> int:
@@ -128,18 +128,18 @@ class Gauges(QWidget):
         return self.fontMetrics().height() + 5
 
     def sizeHint(self) -> QSize:
-        """A few rows at most: the picture needs the room."""
+        """Limited to a few rows, because the picture needs the space."""
         rows = min(_MOST_ROWS, math.ceil(len(self.gauges) / self._columns)) if self.gauges else 1
         return QSize(self._least_width, rows * self._row_height + 6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shares the new width out."""
+        """Distributes the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Chooses the flow of a gauge, as an entry of the legend does."""
+        """Selects the flow of the clicked gauge, as a click in the legend does."""
         gauge = self._gauge_at(event.position().toPoint())
         if gauge is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(split_owner(gauge.window.owner).name)
@@ -154,7 +154,7 @@ class Gauges(QWidget):
         return self.gauges if len(self.gauges) <= room else self.gauges[: room - 1]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draws them row by row."""
+        """Draws the gauges row by row."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         columns, shown = self._columns, self._shown()
@@ -196,7 +196,7 @@ class Gauges(QWidget):
             painter.setPen(QPen(colour, 2))
             painter.drawLine(QPointF(x, bar.top()), QPointF(x, bar.bottom()))
         if math.isfinite(window.ssthresh_pkts) and window.ssthresh_pkts <= self._full_pkts:
-            # A small roof over the bar.
+            # A triangle at the upper edge of the bar marks ssthresh.
             x = bar.left() + bar.width() * self._share(window.ssthresh_pkts)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.text))
@@ -213,11 +213,11 @@ class Gauges(QWidget):
         painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
     def widths(self, width: int) -> tuple[int, int]:
-        """Of names and of numbers, so that both are read whole and leave a bar, where there is room for all three."""
+        """Widths of names and numbers in px, chosen so that both are readable and a bar remains if possible."""
         metrics, shown = self.fontMetrics(), self._shown()
         numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
         names = max((metrics.horizontalAdvance(each.label) for each in shown), default=0)
-        # Of a state the colour tells as well: its word gives way before a name does.
+        # The colour also shows the state, so that its word is truncated before a name.
         least = metrics.horizontalAdvance("8888 pkt") + _GAP
         numbers = max(least, min(numbers + _GAP, width - names - _GAP - _LEAST_BAR))
         return min(names + _GAP, width - numbers - _LEAST_BAR), numbers
@@ -233,7 +233,7 @@ def _short(window: SubflowGauge) -> str:
 
 
 def _words(window: SubflowGauge) -> str:
-    """All of it, for screen readers."""
+    """Full description of a gauge for screen readers."""
     return tr(
         "cwnd {cwnd}, ssthresh {ssthresh}, in flight {inflight}{state}",
         cwnd=fmt.packets(window.cwnd_pkts),
@@ -243,9 +243,9 @@ def _words(window: SubflowGauge) -> str:
     )
 
 
-DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is not loaded before there is one
-_Z = 12.0  # over links, under nodes
-# Sizes in scene units, and no smaller than so many pixels.
+DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is loaded with the first instant
+_Z = 12.0  # above links, below nodes
+# Sizes in scene units, and minimum sizes in pixels.
 _DOT, _LEAST_DOT_PX = 4.8, 3.2
 _SQUARE = 4.2
 _TICK, _TICK_WIDTH, _LEAST_TICK_PX = 4.4, 1.5, 3.6
@@ -257,7 +257,7 @@ _TEXT_ZOOM, _TEXT, _LEAST_TEXT_PX = 0.3, 9.5, 8.5
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Packets that look alike: dots and squares at points, ACKs as ticks across their way, of length 1."""
+    """Packets with the same look: dots and squares at points, ACKs as ticks across their direction, of length 1."""
 
     kind: int
     colour: QColor
@@ -267,17 +267,17 @@ class _Group:
     across_y: Floats
 
     def ticks(self, length: float) -> list[QLineF]:
-        """Them as lines."""
+        """The ACKs as lines of this length."""
         dx, dy = self.across_x * length / 2, self.across_y * length / 2
         columns = ((self.x - dx).tolist(), (self.y - dy).tolist(), (self.x + dx).tolist(), (self.y + dy).tolist())
         return [QLineF(*ends) for ends in zip(*columns, strict=True)]
 
 
 class PacketItem(QGraphicsItem):
-    """Data as round dots, ACKs as ticks across their way, datagrams as squares, in the colours of the plots."""
+    """Packets in the colours of the plots: data as dots, ACKs as ticks across their direction, datagrams as squares."""
 
     def __init__(self) -> None:
-        """Shows none."""
+        """Starts without packets."""
         super().__init__()
         self._groups: tuple[_Group, ...] = ()
         self._counts: tuple[tuple[QPointF, str], ...] = ()
@@ -288,11 +288,11 @@ class PacketItem(QGraphicsItem):
         self.setZValue(_Z)
 
     def show_places(self, places: PacketPlaces | None, colours: Mapping[int, str]) -> None:
-        """Shows these packets; None shows none.
+        """Shows these packets; None clears them.
 
         Args:
-            places: where they are, scene units.
-            colours: ``#RRGGBB`` by number of the subflow.
+            places: positions in scene units.
+            colours: ``#RRGGBB`` by subflow number.
         """
         self.prepareGeometryChange()
         self.places = places
@@ -307,15 +307,15 @@ class PacketItem(QGraphicsItem):
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Everything that is drawn."""
+        """Area of all packets and queue lengths."""
         return self._bounds
 
     def shape(self) -> QPainterPath:
-        """Nothing: clicks mean the links below."""
+        """Empty, so that clicks reach the links below."""
         return QPainterPath()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draws all of them."""
+        """Draws all packets, and queue lengths unless the zoom is too small."""
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         grown = max(1.0, _LEAST_DOT_PX / (_DOT * zoom))
         for number, group in enumerate(self._groups):
@@ -332,12 +332,12 @@ class PacketItem(QGraphicsItem):
             font.setPixelSize(round(size))
             painter.setFont(font)
             for at, text in self._counts:
-                # Begins where it would at its own size, so that an enlarged one does not cover the queue.
+                # Starts at the place of the normal size, so that enlarged text does not cover the queue.
                 where = QRectF(at.x() - 0.32 * _TEXT * len(text), at.y() - size, 6 * size, 2 * size)
                 painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def _ticks(self, number: int, length: float) -> list[QLineF]:
-        """Of a group; they are made once for every zoom."""
+        """Ticks of a group, cached for the current zoom."""
         if length != self._tick_length:
             self._tick_length = length
             self._tick_lines = {}
@@ -346,10 +346,10 @@ class PacketItem(QGraphicsItem):
         return self._tick_lines[number]
 
     def _paint_dots(self, painter: QPainter, zoom: float, grown: float) -> None:
-        """Stamps data and datagrams: each kind is painted once and copied, which takes half as long as points."""
+        """Draws data and datagrams by copying one pixmap per look, which takes half as long as drawing points."""
         way = painter.worldTransform()
         ratio = painter.device().devicePixelRatioF()
-        # Edges tell neighbours apart; where packets are so dense that they overlap, edges would cover them.
+        # Edges separate neighbours, but would cover packets that are dense enough to overlap.
         is_sparse = self.places is not None and len(self.places) <= _MOST_WITH_EDGES
         ground = QColor(current_tokens().base).rgba() if is_sparse else 0
         painter.save()
@@ -368,7 +368,7 @@ class PacketItem(QGraphicsItem):
 
 @lru_cache(maxsize=256)
 def _stamp(kind: int, colour: int, ground: int, scale_64: int, ratio: float) -> QPixmap:
-    """A dot or a square with its edge, at a zoom (in 64ths) and for a screen of so many pixels per unit."""
+    """A dot or a square with its edge, at a zoom in 64ths, for a screen with this ratio of pixels per unit."""
     zoom = scale_64 / 64
     side = math.ceil((_DOT + _HALO) * zoom * ratio) + 2
     picture = QPixmap(side, side)
@@ -390,7 +390,7 @@ def _stamp(kind: int, colour: int, ground: int, scale_64: int, ratio: float) -> 
 
 def _groups(places: PacketPlaces, colours: Mapping[int, str]) -> list[_Group]:
     groups = []
-    # One number for kind and subflow, so that one pass finds the groups.
+    # A combined key of kind and subflow finds the groups in one pass.
     keys = places.subflow.astype(np.int64) * 4 + places.kind
     for key in np.unique(keys).tolist():
         rows = np.flatnonzero(keys == key)
@@ -405,20 +405,20 @@ def _bounds(places: PacketPlaces | None) -> QRectF:
         return QRectF()
     left, top = float(places.x.min()), float(places.y.min())
     rect = QRectF(left, top, float(places.x.max()) - left, float(places.y.max()) - top)
-    # With room for the number of a queue, enlarged as in the least zoom that has numbers.
+    # Includes queue lengths, enlarged as at the smallest zoom that shows them.
     height = _LEAST_TEXT_PX / _TEXT_ZOOM
     return rect.adjusted(-_REACH - 20, -_REACH - height, _REACH + 2 * height, _REACH + height)
 
 
-# Packets of the moment before are faint once the state that is wanted takes so long to come.
+# If the next state takes longer than this, ms, the packets of the previous one fade to this opacity.
 _STALE_MS, _STALE_OPACITY = 100, 0.25
 
 
 class CanvasShow(QObject):
-    """Draws the time of one playhead on one canvas."""
+    """Draws the state at the time of the playhead on the canvas."""
 
     def __init__(self, playhead: Playhead, view: TopologyView, plots: PlotView) -> None:
-        """Draws the time that somebody has gone to or, as long as nobody has, nothing."""
+        """Draws nothing until the first seek."""
         super().__init__(view)
         self._playhead = playhead
         self._view = view
@@ -443,16 +443,16 @@ class CanvasShow(QObject):
 
     @property
     def places(self) -> PacketPlaces | None:
-        """The packets that are drawn; None while there are none."""
+        """The drawn packets; None without packets."""
         return self.item.places if self.item is not None else None
 
     @property
     def left_out(self) -> int:
-        """Packets that are not drawn, because a link has too many."""
+        """Number of packets omitted on links with too many."""
         return self.places.left_out if self.places is not None else 0
 
     def difference(self) -> str:
-        """Why the picture does not, or not quite, move with the run; empty if it does."""
+        """Reason why the picture does not fully follow the run; empty if it does."""
         run = self._playhead.run
         samples = self._playhead.samples
         if run is None or samples is None:
@@ -489,7 +489,7 @@ class CanvasShow(QObject):
         self._draw()
 
     def _fade(self) -> None:
-        """Shows that the packets are still those of another moment."""
+        """Marks the packets as those of an earlier instant."""
         if self.item is not None and self._playhead.is_waiting:
             self.item.setOpacity(_STALE_OPACITY)
 
@@ -542,7 +542,7 @@ class CanvasShow(QObject):
         if run is None or samples is None or time_s is None:
             return
         if not self._matched(run.traces):
-            # The picture is of something else, and so is its legend.
+            # The picture shows another scenario, and its gauges would not fit.
             self._view.show_stand_in(False)
             return
         instant = self._playhead.instant
@@ -586,7 +586,7 @@ class CanvasShow(QObject):
             self._view.clear_link_states()
             self._view.set_position(None)
 
-    # ---- what is known of picture and run ----
+    # ---- cached relation of picture and run ----
 
     def _forget_picture(self) -> None:
         self._tracks = self._matching = None
@@ -597,7 +597,7 @@ class CanvasShow(QObject):
         self._matching = self._colours = None
 
     def _matched(self, traces: Traces) -> frozenset[str]:
-        """The links that run and picture have with the same names and ends."""
+        """Links that run and picture share, with the same names and ends."""
         if self._matching is None:
             scenario, samples = self._view.doc.sketch, self._playhead.samples
             drawn = self._view.scene.link_items()
@@ -611,7 +611,7 @@ class CanvasShow(QObject):
         return self._matching
 
     def _subflow_colours(self, traces: Traces) -> dict[str, str]:
-        """Those of the plots, as a person may have chosen them."""
+        """Colours of the subflows as in the plots, where users may change them."""
         if self._colours is None:
             is_dark = current_tokens().is_dark
             keys = transport_colours(traces)
@@ -626,7 +626,7 @@ class CanvasShow(QObject):
 
 
 def _name_of(owner: str, owners: Sequence[str], labels: Mapping[str, str]) -> str:
-    """What a subflow is called where there is little room: as its flow, its path, or both where one says too little."""
+    """Short name of a subflow: the flow or the path if either is unambiguous, else both."""
     flow = owner.partition("/")[0]
     of_flow = sum(each.partition("/")[0] == flow for each in owners)
     if of_flow == 1:

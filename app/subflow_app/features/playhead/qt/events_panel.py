@@ -1,4 +1,4 @@
-"""List of the events in the run under the playhead; list and playhead follow each other.
+"""List of events of the run under the playhead; list and playhead follow each other.
 
 Only the rows in view are formatted as text.
 """
@@ -32,12 +32,12 @@ COLUMNS: tuple[Column[RunEvent], ...] = (
 
 
 class EventList(TableModel[RunEvent]):
-    """Some rows of the events of one run."""
+    """Table model for the filtered events of one run."""
 
     aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Without a run."""
+        """Starts empty."""
         super().__init__(
             COLUMNS, parent, tip=lambda event: " · ".join(filter(None, (each.text(event) for each in COLUMNS)))
         )
@@ -45,11 +45,11 @@ class EventList(TableModel[RunEvent]):
         self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
 
     def show_events(self, events: RunEvents | None, numbers: NDArray[np.int64]) -> None:
-        """Shows these of these events."""
+        """Shows the events with these row numbers."""
         before, is_same = self._numbers, events is self._events
         self._events, self._numbers = events, numbers
         rows = LazyRows(len(numbers), self._read)
-        # A run that goes on: what was there stays where it is. Planned events to come make all others anew.
+        # In a running simulation, existing rows stay in place; new planned events rebuild all rows.
         if is_same and len(numbers) > len(before) and np.array_equal(numbers[: len(before)], before):
             self.add_rows(rows)
         else:
@@ -64,17 +64,17 @@ class EventList(TableModel[RunEvent]):
         return self._events.row(int(self._numbers[row]))
 
 
-_COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
-_MOST_OWNERS = 500  # a list of more is not a choice
+_COMBO_LETTERS = 18  # longer names are truncated; the opened list is wider
+_MOST_OWNERS = 500  # a longer list would be unusable
 
 
 class EventsPanel(QWidget):
-    """Follows the playhead while it is seen."""
+    """Panel with filters and the list of events; follows the playhead while visible."""
 
     event_chosen = Signal(float)  # time of the event, s
 
     def __init__(self, playhead: Playhead, parent: QWidget | None = None) -> None:
-        """An empty list, until it is shown."""
+        """Stays empty until the panel is visible."""
         super().__init__(parent)
         self.setObjectName("events_content")
         self._playhead = playhead
@@ -105,7 +105,7 @@ class EventsPanel(QWidget):
         playhead.left.connect(self._follow)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Takes over what came while it was hidden."""
+        """Loads the events that arrived while the panel was hidden."""
         super().showEvent(event)
         if self._stale:
             self._fill()
@@ -144,7 +144,7 @@ class EventsPanel(QWidget):
     def _list_owners(self) -> None:
         events, chosen = self._playhead.events, self._playhead.event_owner
         owners = sorted(events.owners)[:_MOST_OWNERS] if events is not None else []
-        # A flow or a link stands for all that belongs to it.
+        # The name of a flow or link selects the events of all its parts.
         whole = sorted({owner.partition("/")[0] for owner in owners})
         labels = self._playhead.run.traces.labels if self._playhead.run is not None else {}
         entries = [(tr("Everyone"), "")]
@@ -178,7 +178,7 @@ class EventsPanel(QWidget):
         self._playhead.set_event_filter(self.kinds.currentData(), self.owners.currentData() or "")
 
     def _on_row(self, current: QModelIndex) -> None:
-        # The arrow keys walk through time.
+        # Arrow keys in the list move the playhead.
         if not self._is_following and current.isValid() and self.table.hasFocus():
             self._on_chosen(current)
 

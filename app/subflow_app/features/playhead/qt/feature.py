@@ -1,7 +1,7 @@
-"""Playhead in the window: transport bar, canvas, list of events, and a line in the plots, all at one time.
+"""Playhead in the window: transport bar, canvas, list of events, and a line in the plots, all at the same time.
 
-The playhead belongs to the runs that the plots show, and everything that has a time follows it. Its line in the plots
-can be dragged; the legend shows the values at its time.
+The playhead belongs to the runs in the plots, and all views with a time follow it. Its line in the plots can be
+dragged; the legend shows the values at its time.
 """
 
 from __future__ import annotations
@@ -41,15 +41,14 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# While it plays, so often the plots follow: each time they are drawn anew as a whole.
+# Update interval of the plots during playback, because each update redraws all of them.
 _PLAYING_MS = 66
 
 
 class PlotsShow(QObject):
-    """Moves the line of one view."""
+    """Moves the playhead line in the plots of one view."""
 
     def __init__(self, playhead: Playhead, plots: PlotView) -> None:
-        """Follows the playhead from now on."""
         super().__init__(playhead)
         self._playhead = playhead
         self._plots = plots
@@ -83,7 +82,7 @@ class PlotsShow(QObject):
                     self._lines.add(plot.pin)
                     plot.pin.setMovable(True)
                     plot.pin.setCursor(Qt.CursorShape.SizeHorCursor)
-                    # Over the crosshair, which rests at the same time.
+                    # Above the crosshair, which rests at the same time.
                     plot.pin.setZValue(21)
                     plot.pin.sigDragged.connect(self._on_dragged)
 
@@ -107,15 +106,15 @@ class PlayheadPorts(StudyPorts, Protocol):
 
 
 class PlayheadFeature(PanelFeature["EventsPanel"]):
-    """The transport bar, what follows it, and the list of events."""
+    """Transport bar, the views that follow it, and the list of events."""
 
     panel_name = "events"
     title = translatable("Events")
-    room = (298, 112)  # px; the least that the list of events needs
+    room = (298, 112)  # px; minimum size of the list of events
     scrolls = False
 
     def __init__(self, ports: PlayheadPorts) -> None:
-        """Nothing to look at yet."""
+        """Starts without a time."""
         super().__init__()
         self.ports = ports
         self.playhead = Playhead(ports.workers, self)
@@ -123,8 +122,8 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self.strip: TransportStrip = TransportStrip(
             self.playhead, {name: ports.bar[f"playhead.{name}"] for name in names}
         )
-        self._jobs: dict[int, RunJob] = {}  # of runs in memory, by the identity of their traces
-        self.canvas: CanvasShow | None = None  # once somebody has gone to a time
+        self._jobs: dict[int, RunJob] = {}  # jobs of runs in memory, by the identity of their traces
+        self.canvas: CanvasShow | None = None  # created at the first seek
         self._plots = PlotsShow(self.playhead, ports.plots)
         playhead = self.playhead
         self._acts: dict[str, Callable[[], object]] = {
@@ -144,16 +143,16 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self._was_looking = False
 
     def do(self, name: str) -> None:
-        """Does what an action of the Time menu says, by what follows ``playhead.`` in its id."""
+        """Executes an action of the Time menu; the name is its id without ``playhead.``."""
         self._acts[name]()
 
     def move_to(self, time_s: float) -> None:
-        """Goes to a time, if somebody has gone to one: else they read the plots, and do not mean the picture."""
+        """Moves the playhead to a time if it is in use; otherwise a click in the plots does not concern the picture."""
         if self.playhead.time_s is not None:
             self.playhead.seek(time_s)
 
     def make(self) -> EventsPanel:
-        """The list of events."""
+        """Creates the list of events."""
         from subflow_app.features.playhead.qt.events_panel import EventsPanel
 
         content = EventsPanel(self.playhead)
@@ -161,7 +160,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         return content
 
     def connect_parts(self) -> None:
-        """Follows plots, runs and document."""
+        """Connects signals of plots, runs and document."""
         ports, playhead = self.ports, self.playhead
         ports.shown.changed.connect(self._on_shown)
         ports.runs.ticked.connect(lambda _progress: playhead.on_run_grew())
@@ -175,7 +174,10 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self.strip.said.connect(self._tell)
 
     def possible(self) -> frozenset[str]:
-        """Going somewhere while there is a run; back to live while one goes on that is not followed."""
+        """Ids of the possible actions.
+
+        Seeking requires a run, and "live" a running simulation that the playhead does not follow.
+        """
         run, transport = self.playhead.run, self.playhead.transport
         if run is None:
             return frozenset()
@@ -187,10 +189,10 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         return frozenset(f"playhead.{name}" for name in names)
 
     def close(self) -> None:
-        """Ends seeks and playing."""
+        """Ends seeks and playback."""
         self.playhead.close()
 
-    # ---- which runs ----
+    # ---- choice of runs ----
 
     def _on_shown(self) -> None:
         runs = self.ports.plots.runs
@@ -226,7 +228,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         from subflow_app.features.playhead.qt.canvas_show import CanvasShow
 
         canvas = self.canvas = CanvasShow(self.playhead, self.ports.topology, self.ports.plots)
-        # Connected behind the canvas: what it leaves out is known once it has drawn.
+        # Connected after the canvas, which counts the omitted packets while it draws.
         self.playhead.arrived.connect(lambda: self.strip.say_left_out(canvas.left_out))
 
     def _on_moved(self, time_s: float) -> None:
@@ -291,11 +293,11 @@ def _events_of_stored(traces: Traces) -> RunEvents:
     from subflow_app.features.explain.core.run_events import RunEvents
     from subflow_app.features.fairness.core.analysis import scenario_of
 
-    # Measured traces have no scenario; what is marked in them is known all the same.
+    # Measured traces have no scenario, but their marks are still events.
     return RunEvents(traces, scenario_of(traces), decisions=traces.events(DECISION.name))
 
 
-# Id behind "playhead.", text, tip, icon, shortcut.
+# Id after "playhead.", text, tool tip, icon, shortcut.
 _PLAYHEAD = (
     (
         "play",
@@ -384,7 +386,7 @@ _NOT_THERE = {
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The Time menu."""
+    """Action rows of the Time menu."""
     for name, text, tip, icon_name, shortcut in _PLAYHEAD:
         yield ActionSpec(
             f"playhead.{name}",

@@ -1,4 +1,4 @@
-"""The playhead of a window: which run is looked into, at what time, and what there was then."""
+"""Playhead of a window: the chosen run, the chosen time, and the state of the simulation at that time."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _log = logging.getLogger(__name__)
 
 FRAME_MS = 33
 _DEFAULT_STEP_S = 0.1
-_EVENTS_S = 0.5  # a run that goes on is asked this often what has happened
+_EVENTS_S = 0.5  # interval between reads of new events of a running simulation, s
 
 
 @dataclass(frozen=True)
 class ScrubbedRun:
-    """A run that can be looked into.
+    """A run with a playhead.
 
     Attributes:
-        traces: its samples and marks.
-        open_replay: makes its replay, in a worker thread; None: it has none, and its samples must do.
-        read_events: reads what happened in it, in a worker thread.
-        changes: live changes of a run that goes on, so far.
-        known_s: how far it is, s; None: to its end.
+        traces: samples and marks of the run.
+        open_replay: opens the replay in a worker thread; None: only samples are available.
+        read_events: reads the events of the run in a worker thread.
+        changes: live changes of a running simulation so far.
+        known_s: returns the simulated time so far, s; None for a finished run.
     """
 
     traces: Traces
@@ -53,78 +53,78 @@ class ScrubbedRun:
 
     @property
     def goes_on(self) -> bool:
-        """Whether it is not over yet."""
+        """True while the simulation runs."""
         return self.known_s is not None
 
 
 class Playhead(QObject):
-    """The time that everything in the window shows."""
+    """The time that all views of the window show."""
 
-    moved = Signal(float)  # the time shown now, s
-    left = Signal()  # no time is looked at any more
-    changed = Signal()  # run, playing, following, speed, how far the run is
-    arrived = Signal()  # `instant` is another
+    moved = Signal(float)  # the time now shown, s
+    left = Signal()  # the playhead no longer shows a time
+    changed = Signal()  # run, playback, following, speed or simulated time
+    arrived = Signal()  # `instant` has changed
     events_changed = Signal()
-    failed = Signal(str)  # why there is no replay
+    failed = Signal(str)  # reason why the replay is unavailable
 
     def __init__(self, workers: Workers, parent: QObject, clock: Callable[[], float] = time.monotonic) -> None:
-        """Looks at nothing."""
+        """Starts without a run."""
         super().__init__(parent)
         self._workers = workers
         self._clock = clock
-        self.runs: tuple[ScrubbedRun, ...] = ()  # those that can be looked into, in the order of the plots
-        self.run_shown = 0  # position of the run among those that the plots show
-        self.transport = Transport()  # where it stands and how it moves; to be read
+        self.runs: tuple[ScrubbedRun, ...] = ()  # runs with a playhead, in the order of the plots
+        self.run_shown = 0  # position of the chosen run in `runs`
+        self.transport = Transport()  # time and motion of the playhead; read-only for others
         self._loop: SeekLoop | None = None
-        self.events: RunEvents | None = None  # what happened in the run; None until it is read
-        self.samples: RunSamples | None = None  # the samples of the run
-        # The state of the simulation at a time near the one shown; None while only samples are known.
+        self.events: RunEvents | None = None  # events of the run; None until they are read
+        self.samples: RunSamples | None = None
+        # State of the simulation near the time shown; None while only samples are available.
         self.instant: Instant | None = None
         self._ticked_at = 0.0
-        self._event_kinds: frozenset[str] | None = None  # nobody has chosen any
-        self.event_owner = ""  # whose events the list shows; everybody's if it is empty
-        # The events that the list shows, and that next and previous go through: their rows, in order of time.
+        self._event_kinds: frozenset[str] | None = None  # None: the default kinds
+        self.event_owner = ""  # owner of the listed events; empty: all owners
+        # Rows of the listed events in order of time, also for "next event" and "previous event".
         self.event_rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._events_taken_at = -math.inf
         self._timer = timer(self, self.tick, FRAME_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
 
-    # ---- what is looked at ----
+    # ---- state ----
 
     @property
     def time_s(self) -> float | None:
-        """The time that is looked at, s; None while nobody has gone to one."""
+        """The time shown, s; None before the first seek."""
         return self.transport.time_s
 
     @property
     def shown_s(self) -> float:
-        """Where the playhead is drawn, s."""
+        """Position of the playhead on the time track, s."""
         return self.transport.shown_s
 
     @property
     def run(self) -> ScrubbedRun | None:
-        """The run that is looked into."""
+        """The chosen run; None without runs."""
         return self.runs[self.run_shown] if self.runs else None
 
     @property
     def notice(self) -> str:
-        """What is to be known about the replay of this run."""
+        """Message about the replay of this run; empty without one."""
         return self._loop.notice if self._loop is not None else ""
 
     @property
     def progress(self) -> float:
-        """Share of the run for which snapshots are there, 0 to 1; 1 if none are being taken."""
+        """Share of the run covered by snapshots, 0 to 1; 1 if the replay is idle."""
         return self._loop.progress if self._loop is not None and self._loop.is_working else 1.0
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a replay is at work."""
+        """True while the replay simulates."""
         return self._loop is not None and self._loop.is_working
 
-    # ---- which run ----
+    # ---- choice of the run ----
 
     def set_runs(self, runs: Sequence[ScrubbedRun], show: int = 0) -> None:
-        """Looks into one of these, the same as before if it is among them."""
+        """Sets the available runs, and keeps the chosen one if it is among them."""
         before = self.run
         self.runs = tuple(runs)
         same = [place for place, run in enumerate(runs) if before is not None and run.traces is before.traces]
@@ -138,7 +138,7 @@ class Playhead(QObject):
         self._open(min(show, max(0, len(runs) - 1)))
 
     def set_run(self, run: int) -> None:
-        """Looks into the run at this position among those that the plots show."""
+        """Chooses the run at this position in the plots."""
         if run != self.run_shown and 0 <= run < len(self.runs):
             self._open(run)
 
@@ -152,7 +152,7 @@ class Playhead(QObject):
         if run is None:
             self.transport.set_run(0.0, 0.0)
         else:
-            # Imported here: a window without runs does without; so it is with the loop of seeks.
+            # Imported here, as the loop of seeks, because a window without runs needs neither.
             from subflow_app.features.explain.core.instants import RunSamples
 
             self.samples = RunSamples(run.traces)
@@ -189,10 +189,10 @@ class Playhead(QObject):
         else:
             self._workers.start("events", run.read_events, succeeded=on_read, failed=on_failed)
 
-    # ---- going to times ----
+    # ---- seeking ----
 
     def seek(self, time_s: float) -> None:
-        """Goes to a time, or as near to it as the run has one."""
+        """Moves to a time, limited to the simulated part of the run."""
         if self.run is None:
             return
         self.transport.go_to(time_s)
@@ -200,7 +200,7 @@ class Playhead(QObject):
         self.changed.emit()
 
     def step(self, by: int) -> None:
-        """Goes to the next (1) or previous (-1) sample."""
+        """Moves to the next (1) or previous (-1) sample."""
         if self.run is not None:
             self.transport.step(by, self.step_s)
             self._show()
@@ -208,11 +208,11 @@ class Playhead(QObject):
 
     @property
     def step_s(self) -> float:
-        """How far a step goes, s."""
+        """Length of a step, s: the sampling interval of the run."""
         return (self.samples.interval_s if self.samples is not None else 0.0) or _DEFAULT_STEP_S
 
     def go_to_event(self, by: int) -> None:
-        """Goes to the next (1) or previous (-1) event of those that the list shows."""
+        """Moves to the next (1) or previous (-1) listed event."""
         if self.events is None:
             return
         found = neighbour_s(self.events.times_s[self.event_rows], self.shown_s, by)
@@ -221,11 +221,11 @@ class Playhead(QObject):
             self.seek(found)
 
     def go_to_start(self) -> None:
-        """Goes to the beginning of the run."""
+        """Moves to the beginning of the run."""
         self.seek(0.0)
 
     def go_to_end(self) -> None:
-        """Goes to the end of the run; of one that goes on, stays with its newest time."""
+        """Moves to the end of the run; follows the newest time of a running simulation."""
         run = self.run
         if run is not None and run.goes_on:
             self.follow()
@@ -233,12 +233,12 @@ class Playhead(QObject):
             self.seek(self.transport.known_s)
 
     def follow(self) -> None:
-        """Stays with the newest time of a run that goes on."""
+        """Follows the newest time of a running simulation."""
         self.transport.follow()
         self._rest()
 
     def leave(self) -> None:
-        """Looks at no time any more."""
+        """Ends the display of a time."""
         run = self.run
         self.transport.leave(follows=run is not None and run.goes_on)
         self._rest()
@@ -251,7 +251,7 @@ class Playhead(QObject):
     # ---- playing ----
 
     def toggle(self, direction: int = 1) -> None:
-        """Plays forwards (1) or backwards (-1), or stands still if it does so already."""
+        """Plays forwards (1) or backwards (-1), or pauses if it already plays in this direction."""
         if self.run is None:
             return
         if self.transport.direction == direction:
@@ -263,12 +263,12 @@ class Playhead(QObject):
         self.changed.emit()
 
     def set_speed(self, speed: float) -> None:
-        """Plays at so many simulated seconds per second."""
+        """Sets the speed of playback in simulated seconds per second."""
         self.transport.speed = speed
         self.changed.emit()
 
     def tick(self) -> None:
-        """Plays on by the time that has passed, and takes over what the replay has found."""
+        """Advances playback by the elapsed time, and takes states from the replay."""
         now = self._clock()
         passed_s, self._ticked_at = now - self._ticked_at, now
         was_playing = self.transport.is_playing
@@ -282,10 +282,10 @@ class Playhead(QObject):
             self._take_found()
             self.changed.emit()
 
-    # ---- a run that goes on ----
+    # ---- running simulations ----
 
     def on_run_grew(self) -> None:
-        """Takes notice of how far the run is now."""
+        """Updates the simulated time of a running simulation."""
         run = self.run
         if run is None or not run.goes_on:
             return
@@ -297,7 +297,7 @@ class Playhead(QObject):
         self.changed.emit()
 
     def _on_run_ended(self) -> None:
-        """What was looked at stays: the replay of a run in memory is the same when it is over."""
+        """Keeps time and replay, because the replay of a run in memory remains valid after its end."""
         self.transport.set_known(self._known_s())
         self.transport.follows = False
         if self._loop is not None:
@@ -313,7 +313,7 @@ class Playhead(QObject):
     # ---- events ----
 
     def set_event_filter(self, kinds: Collection[str], owner: str) -> None:
-        """Narrows the events down to these kinds, and to those of an owner unless that is empty."""
+        """Filters the events by these kinds, and by this owner unless it is empty."""
         self._event_kinds, self.event_owner = frozenset(kinds), owner
         self._choose_events()
 
@@ -324,10 +324,10 @@ class Playhead(QObject):
         )
         self.events_changed.emit()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _show(self) -> None:
-        """Tells the time, and asks the replay for the state at it."""
+        """Announces the time, and requests the state at this time from the replay."""
         time_s = self.transport.time_s
         if time_s is None:
             return
@@ -373,6 +373,6 @@ class Playhead(QObject):
         self._loop = self.instant = None
 
     def close(self) -> None:
-        """Ends what goes on."""
+        """Ends playback and replay."""
         self._timer.stop()
         self._drop_replay()

@@ -1,4 +1,4 @@
-"""The transport bar below the panels: which run, where in it, and playing it."""
+"""Transport bar below the panels: choice of the run, its time, and playback."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from subflow_app.vocabulary.language import tr, trn
 
 _ICON = 16
 _TRACK_HEIGHT = 26
-"""Of the track in the strip, px; here, for the room is kept before there is a track."""
-_ABOVE, _AROUND = 1, 1  # px: the edge of the strip, and what is left free above and below its parts
+"""Height of the time track in px; defined here because the space is reserved before the track exists."""
+_ABOVE, _AROUND = 1, 1  # px: edge of the strip, and space above and below its parts
 BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_forward", "next_event", "end")
-"""The actions that have a button, in order: ``playhead.start`` and so on."""
+"""Actions with a button, in order; their ids begin with ``playhead.``."""
 
 
 class TransportStrip(QWidget):
-    """Hidden until a run is shown; its parts are made then. Its room is kept from the start: no panel moves for it."""
+    """Transport bar, whose parts are created for the first run; its space is reserved, so that no panel moves."""
 
-    said = Signal(str)  # what there is to know of the time or the picture; empty: nothing any more
+    said = Signal(str)  # message about time or picture; empty clears the message
 
     def __init__(self, playhead: Playhead, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
-        """``actions`` are those of the menu, by what follows ``playhead.`` in their ids."""
+        """``actions`` are those of the Time menu, by their ids without ``playhead.``."""
         super().__init__(parent)
         named(self, "transport_strip", tr("Time of the run"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -55,15 +55,15 @@ class TransportStrip(QWidget):
         self.setMinimumHeight(self._row_height())
         self.hide()
 
-    # ---- what the window uses ----
+    # ---- interface for the window ----
 
     def say_of_picture(self, text: str) -> None:
-        """Says why the picture does not move with this run; empty: it does."""
+        """Shows the reason why the picture does not follow the run; empty if it does."""
         self._picture_says = text
         self._show_message()
 
     def say_left_out(self, count: int) -> None:
-        """Says how many packets are not drawn."""
+        """Shows the number of omitted packets."""
         if self._is_built:
             self._left_out.setText(f"+{count}" if count else "")
             told = trn(
@@ -75,7 +75,7 @@ class TransportStrip(QWidget):
             self._left_out.setAccessibleName(self._left_out.toolTip())
 
     def focus_time(self) -> None:
-        """Puts the cursor into the field of the time, to type another."""
+        """Focuses the field of the time."""
         if self._is_built and self.isVisible():
             self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.field.selectAll()
@@ -98,7 +98,7 @@ class TransportStrip(QWidget):
         self.field.editingFinished.connect(self._show_time)
         self._end = named(muted(Label(self)), "playhead_end")
         self._left_out = named(muted(Label(self)), "playhead_left_out")
-        # Its room is kept: the track beside it is under the mouse while the count changes.
+        # Fixed width, because a change would move the track under the mouse.
         self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
         self.track = TimeTrack(_TRACK_HEIGHT, self)
         self.track.wanted.connect(self._playhead.seek)
@@ -133,7 +133,7 @@ class TransportStrip(QWidget):
         self._show_ticks()
 
     def _row_height(self) -> int:
-        """What one row needs, with the widest choice of parts, before there are any."""
+        """Height of the bar with its highest widgets, computed before they exist."""
         probes = (QLineEdit(self), QComboBox(self))
         height = max(_TRACK_HEIGHT, *(probe.sizeHint().height() for probe in probes))
         for probe in probes:
@@ -252,11 +252,11 @@ class TransportStrip(QWidget):
 
     @property
     def is_of_picture(self) -> bool:
-        """Whether what is said is why the picture does not move."""
+        """True if the message is the reason why the picture does not follow the run."""
         return bool(self._picture_says) and not self._failure
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape in the strip looks at no time any more."""
+        """Escape leaves the time of the playhead."""
         if event.key() == Qt.Key.Key_Escape and self._playhead.time_s is not None:
             self._complain("")
             self.field.setModified(False)
@@ -267,7 +267,7 @@ class TransportStrip(QWidget):
 
 
 def told_apart(titles: Sequence[str]) -> list[str]:
-    """Titles without the words that all begin with, of which none occurs twice: the second one gets its number."""
+    """Titles without their common first words; a repeated title is numbered."""
     common = shared_words(titles) if len(titles) > 1 else 0
     cut = [f"… {rest}" if common and (rest := " ".join(title.split(" ")[common:])) else title for title in titles]
     return [

@@ -1,4 +1,4 @@
-"""The time line of the transport bar: where the playhead is, how far the run is known, and ticks of what happened."""
+"""Time line of the transport bar: position of the playhead, simulated part of the run, and ticks of events."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
-_STEPS = 100_000  # of the value that screen readers are told
+_STEPS = 100_000  # resolution of the value for screen readers
 _MARGIN, _GROOVE, _KNOB = 8, 4.0, 6.5
 _KEY_SHARE, _SHIFT_SHARE = 0.01, 0.1
-# Which token, and how far a tick of this kind reaches from the groove, px.
+# Colour token and length of the ticks by kind of event, px from the groove.
 _TICKS: Mapping[str, tuple[str, float]] = {
     "loss": ("muted_text", 4.0),
     "start": ("accent", 7.0),
@@ -33,13 +33,13 @@ _TICKS: Mapping[str, tuple[str, float]] = {
 
 
 class TimeTrack(QSlider):
-    """A slider over the time of a run; it asks for times and is told where to stand."""
+    """Slider over the time of a run; it requests times by a signal, and `show_time` sets its position."""
 
     wanted = Signal(float)  # s
     play_wanted = Signal()
 
     def __init__(self, height: int, parent: QWidget | None = None) -> None:
-        """Without a run."""
+        """Starts without a run."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         named(self, "time_track", tr("Time of the run"))
         self.setRange(0, _STEPS)
@@ -48,14 +48,14 @@ class TimeTrack(QSlider):
         self._height = height
         self._end_s = 1.0
         self._known_s = 0.0
-        self.time_s = 0.0  # where it stands, s
+        self.time_s = 0.0  # position of the knob, s
         self._prepared = 1.0
         self._ticks: Mapping[str, NDArray[np.float64]] = {}
 
-    # ---- what is shown ----
+    # ---- displayed state ----
 
     def show_time(self, time_s: float, known_s: float, end_s: float, text: str) -> None:
-        """Stands at a time of a run; ``text`` is the time for screen readers."""
+        """Moves the knob to a time of a run; ``text`` is the time for screen readers."""
         shown = (time_s, known_s, end_s)
         if shown == (self.time_s, self._known_s, self._end_s):
             return
@@ -67,50 +67,50 @@ class TimeTrack(QSlider):
         self.update()
 
     def show_ticks(self, ticks: Mapping[str, NDArray[np.float64]]) -> None:
-        """Ticks these times, float64 [n] by kind, s."""
+        """Draws ticks at these times, float64 [n] by kind, s."""
         self._ticks = ticks
         self.update()
 
     def show_prepared(self, share: float) -> None:
-        """Draws how much of the run can be gone to at once, 0 to 1."""
+        """Draws the share of the run with snapshots, to which seeks are fast, 0 to 1."""
         if share != self._prepared:
             self._prepared = share
             self.update()
 
     def tick_columns(self, kind: str) -> list[int]:
-        """Where ticks of a kind are drawn, px, each once: there may be far more of them than pixels."""
+        """Distinct positions of the ticks of a kind, px: ticks may far outnumber pixels."""
         times = self._ticks.get(kind, np.empty(0))
-        # Not np.unique, which loads numpy's masked arrays: the first picture of a first run would wait for them.
+        # np.unique would load numpy's masked arrays, which would delay the first picture of the first run.
         return sorted(set(np.round(self._x_of(times)).astype(np.int64).tolist()))
 
     # ---- mouse and keys ----
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Goes to the time that is clicked."""
+        """Moves to the clicked time."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
             self._go_to_x(event.position().x())
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scrubs."""
+        """Moves with the dragged mouse."""
         if self.isSliderDown():
             self._go_to_x(event.position().x())
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends scrubbing."""
+        """Ends dragging."""
         self.setSliderDown(False)
         event.accept()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrubs by hundredths, or with Shift by tenths."""
+        """Moves by hundredths of the run, or with Shift by tenths."""
         notches = (event.angleDelta().y() or event.angleDelta().x()) / 120.0
         self._go_by(-notches, event.modifiers())
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves by a hundredth, with Shift by a tenth; Home, End; Space plays."""
+        """Moves by a hundredth with arrow keys, with Shift by a tenth; Home and End jump, Space plays."""
         by = {
             Qt.Key.Key_Left: -1.0,
             Qt.Key.Key_Down: -1.0,
@@ -143,11 +143,11 @@ class TimeTrack(QSlider):
     # ---- drawing ----
 
     def sizeHint(self) -> QSize:
-        """As high as a knob with ticks on both sides."""
+        """High enough for the knob, with ticks on both sides."""
         return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """It may be squeezed."""
+        """Width to which the layout may shrink the track."""
         return QSize(80, self._height)
 
     def _x_of(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -166,7 +166,7 @@ class TimeTrack(QSlider):
             painter.setBrush(QColor(colour))
             painter.drawRoundedRect(QRectF(left, middle - _GROOVE / 2, max(0.0, end - left), _GROOVE), 2, 2)
         if self._prepared < 1.0:
-            # How far the first pass is: a hair below the groove, gone with its end.
+            # Progress of the first simulation pass, as a thin line below the groove until the pass ends.
             painter.setBrush(QColor(tokens.ok))
             painter.drawRect(QRectF(left, self.height() - 2.5, (known_x - left) * self._prepared, 1.5))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)

@@ -1,8 +1,8 @@
 """The plots of a run, without a drawing library: columns needed, numpy reduction, axis with unit.
 
-To add one that shows a column as it stands in the traces, add a row to the list below. One that computes has a file
-beside these and a line in the list. `drawing` has in which bins and colours curves are drawn, and what stands for many.
-Start with `spec`, then `throughput`.
+To add a plot of an unchanged column of the traces, add a row to the list below. A computed plot needs a module beside
+these and a line in the list. `drawing` chooses bins and colours, and combines many curves. Start with `spec`, then
+`curve_plots`.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ PLOTS: tuple[PlotSpec, ...] = (
         **MONITORED,
     ),
     column_plot("rtt_gradient", "RTT gradient", "interval_rtt_gradient", SUBFLOW, unit="ms/s", **SIGNED, **MONITORED),
-    # Utility and reward are in the controller's own unit.
+    # Utility and reward have the unit of the controller.
     column_plot("utility", "Utility", "utility", SUBFLOW, **SIGNED, **MONITORED),
     column_plot("reward", "Reward", REWARD, FLOW, SUBFLOW, **SIGNED, **LEARNERS),
     agent_plot("agent_action", "Agent action", "Action", "action"),

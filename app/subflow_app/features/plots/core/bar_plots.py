@@ -1,9 +1,9 @@
 """Bar plots of goodput by flow and controller, of fairness and of convergence, and means of curves for tables.
 
-Goodput and Jain's fairness index are means over the runs, with their intervals. The goodput of a transfer counts while
-the transfer is active. Convergence is the time that each flow takes to reach its final share.
+Goodput and Jain's fairness index are means over runs, with intervals. The goodput of a transfer counts while the
+transfer is active. Convergence is the time until a flow reaches its final share.
 
-Means of curves cover the measured interval. They have the digits of the summary where both are the same number.
+Means of curves cover the measured interval, and take the digits of the summary if it contains the same number.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _COLUMN = "goodput_bps"
 
 
 def run_index(traces: Traces) -> float:
-    """Jain's index of the goodputs while active of the tcp and mptcp flows; NaN while nothing arrived.
+    """Jain's index of the goodputs of tcp and mptcp flows while active; NaN before the first arrival.
 
-    While a run goes on it is that of the mean goodputs from the end of the warm-up to now.
+    In a running simulation, the index compares mean goodputs from the end of the warm-up to now.
     """
     if traces.row is not None and traces.row.jain is not None:
         return traces.row.jain
@@ -55,7 +55,7 @@ def run_index(traces: Traces) -> float:
 
 
 def fairness_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """A bar per experiment, 1/n to 1."""
+    """One bar of Jain's index per experiment, 1/n to 1."""
     groups = [group for group in repetitions(runs) if FAIRNESS_BARS.reads(group.runs[0])]
     made = []
     for rank, group in enumerate(groups):
@@ -82,16 +82,16 @@ FAIRNESS_BARS = PlotSpec(
 
 _BAND = 0.25
 _STAYS = 5  # seconds
-_SHARE = 4  # the share is the mean of the last quarter of its life
+_SHARE = 4  # the final share is the mean over the last quarter of the flow's life
 
 
 def convergence_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """A bar per flow and experiment: s from its first byte that arrives."""
+    """One bar per flow and experiment: convergence time in s from the first byte that arrives."""
     return flow_bars(runs, transport_colours, convergence_times, note=translatable("not converged"))
 
 
 def convergence_times(traces: Traces) -> Mapping[str, float]:
-    """By tcp or mptcp flow, seconds from its first byte until it has converged; NaN if it does not."""
+    """Convergence time by tcp or mptcp flow, s from its first byte that arrives; NaN without convergence."""
     wanted = transport_flows(traces)
     times: dict[str, float] = {}
     for curve in column_curves(traces, FLOW, _COLUMN):
@@ -103,18 +103,18 @@ def convergence_times(traces: Traces) -> Mapping[str, float]:
 
 
 def convergence_time(rates: NDArray[np.float32]) -> float:
-    """Seconds until a rate has converged, from its first second that is not zero.
+    """Seconds until a rate has converged, from its first second above zero.
 
-    The earliest t such that the rate in each second from t to t + 5 s is within 25 % of the share.
+    The time is the earliest t such that the rate in each second from t to t + 5 s is within 25 % of the final share.
 
-    DEVIATION: the source takes the ideal equal rate as the share. In a topology of several paths that depends on the
-    goal of the controllers, so each flow is compared with what it has in the last quarter of its own life.
+    DEVIATION: the source uses the ideal equal rate as the final share. With several paths, that rate depends on the
+    goal of the controllers. Each flow is therefore compared with its mean rate in the last quarter of its life.
 
     Args:
         rates: float32 [n], mean rate in each second.
 
     Returns:
-        s; NaN for a rate that does not converge, or lives for less than 10 s.
+        s; NaN for a rate that does not converge, or is active for less than 10 s.
 
     Source: Dong et al. 2015, PCC (NSDI), section 4.2.2, "forward-looking" convergence time.
     """
@@ -145,21 +145,21 @@ CONVERGENCE = PlotSpec(
 
 
 _TOTAL = "total"
-_ROUNDING = 1e-5  # of samples, which are float32, and of their mean
+_ROUNDING = 1e-5  # relative rounding error of samples, which are float32, and of their mean
 
 
 def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], warmup_s: float) -> float:
-    """The mean of a curve over the measured interval, weighted by time, without gaps; SI, NaN for no samples.
+    """Mean of a curve over the measured interval, weighted by time, without gaps; SI, NaN without samples.
 
-    The samples of a rate are means themselves. Their mean is the number that the summary has, but for the rounding of
-    the samples, so that the summary's number stands for it with all its digits. A summary has other means of a state
-    (of cwnd over the time established, of the RTT over packets): those are not the mean of the curve.
+    The samples of a rate are means. Their mean equals the number in the summary apart from rounding, and the summary's
+    more exact number replaces it. For states, a summary contains other means (of cwnd over the time established, of the
+    RTT over packets), which do not equal the mean of the curve.
 
     Args:
         spec: plot of the curve.
-        curve: whole, over time.
-        figures: of the run, as `run_figures` has them; empty where it has no summary.
-        warmup_s: where the warm-up ends on the curve's time, s.
+        curve: the whole curve over time.
+        figures: results of the run in the form of `run_figures`; empty without a summary.
+        warmup_s: end of the warm-up on the time axis of the curve, s.
     """
     mean = measured_mean(curve, warmup_s)
     told = _told(spec, curve, figures) if spec.is_rate else math.nan
@@ -169,7 +169,7 @@ def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], w
 def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
     names = dict(spec.figures)
     if curve.kind == _TOTAL and "subflow" in names:
-        # The summary has the parts: their sum agrees with each of them.
+        # The summary contains only the parts, whose sum agrees with each of them.
         parts = list(_parts(figures, curve.owner, names["subflow"]))
         return math.fsum(parts) if parts else math.nan
     value = figures.get(_key(curve, names[curve.kind])) if curve.kind in names else None
@@ -177,9 +177,9 @@ def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
 
 
 def flow_rates(traces: Traces) -> dict[str, float]:
-    """The rates by which flows are compared, by flow, bit/s of payload: of transfers while active, else goodputs.
+    """Rates for comparisons of flows, bit/s of payload by flow: of transfers while active, else goodputs.
 
-    While a run goes on they are means from the end of the warm-up to now; NaN before the first sample.
+    In a running simulation, the rates are means from the end of the warm-up to now; NaN before the first sample.
     """
     rates = mean_rates(traces, "goodput_bps")
     for flow in (traces.row.summary or {}).get("flows", ()) if traces.row is not None else ():
@@ -191,7 +191,7 @@ def flow_rates(traces: Traces) -> dict[str, float]:
 
 
 def figure_column(spec: PlotSpec) -> RunColumn | None:
-    """How the list of runs shows the means of this plot's curves; None if no summary has them, or in other units."""
+    """Column of the list of runs for the means of this plot; None unless summaries contain them in the same unit."""
     if not spec.figures:
         return None
     shown = column(spec.figures[0][1])
@@ -205,7 +205,7 @@ def _key(curve: Curve, figure: str) -> str:
 
 
 def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[float]:
-    """The figure of each subflow of a flow; they are numbered from 1."""
+    """The value of each subflow of a flow, in order of their numbers from 1."""
     for number in count(1):
         value = figures.get(f"flows.{written(flow)}/{number}.{figure}")
         if not isinstance(value, int | float):
@@ -214,7 +214,7 @@ def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[flo
 
 
 def goodput_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """A bar per flow and experiment, bit/s of payload after the warm-up."""
+    """One bar per flow and experiment, bit/s of payload after the warm-up."""
     return flow_bars(runs, transport_colours, flow_rates, note=translatable("no samples"))
 
 
@@ -232,7 +232,7 @@ GOODPUT_BARS = PlotSpec(
 
 
 def controller_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """A bar per controller and experiment: of each run the mean over the flows that it controls, bit/s of payload."""
+    """One bar per controller and experiment: the mean over the flows of the controller in each run, bit/s of payload."""
     names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
     groups = repetitions(runs)
     made = []

@@ -1,4 +1,4 @@
-"""Bars with error bars: one number per run, its mean over runs that repeat each other, and the 95 % interval of it."""
+"""Bars with error bars: a number per run, its mean over repetitions, and the 95 % interval of the mean."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate
 
-# Share of a category that its bars take; the rest keeps categories apart.
+# Share of a category that its bars fill; the rest separates categories.
 _FILLED = 0.76
 
 
@@ -24,16 +24,17 @@ class Bar:
     """One bar, in SI units.
 
     Attributes:
-        category: what stands below it, e.g. ``"download.1"``; bars of the same category stand beside each other.
-        owner: what it belongs to: with `kind` the name of a line of other plots, so that both are hidden together.
-        kind: ``"flow"``, or ``"all"`` for what is of no single flow.
+        category: name below the bar, e.g. ``"download.1"``; bars of one category are side by side.
+        owner: flow, controller or run of the bar; `owner` and `kind` together may name a line of other plots, so that
+            both are hidden together.
+        kind: ``"flow"``, ``"controller"``, ``"run"``, or ``"all"`` for bars of no single flow.
         colour: turn it into a hex value with `palette.hex_colour`.
-        run: position of the first of its runs in the overlay; bars of other experiments have another.
+        run: position of the first run of its experiment in the overlay; distinct for each experiment.
         run_title: name of the experiment.
-        values: one number per run that has one, SI, in the order of the runs.
-        mean: of `values`; NaN if there are none, and then there is no bar to draw.
+        values: one number per run with a value, SI, in the order of the runs.
+        mean: mean of `values`; NaN without values, and then the bar is not drawn.
         ci95: half the width of the 95 % interval of the mean, by Student's t; NaN for fewer than two values.
-        note: said in place of a bar without a mean, e.g. ``"not converged"``.
+        note: text in place of a bar without a mean, e.g. ``"not converged"``.
     """
 
     category: str
@@ -48,24 +49,25 @@ class Bar:
     note: str = ""
 
     def reach(self, *, is_signed: bool) -> tuple[float, float]:
-        """How far the interval, as it is drawn, reaches below and above the mean; NaN where there is none."""
+        """Distances from the mean to the drawn ends of the interval; NaN without an interval."""
         low, high = interval_ends(np.array([self.mean]), np.array([self.ci95]), is_signed=is_signed)
         return float(self.mean - low[0]), float(high[0] - self.mean)
 
 
 class Group:
-    """Runs of one experiment: they differ in their seed alone.
+    """Runs of one experiment, which differ only in their seed.
 
     Attributes:
-        title: tells it from the others.
-        positions: of all its runs in the overlay.
-        runs: that count: without those that repeat another one bit for bit.
-        sample_positions: of those that count.
+        title: distinct name of the experiment.
+        positions: positions of all its runs in the overlay.
+        runs: runs that count; identical repetitions are left out.
+        sample_positions: positions of the runs that count.
     """
 
     def __init__(self, title: str, positions: Sequence[int], runs: Sequence[Traces]) -> None:
-        """Of these runs at these positions of the overlay."""
-        from subflow_app.features.comparison.core.conditions import copies_among  # late: a start has no runs to compare
+        """Groups these runs at these positions of the overlay."""
+        # imported late: a program start has no runs to compare
+        from subflow_app.features.comparison.core.conditions import copies_among
 
         copies = copies_among([run.row for run in runs])
         self.title = title
@@ -83,7 +85,7 @@ BarsOf = Callable[[Sequence[Traces]], list[Bar]]
 
 
 def repetitions(runs: Sequence[Traces]) -> list[Group]:
-    """The runs by experiment, in the order in which they first appear."""
+    """The runs grouped by experiment, in the order of their first appearance."""
     members: dict[str, list[int]] = {}
     for index, traces in enumerate(runs):
         members.setdefault(traces.condition, []).append(index)
@@ -104,7 +106,7 @@ def make_bar(
     kind: str = "flow",
     note: str = "",
 ) -> Bar:
-    """The bar of these numbers, one per run of the group; what is not a finite number is left out."""
+    """The bar of these numbers, one per run of the group; infinite numbers and NaN are left out."""
     found = Estimate.of(value for value in values if math.isfinite(value))
     return Bar(category, owner, kind, colour, group.first, group.title, found.values, found.mean, found.ci95, note)
 
@@ -115,11 +117,11 @@ def flow_bars(
     numbers: Callable[[Traces], Mapping[str, float]],
     note: str = "",
 ) -> list[Bar]:
-    """A bar per flow and experiment, flow by flow, from one number per flow and run."""
+    """One bar per flow and experiment, ordered by flow, from one number per flow and run."""
     found: dict[str, list[Bar]] = {}
     for group in repetitions(runs):
         by_run = [numbers(traces) for traces in group.runs]
-        # Which copies of a flow arrive depends on the seed: a flow counts in the runs that have it.
+        # The seed determines the copies of a flow that arrive, so that a bar covers only the runs with its copy.
         for owner in dict.fromkeys(owner for each in by_run for owner in each):
             first = next(traces for traces, each in zip(group.runs, by_run, strict=True) if owner in each)
             values = [each[owner] for each in by_run if owner in each]
@@ -129,16 +131,16 @@ def flow_bars(
 
 
 class Places(NamedTuple):
-    """Where bars stand along their axis: category k around k, 1 wide with the room between."""
+    """Places of bars along their axis: category k is centred at k, with a width of 1 including the space around it."""
 
     categories: tuple[str, ...]
     bars: tuple[tuple[float, float], ...]  # middle and width of each bar
 
 
 def bar_places(bars: Sequence[Bar]) -> Places:
-    """Categories in the order of the bars; the bars of one stand beside each other, all equally wide."""
+    """Places of categories in the order of the bars; the bars of a category are side by side with equal widths."""
     categories = tuple(dict.fromkeys(bar.category for bar in bars))
-    # Where no category has two, each bar stands in the middle of its own.
+    # If each category has one bar, the bar is centred.
     runs = sorted({bar.run for bar in bars}) if len(categories) < len(bars) else []
     width = _FILLED / max(1, len(runs))
     return Places(
@@ -153,13 +155,13 @@ def bar_places(bars: Sequence[Bar]) -> Places:
 
 
 def run_count(bars: Sequence[Bar]) -> tuple[int, int]:
-    """The least and the most runs that a bar is the mean of: what is told about its interval."""
+    """Smallest and largest number of runs behind a bar, for the description of the intervals."""
     counts = [len(bar.values) for bar in bars if bar.values]
     return (min(counts), max(counts)) if counts else (0, 0)
 
 
 def interval_text(bars: Sequence[Bar]) -> str:
-    """What the error bars are, in words: a figure without them says why."""
+    """Meaning of the error bars in words; for single runs, the reason why they are missing."""
     least, most = run_count(bars)
     if most == 0:
         return ""

@@ -1,8 +1,8 @@
 """Plots over time of throughput, packet loss, drops and Jain's fairness index.
 
-Throughput is that of each subflow, with the total of each flow that has more than one. Loss is the share of the packets
-of each subflow that were lost, over the last second. Drops of each link direction are queue overflow, random loss, and
-losses while the link was down. Jain's index compares the flows over the last seconds of each instant.
+Throughput is drawn for each subflow, and as a total for each flow with several subflows. Loss is the share of lost
+packets of each subflow in the last second. Drops of each link direction are queue overflow, random loss, and losses
+while the link was down. Jain's index compares the goodputs of flows over the last 5 s.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ARRIVALS_COLUMN = "goodput_bps"
 
 
 def throughput_curves(traces: Traces) -> list[Curve]:
-    """Flow by flow: its subflows, then their total (a flow with one subflow is its own total), bit/s.
+    """Throughput of the subflows of each flow, then of the flow, bit/s; a single subflow needs no total.
 
-    A cbr or onoff flow has no subflows; its curve is what arrives.
+    A cbr or onoff flow has no subflows, and its curve shows its goodput.
     """
     colours = transport_colours(traces)
     subflows: dict[str, list[Curve]] = {}
@@ -46,7 +46,7 @@ def throughput_curves(traces: Traces) -> list[Curve]:
         if not parts:
             drawn.append(arrivals[flow])
         elif len(parts) > 1:
-            # A live run publishes samples while we read: the total is as long as the shortest part.
+            # A live run adds samples while this function reads, so that the total is as long as the shortest part.
             count = min(len(part.values) for part in parts)
             total = np.stack([part.values[:count] for part in parts]).sum(axis=0, dtype=np.float32)
             label = f"{traces.labels[flow]} · total"
@@ -69,14 +69,15 @@ THROUGHPUT = PlotSpec(
 
 _LOSSES, _RATE = "losses_pkts", "throughput_bps"
 _WINDOW_S = 1.0
-# What a packet carries besides its payload, bytes: 1500 on the wire with the default of 1448.
+# Size of the headers of a packet in bytes: a payload of 1448, the default, gives 1500 on the wire.
 _HEADER_BYTES = 52
 
 
 def loss_curves(traces: Traces) -> list[Curve]:
-    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN where nothing was either.
+    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN without such packets.
 
-    A packet counts when its fate is known, not when it was sent, so that a burst of losses after an idle second is 1.
+    A packet counts when it is lost or delivered, not when it is sent. A burst of losses after an idle second is
+    therefore 1.
     """
     wire_bits = 8 * (traces.mss_bytes + _HEADER_BYTES)
     delivered = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _RATE)}
@@ -84,8 +85,8 @@ def loss_curves(traces: Traces) -> list[Curve]:
     for losses in column_curves(traces, SUBFLOW, _LOSSES):
         arrived = delivered.get(losses.owner)
         if arrived is None:
-            continue  # of a measurement, which need not have both
-        # A live run publishes samples while we read.
+            continue  # a measurement may lack one of them
+        # A live run adds samples while this function reads.
         count = min(len(losses.values), len(arrived.values))
         time_s = losses.time_s[:count]
         interval_s = float(time_s[0]) if count else _WINDOW_S
@@ -120,7 +121,7 @@ def drop_curves(traces: Traces) -> list[Curve]:
 
 
 def _per_second(curve: Curve) -> Curve:
-    # Samples stand at whole multiples of the interval, so that the time of the first is the interval.
+    # Samples are at whole multiples of the interval, so that the first time equals the interval.
     interval_s = float(curve.time_s[0]) if len(curve.time_s) else 1.0
     return replace(curve, values=(curve.values / interval_s).astype(np.float32))
 
@@ -143,16 +144,16 @@ ALL_FLOWS = "all flows"
 
 
 def jain_curves(traces: Traces) -> list[Curve]:
-    """One curve, 1/n to 1; NaN where fewer than two flows are active or nothing arrived.
+    """One curve of Jain's index, 1/n to 1; NaN for fewer than two active flows, and without goodput.
 
-    The rates that are compared are the goodputs of tcp and mptcp flows over the last 5 s, or since they became active.
-    A flow is active from its first byte that arrives until its transfer is complete or all its subflows are closed: one
-    that starves counts with nothing.
+    The index compares the goodputs of tcp and mptcp flows over the last 5 s, or since their start. A flow is active
+    from its first byte that arrives until its transfer is complete or all its subflows are closed; a starving flow
+    counts as zero.
 
     Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
     """
     rates = [curve for curve in column_curves(traces, FLOW, _ACKED) if curve.owner in transport_flows(traces)]
-    # A live run publishes samples while we read.
+    # A live run adds samples while this function reads.
     count = min((len(curve.values) for curve in rates), default=0)
     colour = palette.ColourKey(palette.TOTAL, 0)
     if len(rates) < 2 or count == 0:
@@ -176,11 +177,11 @@ def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDAr
     """Jain's index at each time.
 
     Args:
-        rates: float64 [n_flows, n], each >= 0; zero where a flow does not count.
-        flows: int64 [n], how many count.
+        rates: float64 [n_flows, n], each >= 0; zero for a flow that does not count.
+        flows: int64 [n], number of flows that count.
 
     Returns:
-        float64 [n], 1/flows to 1; NaN where fewer than two count or every rate is zero.
+        float64 [n], 1/flows to 1; NaN if fewer than two flows count or every rate is zero.
     """
     squares = flows * np.square(rates).sum(axis=0)
     index = np.full(len(flows), np.nan)
@@ -189,7 +190,7 @@ def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDAr
 
 
 def flow_ends_s(traces: Traces) -> dict[str, float]:
-    """When flows ended, s, of those that did."""
+    """Times at which flows ended, s; without flows that have not ended."""
     subflows = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a sequence
     ends: dict[str, float] = {}
     closed: dict[str, float] = {}
@@ -199,7 +200,7 @@ def flow_ends_s(traces: Traces) -> dict[str, float]:
         elif mark.kind == "closed":
             closed[mark.owner] = mark.time_s
         elif mark.kind == "established":
-            # Subflows may be opened again.
+            # A closed subflow may be opened again.
             closed.pop(mark.owner, None)
     for flow in {owner.partition("/")[0] for owner in closed}:
         own = {owner for owner in subflows if owner.partition("/")[0] == flow}

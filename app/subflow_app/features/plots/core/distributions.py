@@ -26,9 +26,9 @@ _SECOND = 1.0
 
 
 def throughput_distribution(traces: Traces) -> list[Curve]:
-    """One curve per flow: the share of seconds after the warm-up, 0 to 1, in which its throughput is at most x bit/s.
+    """One curve per flow: share of seconds after the warm-up, 0 to 1, with a throughput of at most x bit/s.
 
-    Seconds, because a rate sampled more often than a window is sent jumps between full and empty.
+    Seconds, because a rate sampled several times per RTT alternates between full and empty.
     """
     parts = curve_plots.throughput_curves(traces)
     with_total = {curve.owner for curve in parts if curve.kind == "total"}
@@ -59,7 +59,7 @@ _COLUMN = "srtt_s"
 
 
 def rtt_distribution(traces: Traces) -> list[Curve]:
-    """One curve per subflow: the share of samples after the warm-up, 0 to 1, whose smoothed RTT is at most x s."""
+    """One curve per subflow: share of samples after the warm-up, 0 to 1, with a smoothed RTT of at most x s."""
     return [distribution(curve, traces.warmup_s) for curve in column_curves(traces, SUBFLOW, _COLUMN)]
 
 
@@ -79,23 +79,23 @@ RTT_CDF = PlotSpec(
 
 
 _CWND, _RTT = "cwnd_pkts", "srtt_s"
-# More points are not a path to the eye but a cloud; every second, third ... one is left out then.
+# More points would look like a cloud instead of a path, and are thinned out evenly.
 _MOST_POINTS = 4000
 
 
 def phase_curves(traces: Traces) -> list[Curve]:
-    """One curve per subflow: smoothed RTT, s, over the congestion window, packets; with the time of each point.
+    """One curve per subflow: smoothed RTT in s over the congestion window in packets, with the time of each point.
 
-    NaN parts the path where one of them has a gap.
+    NaN interrupts the path at gaps.
 
-    A window that grows along a flat stretch fills the path; one that climbs fills the queue.
+    While a window grows at constant RTT, it fills the path; while the RTT rises, it fills the queue.
     """
     windows = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _CWND)}
     made = []
     for rtt in column_curves(traces, SUBFLOW, _RTT):
         if rtt.owner not in windows:
-            continue  # of a measurement, which need not have both
-        # A live run publishes samples while we read.
+            continue  # a measurement may lack one of them
+        # A live run adds samples while this function reads.
         count = min(len(rtt.values), len(windows[rtt.owner].values))
         x, y, time_s = windows[rtt.owner].values[:count], rtt.values[:count], rtt.time_s[:count]
         kept = _kept(np.isfinite(x) & np.isfinite(y))
@@ -104,7 +104,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
 
 
 def _kept(is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The points of the path, and the first of each gap between them, where the path is parted."""
+    """The points of the path, and the first point of each gap between them, which interrupts the path."""
     known = np.flatnonzero(is_known)
     gaps = np.flatnonzero(is_known[:-1] & ~is_known[1:]) + 1
     kept = known[:: max(1, -(-len(known) // _MOST_POINTS))]

@@ -1,10 +1,10 @@
-"""Look of curves in all plots of a window, as a person chooses it: colours, smoothing, and combined curves.
+"""Look of curves in all plots of a window, as the user chose it: colours, smoothing, and combined curves.
 
-Colours distinguish the subflows of each run, its controllers, or the runs themselves. Curves over time show the samples
-of the run, or their means over bins of equal length.
+Colours distinguish the subflows of each run, the controllers, or the runs. Curves over time show samples, or means over
+bins of equal length.
 
-A combined curve represents many: the median of very many flows with percentile bands, or the mean of seeds with its
-interval. A hundred flows are three hundred lines, and five seeds of one experiment are five lines for one answer.
+A combined curve represents many: the median of many flows with percentile bands, or the mean over seeds with its
+interval. Without it, a hundred flows would give three hundred lines, and five seeds five lines for one result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BY_RUN: ColourBy = "run"
 BY_CONTROLLER: ColourBy = "controller"
 BY_SUBFLOW: ColourBy = "subflow"
 
-# The total of a flow is darker than its parts, where they have one hue.
+# Extra shades of the total of a flow, which is darker than its parts of the same hue.
 _SHADE_OF_TOTAL = 2
 
 
@@ -36,12 +36,12 @@ class Colouring:
     """Colours and dashes of the lines of several runs."""
 
     def __init__(self, runs: Sequence[Traces], by: ColourBy, ranks: Sequence[int]) -> None:
-        """Tells apart what ``by`` says.
+        """Assigns colours by run, controller or subflow.
 
         Args:
-            runs: that are shown.
-            by: of a single run, colour by run is colour by subflow.
-            ranks: of each run, its place among what is told apart as a run: a fork and its original have the same.
+            runs: the runs in the plots.
+            by: meaning of colours; for a single run, "run" is the same as "subflow".
+            ranks: colour number of each run; a fork and its original share one.
         """
         self._ranks = tuple(ranks)
         self.by: ColourBy = BY_SUBFLOW if by == BY_RUN and len(set(ranks)) < 2 else by
@@ -52,36 +52,36 @@ class Colouring:
         ]
 
     def colour(self, own: ColourKey, run: int, owner: str) -> ColourKey:
-        """The colour of a line whose own one, among the lines of its run, is ``own``."""
+        """Colour of a line, whose colour among the lines of its run is ``own``."""
         if self.by == BY_RUN:
             return _of_hue(self._ranks[run], own)
         if self.by == BY_CONTROLLER:
             hue = self._hues[run].get(owner.partition("/")[0])
-            # What no controller governs, as links, keeps its own.
+            # Lines without a controller, e.g. of links, keep their colour.
             return own if hue is None else _of_hue(hue, own)
         return own
 
     def dash(self, own: ColourKey, run: int) -> int:
-        """Number of the dash pattern: what the hue does not tell apart."""
+        """Number of the dash pattern, which distinguishes the lines that share a hue."""
         if self.by == BY_RUN or (self.by == BY_CONTROLLER and len(set(self._ranks)) < 2):
             return max(0, own.hue)
         return self._ranks[run]
 
 
 def _of_hue(hue: int, own: ColourKey) -> ColourKey:
-    """A line of this hue, whose shade says which line of its run it is."""
+    """A colour with this hue, whose shade distinguishes the lines of a run."""
     return ColourKey(hue, own.shade + (_SHADE_OF_TOTAL if own.hue == TOTAL else own.hue))
 
 
 @dataclass(frozen=True, slots=True)
 class CurveChoices:
-    """What was chosen.
+    """The user's choices for curves.
 
     Attributes:
-        bin_s: in bins of which length curves over time are drawn, s; zero: as sampled, None: as the zoom asks for.
-        colour_by: what colours tell apart.
-        seeds_averaged: whether runs of one experiment are drawn as their mean, where they are enough.
-        crowds_summed_up: whether of very many flows the median is drawn.
+        bin_s: length of bins of curves over time, s; zero: samples; None: by the zoom.
+        colour_by: meaning of colours.
+        seeds_averaged: whether at least `LEAST_SEEDS` runs of an experiment are drawn as their mean.
+        crowds_summed_up: whether more than `MOST_FLOWS` flows are drawn as their median.
         ghosts_shown: whether originals are drawn behind their forks.
     """
 
@@ -93,35 +93,35 @@ class CurveChoices:
 
 
 RAW_S = 0.0
-"""The bin of the samples as they are."""
+"""Bin length that stands for unaveraged samples."""
 BIN_WIDTHS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Bins to choose from, s; else the time in view says which."""
+"""Bin lengths to choose from, s; without a choice, the visible time range determines the bins."""
 
-# More points of a rate than this are not a line but a band of noise: 200 s are drawn as means of 1 s.
+# A rate with more points looks like a band of noise: 200 s are drawn as means over 1 s.
 MOST_RATE_POINTS = 250
-# States at an instant are not noise: their saw-teeth and peaks stay as long as a screen has a pixel for each sample.
+# States at an instant are not noise: their saw-teeth and peaks are visible up to one sample per pixel.
 MOST_STATE_POINTS = 1000
 
 
 def sample_intervals_s(curves: Sequence[Curve]) -> tuple[float, ...]:
-    """The intervals between the samples of curves over time, each once, s."""
+    """Distinct sampling intervals of curves over time, s."""
     return tuple(dict.fromkeys(interval for interval in map(sample_interval_s, curves) if interval is not None))
 
 
 def sample_interval_s(curve: Curve) -> float | None:
-    """Between the samples of a curve over time, s; None while that is not known."""
+    """Sampling interval of a curve over time, s; None for fewer than two samples."""
     return float(curve.time_s[1] - curve.time_s[0]) if len(curve.time_s) > 1 else None
 
 
 def bin_width_s(intervals_s: Sequence[float], span_s: float, *, chosen_s: float | None, is_rate: bool) -> float:
-    """The bins that curves of one plot are drawn with, s; zero: as they are.
+    """Bin length for the curves of one plot, s; zero for unaveraged samples.
 
-    All curves of a plot have the same bins, also when the runs of an overlay were sampled differently.
+    All curves of a plot have the same bins, even if the runs of an overlay have different sampling intervals.
 
     Args:
-        intervals_s: between the samples of the curves, s.
-        span_s: how much of the time is in view.
-        chosen_s: what a person chose; None: as wide as the time in view asks for.
+        intervals_s: sampling intervals of the curves, s.
+        span_s: length of the visible time range.
+        chosen_s: bin length that the user chose; None: by the visible time range.
         is_rate: whether samples are means over the interval that ends there.
     """
     if not intervals_s:
@@ -135,32 +135,32 @@ def bin_width_s(intervals_s: Sequence[float], span_s: float, *, chosen_s: float 
 
 
 def samples_in(curve: Curve, bin_s: float) -> int:
-    """How many samples of a curve one bin holds; at least one."""
+    """Number of samples of a curve per bin, at least one."""
     interval_s = sample_interval_s(curve)
     return 1 if interval_s is None else max(1, round(bin_s / interval_s))
 
 
 def in_bins(curve: Curve, bin_s: float) -> Curve:
-    """The curve with the mean of each bin in place of its samples."""
+    """The curve with bin means in place of samples."""
     return curve if bin_s == RAW_S else replace(averaged(curve, samples_in(curve, bin_s)), bin_s=bin_s)
 
 
 MOST_FLOWS = 12
-"""Of a run, that have a line each; of more the median is drawn."""
+"""Largest number of flows of a run with separate lines; more flows are drawn as their median."""
 LEAST_SEEDS = 3
-"""Of an experiment, whose mean is drawn instead of their lines: two have an interval that says next to nothing."""
+"""Smallest number of runs of an experiment drawn as a mean: the interval of two runs is too wide to be useful."""
 
-# Percentiles of a crowd: the edges of its bands, the widest first.
+# Percentiles at the edges of the bands of a crowd, the widest band first.
 _EDGES = ((0.10, 0.90), (0.25, 0.75))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowd:
-    """Flows of one definition.
+    """Many flows of one definition, drawn as one curve.
 
     Attributes:
-        curve: their median, with a band of 10 to 90 and one of 25 to 75 %.
-        members: their curves, as sampled.
+        curve: median of the flows, with bands from 10 to 90 % and from 25 to 75 %.
+        members: curves of the flows, unaveraged.
     """
 
     curve: Curve
@@ -168,16 +168,16 @@ class Crowd:
 
 
 def percentiles(values: NDArray[np.float32], shares: Sequence[float]) -> NDArray[np.float32]:
-    """Percentiles over rows, linear between neighbours; NaN does not count, and gives NaN where there is nothing else.
+    """Percentiles over rows with linear interpolation; NaN is ignored, and a column of NaN gives NaN.
 
     Args:
         values: float32 [rows, n].
-        shares: of the rows that lie below, 0 to 1.
+        shares: shares of the rows below each percentile, 0 to 1.
 
     Returns:
         float32 [len(shares), n].
     """
-    # Numpy's nanpercentile goes column by column in Python: seconds for a thousand flows.
+    # numpy.nanpercentile loops over columns in Python, which takes seconds for a thousand flows.
     ordered = np.sort(values.T, axis=1)  # NaN last
     last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
     found = []
@@ -192,13 +192,13 @@ def percentiles(values: NDArray[np.float32], shares: Sequence[float]) -> NDArray
 
 
 def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], list[Crowd]]:
-    """The curves with the median of each crowd in the place of its first member; and the crowds.
+    """The curves, with the median of each crowd in the place of its first member, and the crowds.
 
-    A run has a crowd where more than `MOST_FLOWS` of its flows have curves: the copies of a flow definition.
+    A crowd consists of the copies of a flow definition in a run where more than `MOST_FLOWS` flows have curves.
 
     Args:
-        curves: as sampled, with their runs.
-        bin_s: bins in which the curves of the crowds are drawn; zero: as sampled.
+        curves: unaveraged curves of all runs.
+        bin_s: bin length of the crowds' curves; zero: unaveraged.
     """
     flows: dict[int, set[str]] = {}
     for curve in curves:
@@ -220,7 +220,7 @@ def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], lis
 
 
 def nearest_member(crowds: Sequence[Crowd], time_s: float, value: float) -> Curve | None:
-    """The curve of the crowds that is nearest to a value at a time; None where none has a value."""
+    """The member curve nearest to a value at a time; None if no member has a value."""
     nearest, least = None, np.inf
     for member in (member for crowd in crowds for member in crowd.members):
         count = min(len(member.time_s), len(member.values))
@@ -233,13 +233,13 @@ def nearest_member(crowds: Sequence[Crowd], time_s: float, value: float) -> Curv
 
 
 def mean_of_seeds(curves: Sequence[Curve], *, is_signed: bool = False) -> Curve:
-    """The mean of the same line of several runs, with its 95 % interval by Student's t as a band.
+    """Mean of the same line over several runs, with its 95 % interval by Student's t as a band.
 
-    Where a run has no value, or is not as far yet, the mean is of the others; of one value there is no interval.
+    Runs without a value at a time, e.g. shorter ones, are left out there; a single value has no interval.
 
     Args:
-        curves: with the same bins; two or more.
-        is_signed: whether values may be negative; intervals of others are drawn from zero on.
+        curves: two or more curves with the same bins.
+        is_signed: whether values may be negative; otherwise intervals are cut at zero.
     """
     longest = max(curves, key=lambda curve: len(curve.values))
     table = np.full((len(curves), min(len(longest.time_s), len(longest.values))), np.nan)
@@ -252,7 +252,7 @@ def mean_of_seeds(curves: Sequence[Curve], *, is_signed: bool = False) -> Curve:
     half = np.full(len(count), np.nan)
     for how_many in np.unique(count[count > 1]):
         here = count == how_many
-        # The interval is that of `Estimate`, with the width of a unit variance taken once for all times.
+        # Equals the interval of `Estimate`; the width for unit variance is computed once for each number of runs.
         half[here] = half_width(1.0, int(how_many)) * np.sqrt(squares[here] / (how_many - 1))
     low, high = interval_ends(mean, half, is_signed=is_signed)
     band = Band(CONFIDENCE, low.astype(np.float32), high.astype(np.float32))
@@ -261,7 +261,7 @@ def mean_of_seeds(curves: Sequence[Curve], *, is_signed: bool = False) -> Curve:
 
 def _median(members: Sequence[Curve], bin_s: float) -> Curve:
     first = members[0]
-    # A live run publishes samples while we read.
+    # A live run adds samples while this function reads.
     count = min(min(len(member.time_s), len(member.values)) for member in members)
     samples = samples_in(first, bin_s) if bin_s else 1
     table = bin_means(np.stack([member.values[:count] for member in members]), samples)

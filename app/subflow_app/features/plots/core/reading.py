@@ -1,4 +1,4 @@
-"""What a curve did between two times: the readout of the cursors A and B."""
+"""Statistics of a curve between two times, for the cursors A and B."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from subflow_app.vocabulary.means import time_mean
 
 
 class Stretch(NamedTuple):
-    """A curve between two times, in the unit of its values; NaN where nothing is known.
+    """Statistics of a curve between two times, in the unit of its values; NaN for unknown ones.
 
-    `first` and `last` are at the two times as they were given; `difference` is the last less the first, `per_second`
-    that over the time between them; `mean` is weighted by that time, without gaps; `lowest` and `highest` are of all
-    samples between, both ends included.
+    `first` and `last` are the values at the two times in the given order. `difference` is `last` minus `first`, and
+    `per_second` divides it by the time between them. `mean` is weighted by time, without gaps. `lowest` and `highest`
+    cover all samples between the times, both ends included.
     """
 
     first: float
@@ -32,11 +32,11 @@ NOTHING = Stretch(*[math.nan] * len(Stretch._fields))
 
 
 def stretch(time_s: NDArray[np.float64], values: NDArray[np.float64], from_s: float, to_s: float) -> Stretch:
-    """The curve between two times, of which the first may be the later: each counts as the sample nearest to it.
+    """Statistics of a curve between two times in any order; the sample nearest to each time counts.
 
     Args:
         time_s: float64 [n], s, ascending.
-        values: float64 [n], in any unit; what is not a finite number is left out.
+        values: float64 [n], in any unit; infinite values and NaN are left out.
         from_s: one end, s.
         to_s: the other end, s.
     """

@@ -1,4 +1,4 @@
-"""What a plot is, without saying how it is drawn: the window draws it with pyqtgraph, exports with matplotlib."""
+"""Definition of a plot without its drawing: the window draws with pyqtgraph, and exports draw with matplotlib."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ class Band:
     """An area around a curve, drawn behind it.
 
     Attributes:
-        share: of what it holds, 0.95 of a confidence interval, 0.8 between the 10th and the 90th percentile.
-        low: float32 [n], SI, at the times of the curve; NaN where nothing is known.
-        high: float32 [n], likewise.
+        share: share of the values inside the area: 0.95 for a confidence interval, 0.8 between the 10th and 90th
+            percentile.
+        low: float32 [n], SI, at the times of the curve; NaN for unknown values.
+        high: float32 [n], in the same form.
     """
 
     share: float
@@ -50,24 +51,24 @@ class Band:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One line of a plot, in SI units; the axis of the plot says how to scale it.
+    """One line of a plot, in SI units; the plot defines the scale of its axis.
 
     Attributes:
         label: text for the legend, e.g. ``"download · wifi"``.
-        owner: owner string; together with `kind` it names the curve, also across runs and calls.
+        owner: owner string; `owner` and `kind` together identify the curve, also across runs and calls.
         kind: ``"subflow"``, ``"total"`` (sum over the subflows of a flow), ``"flow"`` or ``"link"``.
         colour: turn it into a hex value with `palette.hex_colour`.
         time_s: float64 [n], s.
-        values: float32 [n], SI; NaN where nothing is known.
-        x: float64 [n], SI, of a plot over another quantity than time; the curve is drawn from point to point in this
-            order, parted where a point is NaN. None: the samples stand at `time_s`. A curve over another quantity need
-            not have times: a distribution has none, a phase plot has that of each point.
+        values: float32 [n], SI; NaN for unknown values.
+        x: float64 [n], SI, positions of the points in a plot over another quantity than time, in drawing order; NaN
+            interrupts the curve. None: the positions are `time_s`. If `x` is given, `time_s` may be empty, as in
+            distributions.
         run: position of the run in an overlay, from 0.
-        run_title: name of that run, which no other run has that is shown with it.
-        is_ghost: the run is shown behind another one that branched off it.
+        run_title: name of that run, distinct among the runs in the plot.
+        is_ghost: whether the run is the original behind a fork.
         dash: number of its dash pattern, see `palette.dash`.
-        bands: around it, the widest first, of a curve that stands for several.
-        bin_s: length of the bins whose means its samples are, s; 0 where they are the samples of the run.
+        bands: areas around a combined curve, the widest first.
+        bin_s: length of the bins that the samples average, s; 0 for unaveraged samples.
     """
 
     label: str
@@ -86,19 +87,19 @@ class Curve:
 
     @property
     def positions(self) -> NDArray[np.float64]:
-        """Where the samples stand along the x axis, float64 [n], SI: their times, unless the curve has an `x`."""
+        """Positions of the samples along the x axis, float64 [n], SI."""
         return self.time_s if self.x is None else self.x
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticks:
-    """Instants at which something happened, as ticks at the foot of a plot or as lines across it.
+    """Instants of events, as ticks at the bottom of a plot or as lines across it.
 
     Attributes:
         times_s: float64 [n], s.
-        height: share of the height of the plot that ticks take; 1: lines across it.
-        colour: of the curve to which they belong; None: of none.
-        text: beside a line; empty for none.
+        height: height of the ticks as a share of the height of the plot; 1: lines across it.
+        colour: colour of the curve with the events; None for events of no curve.
+        text: text beside a line; empty for no text.
     """
 
     times_s: NDArray[np.float64]
@@ -135,7 +136,7 @@ AGENTS = "Learning agent"
 STATISTICS = "Statistics"
 FAIRNESS = "Fairness"
 GROUPS = (STATISTICS, FAIRNESS, CONNECTION, INTERVALS, AGENTS)
-"""Plots that only some runs have or fewer people want: they stand together, apart from the others."""
+"""Groups of plots that are listed separately, because few runs support them or few users need them."""
 
 Kind = Literal["time", "xy", "bars"]
 TIME: Final = "time"
@@ -148,7 +149,7 @@ MULTIPATH: Mapping[str, Any] = {"group": CONNECTION, "needs": "an mptcp flow wit
 MONITORED: Mapping[str, Any] = {"group": INTERVALS, "needs": "a controller that sends by monitor intervals"}
 MARKED: Mapping[str, Any] = {"group": CONNECTION, "needs": "a flow that supports ECN and a queue that marks"}
 LEARNERS: Mapping[str, Any] = {"group": AGENTS, "needs": "a learning agent"}
-"""What several plots have alike."""
+"""Attributes that several plots share."""
 
 _MOST_QUANTILES = 1000
 
@@ -157,7 +158,7 @@ CurvesOf = Callable[[Traces], list[Curve]]
 
 @dataclass(frozen=True, slots=True)
 class PlotSpec:
-    """A plot of the traces of a run, of one of three kinds: curves over time, curves over another quantity, or bars.
+    """A plot of the traces of a run: curves over time, curves over another quantity, or bars.
 
     Attributes:
         id: name on the command line and in settings, e.g. ``"cwnd"``.
@@ -165,24 +166,24 @@ class PlotSpec:
         y_label: axis text without the unit.
         unit: unit that the axis shows; empty for a quantity without one.
         scale: factor from SI to `unit`.
-        columns: the (scope, column) pairs that the plot reads; a run without any of them has no such plot.
-        curves: reads the traces and returns the curves; the same number in the same order at every call for a run. Of
-            a plot of bars it returns none.
-        x: the quantity along the x axis of a plot that is not over time.
-        is_joined: whether a curve takes all columns of its owner; measurements may have one of them alone.
-        bars: of a plot of bars: reads the traces of all runs shown and returns the bars.
-        from_zero: whether the axis starts at zero, as quantities do whose size matters more than their change.
-        is_rate: whether samples are means over the interval that ends there, so that the mean of several is the mean
-            over the longer interval (`averaged`); states at an instant have no such meaning.
+        columns: pairs of scope and column that the plot reads; a run without any of them lacks the plot.
+        curves: computes the curves from the traces, for a run always as many and in the same order; empty for a plot of
+            bars.
+        x: quantity along the x axis; None for plots over time and bars.
+        is_joined: whether a curve needs all columns of its owner, of which measurements may lack some.
+        bars: computes the bars from the traces of all runs; None for plots of curves.
+        from_zero: whether the axis starts at zero, for quantities whose size matters more than their change.
+        is_rate: whether samples are means over the interval that ends there. Their mean is then the mean over the
+            longer interval (`averaged`), which does not hold for states at an instant.
         is_signed: whether values may be negative.
-        ceiling: what the axis reaches whatever the values are, SI: 1 for shares and indices; None: it fits itself.
-        least_flows: how many tcp and mptcp flows a run must have to have this plot: what compares flows needs two.
-        figures: the (kind, figure) pairs of curves whose mean over the measured interval the summary of a run has, e.g.
-            ``("subflow", "mean_cwnd_pkts")``; see `measured_means`.
-        needs: what a run must have for this plot, as a person would say it: ``"a flow with several subflows"``.
+        ceiling: minimum upper end of the axis, SI: 1 for shares and indices; None: the axis fits the values.
+        least_flows: number of tcp and mptcp flows that the plot needs: 2 for comparisons of flows.
+        figures: pairs of curve kind and summary key for the means over the measured interval, e.g. ``("subflow",
+            "mean_cwnd_pkts")``; see `bar_plots.measured_value`.
+        needs: requirement on a run in words for messages, e.g. ``"a flow with several subflows"``.
         group: one of `GROUPS`, or empty.
-        numbers: whose numbers it shows, of plots of what agents saw or did.
-        number: which of these; empty: the first that an agent has. Of a script's decisions, what is shown of them.
+        numbers: kind of agents' numbers that the plot shows; None for other plots.
+        number: name of the number; empty: the first number of each agent. For a script, a variable of its decisions.
     """
 
     id: str
@@ -208,7 +209,7 @@ class PlotSpec:
 
     @property
     def kind(self) -> Kind:
-        """How it is drawn."""
+        """Kind of drawing: over time, over another quantity, or bars."""
         if self.bars is not None:
             return BARS
         return TIME if self.x is None else XY
@@ -220,20 +221,20 @@ class PlotSpec:
 
     @property
     def x_text(self) -> str:
-        """Text of the x axis with its unit; empty for bars, which have names there."""
+        """Text of the x axis with its unit; empty for bars, whose axis shows names."""
         if self.bars is not None:
             return ""
         return "Time (s)" if self.x is None else self.x.axis_text
 
     @property
     def data_name(self) -> str:
-        """Heading of its data in tables."""
+        """Heading of the plot's data in tables."""
         return self.number or self.numbers or self.columns[0][1]
 
     def of_number(self, name: str) -> PlotSpec:
-        """The same of another number than the first: ``"window_change"``; only of a plot that has `numbers`.
+        """The plot of another number, e.g. ``"window_change"``; requires `numbers`.
 
-        Subflows whose agent has none of that name have no samples.
+        Subflows whose agent lacks this number have no samples.
         """
         assert self.numbers is not None
         return replace(
@@ -245,7 +246,7 @@ class PlotSpec:
         )
 
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
-        """Curves of several runs in one plot: run k carries `run` = k, and dash pattern k."""
+        """Curves of several runs in one plot; run k has `run` = k and dash pattern k."""
         return [
             replace(curve, run=index, run_title=name, dash=index)
             for index, (name, traces) in enumerate(zip(run_names(runs), runs, strict=True))
@@ -253,14 +254,14 @@ class PlotSpec:
         ]
 
     def all_bars(self, runs: Sequence[Traces]) -> list[Bar]:
-        """The bars of these runs; none of a plot that is not of bars."""
+        """The bars of these runs; empty for plots of curves."""
         return [] if self.bars is None or not runs else self.bars(runs)
 
     def is_in(self, traces: Traces) -> bool:
-        """Whether a run has what this plot shows."""
+        """True if a run has data for this plot."""
         if not self.reads(traces):
             return False
-        # A measurement has neither controllers nor fair shares: what can be drawn of it shows when it is drawn.
+        # A measurement has neither controllers nor fair shares, so that only the drawing shows if it has data.
         return bool(traces.controllers) or self.kind == TIME or bool(self.all_bars([traces]) or self.curves(traces))
 
     def reads(self, traces: Traces) -> bool:
@@ -268,7 +269,7 @@ class PlotSpec:
         return bool(self.series(traces)) and (self.least_flows <= 1 or len(transport_flows(traces)) >= self.least_flows)
 
     def series(self, traces: Traces) -> list[SeriesKey]:
-        """The traces that this plot reads, e.g. for an export of the data shown."""
+        """Traces that this plot reads, e.g. for an export of its data."""
         found = [key for scope, name in self.columns for key in select_keys(traces, scope, name)]
         if not self.is_joined:
             return found
@@ -277,43 +278,43 @@ class PlotSpec:
 
 
 def axis_text(label: str, unit: str) -> str:
-    """A quantity with its unit, as axes name it."""
+    """A quantity with its unit, in the form of axis titles."""
     return f"{label} ({unit})" if unit else label
 
 
 def no_curves(_traces: Traces) -> list[Curve]:
-    """What a plot of bars has instead of curves."""
+    """The empty list of curves of a plot of bars."""
     return []
 
 
 def transport_colours(traces: Traces) -> dict[str, palette.ColourKey]:
-    """Colours of all flows and subflows of a run: every plot asks here, so that they agree."""
+    """Colours of all flows and subflows of a run, the same in every plot."""
     return palette.colour_keys(transport_owners(traces))
 
 
 def transport_flows(traces: Traces) -> list[str]:
-    """The tcp and mptcp flows of a run: those that have subflows."""
+    """The tcp and mptcp flows of a run, which are those with subflows."""
     return list(dict.fromkeys(key.owner.partition("/")[0] for key in select_keys(traces, SUBFLOW)))
 
 
 def mean_rates(traces: Traces, name: str) -> dict[str, float]:
-    """By flow, the mean of a rate from the end of the warm-up to now; NaN before its first sample."""
+    """Mean of a rate by flow from the end of the warm-up to now; NaN before the first sample."""
     return {curve.owner: measured_mean(curve, traces.warmup_s) for curve in column_curves(traces, FLOW, name)}
 
 
 def measured_mean(curve: Curve, warmup_s: float) -> float:
-    """The mean of a curve from the end of the warm-up on, SI; NaN where nothing is known. See `time_mean`."""
+    """Mean of a curve from the end of the warm-up, weighted by time, SI; NaN without samples. See `time_mean`."""
     return time_mean(curve.time_s, curve.values, warmup_s)
 
 
 def distribution(curve: Curve, warmup_s: float) -> Curve:
-    """The cumulative distribution of the samples after the warm-up: at x, the share of samples that are at most x."""
+    """Cumulative distribution of the samples after the warm-up: at x, the share of samples that are at most x."""
     count = min(len(curve.time_s), len(curve.values))
     counted = curve.values[:count][curve.time_s[:count] > warmup_s * (1 + 1e-9)]
     ordered = np.sort(counted[np.isfinite(counted)].astype(np.float64))
     if len(ordered) == 0:
         return replace(curve, time_s=np.empty(0), values=np.empty(0, np.float32), x=np.empty(0))
-    # More points than a plot is wide show nothing: of many samples, as many quantiles are kept.
+    # Many samples are reduced to quantiles, because a plot cannot show more points than its width.
     ranks = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_QUANTILES)).astype(np.int64))
     shares = np.concatenate([[0.0], (ranks + 1) / len(ordered)])
     x = np.concatenate([ordered[:1], ordered[ranks]])
@@ -321,7 +322,7 @@ def distribution(curve: Curve, warmup_s: float) -> Curve:
 
 
 def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
-    """One curve per flow, subflow or link direction that has this column."""
+    """One curve per flow, subflow or link direction with this column."""
     keys = select_keys(traces, scope, name)
     colours = palette.link_colour_keys(key.owner for key in keys) if scope == LINK else transport_colours(traces)
     return [
@@ -333,7 +334,7 @@ def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
 def _possible(
     name: str, time_s: NDArray[np.float64], values: NDArray[np.float32]
 ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """The samples of a column, with a gap where a value cannot be, as a loss above 1 in an imported file."""
+    """The samples of a column, with NaN for impossible values, e.g. a loss above 1 in an imported file."""
     shown = measure(name)
     if not len(values) or all(shown.is_possible(float(end.reduce(values))) for end in (np.fmin, np.fmax)):
         return time_s, values
@@ -346,12 +347,12 @@ def _all_curves(traces: Traces, scopes: Sequence[str], name: str) -> list[Curve]
 
 
 def trailing_sum(values: NDArray[np.float32], interval_s: float, window_s: float) -> NDArray[np.float64]:
-    """Per sample, the sum of the samples of the last `window_s`, fewer at the beginning; NaN counts as nothing.
+    """Sum of the samples of the last `window_s` at each sample; shorter at the beginning, and NaN counts as zero.
 
     Args:
         values: float32 [n], one per `interval_s`.
-        interval_s: between samples, s.
-        window_s: rounded to whole samples, at least one.
+        interval_s: sampling interval, s.
+        window_s: length of the window, rounded to whole samples, at least one.
 
     Returns:
         float64 [n].
@@ -364,7 +365,7 @@ def trailing_sum(values: NDArray[np.float32], interval_s: float, window_s: float
 
 
 def agent_curves(traces: Traces, numbers: Numbers, name: str | None = None) -> list[Curve]:
-    """One curve per subflow that an agent decides for, with a sample at each decision; see `number_series`."""
+    """One curve per subflow under an agent's control, with a sample at each decision; see `number_series`."""
     colours = transport_colours(traces)
     series = number_series(steps_of(traces), numbers, name)
     nothing = (np.empty(0, np.float64), np.empty(0, np.float32))
@@ -380,14 +381,14 @@ _SCALES = {"Mbit/s": 1e-6, "ms": 1e3, "ms/s": 1e3, "%": 100.0, "kB": 1e-3}
 def column_plot(
     plot_id: str, title: str, column: str, *scopes: str, unit: str = "", y_label: str = "", **more: Any
 ) -> PlotSpec:
-    """The plot of a column as it stands in the traces: a curve per flow, subflow or link that has it.
+    """The plot of an unchanged column of the traces: a curve per flow, subflow or link with this column.
 
     Args:
         plot_id: see :class:`PlotSpec`.
-        title: heading; the axis is called so too, unless there is a `y_label`.
+        title: heading, and axis text without a `y_label`.
         column: name of the column.
-        scopes: whose column.
-        unit: that the axis shows.
+        scopes: scopes of the column.
+        unit: unit on the axis.
         y_label: axis text without the unit.
         more: further attributes of the plot.
     """
@@ -404,16 +405,18 @@ def column_plot(
 
 
 def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> PlotSpec:
-    """The plot of what agents saw or did: a curve per subflow that an agent decides for, of the first number."""
+    """The plot of agents' observations or actions: the first number, with a curve per subflow under an agent's control."""
     made = column_plot(plot_id, title, REWARD, FLOW, SUBFLOW, y_label=y_label, **SIGNED, **LEARNERS)
     return replace(made, curves=partial(agent_curves, numbers=numbers), numbers=numbers)
 
 
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
-    """How many samples one point of a rate curve should be the mean of: 1, 2, 5, 10, 20, 50 ...
+    """Number of samples per point of a rate curve: 1, 2, 5, 10, 20, 50 and so on.
 
-    A rate sampled more often than a window is sent jumps between full and empty: 200 s at 100 ms are a solid block of
-    ink. The least of these numbers is taken that leaves at most `most_points` points.
+    The smallest of these numbers is taken that leaves at most `most_points` points.
+
+    A rate sampled several times per RTT alternates between full and empty: 200 s at 100 ms would fill the plot with
+    ink.
     """
     samples = duration_s / interval_s
     factor = 1
@@ -425,9 +428,9 @@ def samples_to_average(interval_s: float, duration_s: float, most_points: int) -
 
 
 def averaged(curve: Curve, samples: int) -> Curve:
-    """The curve with the mean of so many samples in place of them, at the time of the last; NaN samples do not count.
+    """The curve with means of this many samples, each at the time of its last sample; NaN is ignored.
 
-    The last point may be the mean of fewer, because a run need not end at a multiple.
+    The last mean may cover fewer samples, because a run may end within a bin.
     """
     if samples <= 1 or len(curve.values) == 0:
         return curve
@@ -437,11 +440,11 @@ def averaged(curve: Curve, samples: int) -> Curve:
 
 
 def bin_means(values: NDArray[np.float32], samples: int) -> NDArray[np.float32]:
-    """Means of so many values each along the last axis; NaN does not count, and gives NaN where there is nothing else.
+    """Means of consecutive values along the last axis; NaN is ignored, and a bin of NaN gives NaN.
 
     Args:
         values: float32 [..., n].
-        samples: in each bin, at least 1; the last may have fewer.
+        samples: number of values per bin, at least 1; the last bin may have fewer.
 
     Returns:
         float32 [..., number of bins].

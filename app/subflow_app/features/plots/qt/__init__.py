@@ -1,4 +1,4 @@
-"""Everything drawn with pyqtgraph. It costs over a second to import, so the window does it after its first paint.
+"""Drawing with pyqtgraph, whose import takes over a second and therefore follows the first paint of the window.
 
-Start reading at ``plot_stack``; ``plot_view`` is the widget that the window embeds, and needs no pyqtgraph to exist.
+Start reading at ``plot_stack``; ``plot_view`` is the widget in the window, and can exist without pyqtgraph.
 """
