@@ -1,6 +1,6 @@
-"""Names of lines across plots, and descriptions of plots in the language of the window.
+"""Ids of lines across plots, and texts of plots in the language of the window.
 
-The names are free of pyqtgraph, because the legend needs them too. Figures that are written to files stay English.
+This module does not need pyqtgraph, because the legend uses it too. Figures in files are always in English.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class CurveId(NamedTuple):
-    """One subflow (or flow, or link direction) of one run: one colour, one dash and one legend entry in all plots."""
+    """Id of a line: a subflow, flow or link direction of one run, with one colour and one legend entry in all plots."""
 
     run: int
     owner: str
@@ -22,22 +22,22 @@ class CurveId(NamedTuple):
 
 
 def curve_id(curve: Curve) -> CurveId:
-    """The id of a curve; the total of a flow and the flow itself are the same line to a reader."""
+    """The id of a curve; the total of a flow and the flow share a line."""
     return CurveId(curve.run, curve.owner, line_kind(curve.kind))
 
 
 def line_kind(kind: str) -> str:
-    """The kind of the line that curves or bars of this kind are of."""
+    """Kind of the line to which curves or bars of this kind belong."""
     return "flow" if kind == "total" else kind
 
 
 def run_names(curves: Iterable[Curve]) -> dict[int, str]:
-    """The name of each run of an overlay, by position."""
+    """Name of each run of an overlay, by position."""
     return dict(sorted({curve.run: curve.run_title for curve in curves}.items()))
 
 
 def title_of(spec: PlotSpec) -> str:
-    """Heading, with the name of the agent's number where the plot shows one."""
+    """Title of a plot, with the name of the agent's number if it shows one."""
     return _with_number(spec, spec.title)
 
 
@@ -48,7 +48,7 @@ def axis_of(spec: PlotSpec) -> str:
 
 
 def x_axis_of(spec: PlotSpec) -> str:
-    """Text of the axis along the bottom with its unit."""
+    """Text of the x axis with its unit."""
     if spec.x is None:
         return tr("Time (s)")
     return f"{tr(spec.x.label)} ({tr(spec.x.unit)})" if spec.x.unit else tr(spec.x.label)
@@ -61,14 +61,14 @@ def _with_number(spec: PlotSpec, text: str) -> str:
 
 
 def bins_text(bin_s: float | None) -> str:
-    """In which bins curves are drawn: of so many seconds, as sampled (zero), or as the zoom asks for (None)."""
+    """Text for the bins of curves: a length in s, raw samples (zero), or automatic bins by the zoom (None)."""
     if bin_s is None:
         return tr("Bins: automatic")
     return tr("Bins: {time} s", time=fmt.number(bin_s)) if bin_s else tr("Bins: raw samples")
 
 
 def left_out_text(spec: PlotSpec) -> str:
-    """That a plot is switched on and still not there, and what a run would need for it."""
+    """Message that a plot is switched on but missing, with the requirement that the runs do not meet."""
     if spec.needs:
         return tr("No {plot} plot: no run shown has {needs}.", plot=tr(spec.title), needs=tr(spec.needs))
     return tr("No {plot} plot: no run shown has its data.", plot=tr(spec.title))

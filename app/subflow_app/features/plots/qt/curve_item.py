@@ -1,4 +1,4 @@
-"""A curve that stays fast with 100,000 samples, and the pens that say whose it is."""
+"""Curve item that draws 100,000 samples quickly, and pens of curves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from subflow_app.vocabulary import palette
 
 
 class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
-    """One curve of a plot; made once per run and fed again and again while the run goes on."""
+    """One curve of a plot; created once per run and fed repeatedly while the run continues."""
 
     def __init__(self, scale: float) -> None:
-        """``scale`` turns SI values into the unit of the axis."""
-        # One sample per pixel column instead of five: half the drawing time and, with peaks kept, the same picture.
+        """``scale`` converts SI values to the unit of the axis."""
+        # One sample per pixel column instead of five halves the drawing time; with peaks kept, the picture is the same.
         super().__init__(connect="finite", autoDownsampleFactor=1.0)
         self.opts["autoDownsampleFactor"] = 1.0
         self.setDownsampling(auto=True, method="peak")
@@ -32,9 +32,9 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self.shown_values: NDArray[np.float64] = np.empty(0)
 
     def feed(self, curve: Curve) -> None:
-        """Replaces the samples; costs nothing if no sample was added."""
+        """Replaces the samples; returns early if they are unchanged."""
         count = min(len(curve.time_s), len(curve.values))
-        # The ends tell other bins, and a last bin that has grown.
+        # Comparing both ends also detects other bins, and a last bin that has grown.
         if 0 < count == len(self.shown_values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
             return
         self.time_s = curve.time_s
@@ -42,29 +42,29 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self._draw()
 
     def forget(self) -> None:
-        """Hides it and drops the samples: the next ones are of another curve."""
+        """Hides the item and drops its samples, for reuse by another curve."""
         self.hide()
         self.time_s = self.shown_values = np.empty(0)
 
     def set_antialiased(self, is_on: bool) -> None:
-        """Draws it with or without smooth edges."""
+        """Switches antialiasing on or off."""
         if bool(self.opts["antialias"]) != is_on:
             self.opts["antialias"] = self.curve.opts["antialias"] = is_on
             self.curve.update()
 
     def set_log(self, is_log: bool) -> None:
-        """Switches to a logarithmic axis; zeros have no place there and become gaps."""
+        """Switches to a logarithmic or linear axis; on a logarithmic one, values up to zero become gaps."""
         self._log = is_log
         self.setLogMode(False, is_log)
         self._draw()
 
     def value_at(self, time_s: float) -> float:
-        """The value of the sample nearest to ``time_s``, in the unit of the axis; NaN outside the samples."""
+        """Value of the sample nearest to ``time_s``, in the unit of the axis; NaN outside the samples."""
         index = self._nearest(time_s)
         return float("nan") if index is None else float(self.shown_values[index])
 
     def range_near(self, time_s: float, reach_s: float) -> tuple[float, float]:
-        """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN where nothing is drawn."""
+        """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN without a visible sample."""
         nearest = self._nearest(time_s)
         if nearest is None:
             return float("nan"), float("nan")
@@ -90,10 +90,10 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         return nearest(times, time_s)
 
     def _getDisplayDataset(self) -> Any:
-        """The points on screen; a gap is as wide as its samples.
+        """The points on screen, where a gap is only as wide as its missing samples.
 
-        WORKAROUND(pyqtgraph 0.14): its peaks of several samples are NaN where one of them is, so that a curve whose
-        samples are known now and then would vanish when many share a column of pixels.
+        WORKAROUND(pyqtgraph 0.14): the peaks of several samples become NaN if one sample is NaN. A curve with scattered
+        samples would vanish when several share a pixel column.
         """
         shown, samples = super()._getDisplayDataset(), int(self._adsLastValue)
         if shown is None or samples <= 1 or shown is self._mended:
@@ -114,18 +114,18 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         if self._log:
             values = np.where(values > 0, values, np.nan)
         if not np.isfinite(values).any():
-            # Nothing to draw yet, and pyqtgraph warns about the bounds of a curve that is all gaps.
+            # pyqtgraph warns about the bounds of a curve that consists of gaps.
             self.setData(np.empty(0), np.empty(0))
             return
         self.setData(self.time_s, values)
 
 
 def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
-    """Colour and dash of a curve. Width 1 on screen: pyqtgraph draws wider lines four to seven times slower."""
+    """Pen of a curve. Width 1 on screen, because pyqtgraph draws wider lines four to seven times slower."""
     if curve.is_ghost:
         colour = QColor(palette.hex_colour(curve.colour, dark=dark))
         colour.setAlphaF(palette.GHOST_OPACITY)
-        # On a screen of fine pixels, and on paper, thinner than what it is compared with.
+        # On high-resolution screens and on paper, ghosts are thinner than the curves beside them.
         return make_pen(colour.name(QColor.NameFormat.HexArgb), palette.GHOST_DASH, 0.6 * width if width > 1 else width)
     return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.dash), width)
 

@@ -1,4 +1,4 @@
-"""The button above the plots that says in which bins curves are drawn, and opens what there is to choose."""
+"""Button above the plots with the bins of curves as its text, and a menu with the choices for curves."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ _TOP = 1  # px; beside the title of the first plot
 
 
 class CurvesButton(QToolButton):
-    """In the upper right corner of the plots, where it takes no height from them."""
+    """Button in the upper right corner of the plots, where it takes no height from them."""
 
     def __init__(self, plots: QAbstractScrollArea, menu: QMenu, bin_s: float | None) -> None:
-        """Opens ``menu``; says ``bin_s``, see :meth:`show_bins`."""
+        """Opens ``menu``; the text shows ``bin_s``, see :meth:`show_bins`."""
         super().__init__(plots)
         self.setObjectName("curves_button")
         self.setAutoRaise(True)
-        # Like the buttons of the toolbar: the keyboard has the menus, and the focus stays where a person works.
+        # Like toolbar buttons, it takes no focus: the menus serve the keyboard, and the focus remains where the user
+        # works.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)
@@ -34,18 +35,18 @@ class CurvesButton(QToolButton):
         self.show_bins(bin_s)
 
     def fit_font(self, font: QFont) -> None:
-        """Writes a little smaller than this."""
+        """Uses a slightly smaller font than this one."""
         small = sized(font, 0.9)
         self.setFont(small)
 
     def show_bins(self, bin_s: float | None) -> None:
-        """Says which bins are chosen; None: those that the zoom asks for."""
+        """Shows the chosen bins; None: bins by the zoom."""
         self.setText(f"{bins_text(bin_s)} ▾")
         self.setAccessibleName(bins_text(bin_s))
         self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keeps to the corner."""
+        """Keeps the button in the corner."""
         if event.type() == QEvent.Type.Resize:
             self._place()
         return super().eventFilter(watched, event)

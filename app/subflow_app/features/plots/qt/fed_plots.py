@@ -1,7 +1,7 @@
-"""Plots that receive the curves of runs, in their bins and colours, quickly, and very many of them in slices.
+"""Plots that receive the curves of runs in their bins and colours, in time slices if the curves are many.
 
-A curve is drawn alone or in a combined curve; the originals of forks appear as ghosts. Work in slices lets the window
-answer input in between: 100 flows of two paths are 700 curves.
+A curve is drawn separately or in a combined curve; the originals of forks appear as ghosts. Between slices, the window
+can handle input: 100 flows of two paths give 700 curves.
 """
 
 from __future__ import annotations
@@ -44,45 +44,46 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
-# As long as a slice takes, s.
+# Duration of a slice, s.
 _SLICE_S = 0.015
 END_OF_SLICE = True
-"""What a piece of work yields when nothing may follow in the same turn of the event loop: a picture is painted."""
+"""Value that work yields to end its slice, because a picture is painted before the next one."""
 
 
 class SlicedFeed(QObject):
-    """The work of one stack that waits for its turn of the event loop."""
+    """Work of a stack that is divided into slices of the event loop."""
 
-    done = Signal()  # everything is fed and about to be painted
+    done = Signal()  # all curves are fed, and painting follows
 
     def __init__(self, stack: Any) -> None:
-        """Nothing waits.
+        """Starts without work.
 
         Args:
-            stack: the `PlotStack`, whose pictures are held back meanwhile: one of each plot at the end is enough.
+            stack: the `PlotStack`, whose painting is suspended during the work: one picture per plot at the end
+                suffices.
         """
         super().__init__(stack)
         self._stack = stack
         self._mode = stack.viewportUpdateMode()
         self._work: Iterator[object] | None = None
         self._began = 0.0
-        self.took_s = 0.0  # from the start to the end of the latest work that was done, s
+        self.took_s = 0.0  # duration of the latest finished work, s
         self._timer = timer(self, self._go_on, 1, is_single=True)
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything waits for its turn."""
+        """True while work is waiting."""
         return self._work is not None
 
     def start(self, work: Iterator[object]) -> None:
-        """Do this work, which yields wherever it may be interrupted."""
+        """Starts this work, which yields wherever it may be interrupted."""
         self._work = work
         self._began = time.perf_counter()
         self._stack.setViewportUpdateMode(self._stack.ViewportUpdateMode.NoViewportUpdate)
         self._timer.start()
 
     def clear(self) -> None:
-        """Forget everything that waits."""
+        """Discards the waiting work."""
         self._work = None
         self._timer.stop()
         self._stack.setViewportUpdateMode(self._mode)
@@ -99,7 +100,7 @@ class SlicedFeed(QObject):
 
 
 def _is_left(work: Iterator[object]) -> bool:
-    """Works for the time of a slice; whether more may be left to do."""
+    """Works for one slice; True if work may remain."""
     end = time.perf_counter() + _SLICE_S
     return any(said is END_OF_SLICE or time.perf_counter() >= end for said in work)
 
@@ -109,50 +110,50 @@ _Line = TypeVar("_Line", Curve, Bar)
 
 
 class CurveLooks:
-    """Of the runs that one stack of plots shows.
+    """Curves, bars and marks of the runs in one stack of plots, in their bins and colours.
 
     Attributes:
-        choices: how they are to be drawn.
-        colours: ``#RRGGBB`` of lines that a person chose: of all runs, or of one where colours tell runs apart.
+        choices: the user's choices for curves.
+        colours: ``#RRGGBB`` of lines that the user coloured, for all runs, or for one if colours distinguish runs.
     """
 
     def __init__(self) -> None:
-        """As at first, no runs."""
+        """Starts with the default choices and without runs."""
         self.choices = CurveChoices()
         self.colours: Mapping[CurveId, str] = {}
         self._runs: tuple[Traces, ...] = ()
         self._ghosts: Mapping[int, Ghost] = {}
-        self._experiments: tuple[Group, ...] = ()  # of enough runs to be drawn as one
-        self._running = -1  # how many runs went on when that was found out
+        self._experiments: tuple[Group, ...] = ()  # experiments with enough runs to be drawn as one
+        self._running = -1  # number of running simulations when the experiments were found
         self._crowds: dict[str, list[Crowd]] = {}  # by plot id
-        self._bins: dict[str, tuple[tuple[float, ...], float]] = {}  # by plot id: intervals between samples, and bin, s
+        self._bins: dict[str, tuple[tuple[float, ...], float]] = {}  # by plot id: sampling intervals and bin length, s
 
     @property
     def ghosts(self) -> tuple[Ghost, ...]:
-        """The forks shown with their originals, and runs with the ones before."""
+        """Pairs of forks with their originals, and of runs with their predecessors."""
         return tuple(self._ghosts.values())
 
     def set_runs(self, runs: Sequence[Traces]) -> None:
-        """Finds out which of these runs branched off which, and which repeat each other."""
+        """Finds forks and repetitions among these runs."""
         self._runs = tuple(runs)
         self._ghosts = find_ghosts(runs)
         self._find_experiments()
         self._crowds.clear()
 
     def crowds(self, spec: PlotSpec) -> Sequence[Crowd]:
-        """What stands for many flows in a plot."""
+        """Combined curves of many flows in a plot."""
         return self._crowds.get(spec.id, ())
 
     def in_bins(self, spec: PlotSpec, curve: Curve) -> Curve:
-        """A curve in the bins of the others of a plot."""
+        """A curve in the bins of its plot."""
         return in_bins(curve, self.bin_s(spec))
 
     def bin_s(self, spec: PlotSpec) -> float:
-        """The bins that a plot is drawn with, s; zero: as sampled."""
+        """Bin length of a plot, s; zero for unaveraged samples."""
         return self._bins[spec.id][1] if spec.id in self._bins else RAW_S
 
     def behind(self, key: CurveId) -> set[tuple[int, str]]:
-        """The runs, by position, and the owners that a line stands for: one of each, unless it sums up several."""
+        """Pairs of run position and owner that a line represents: one, or several for a combined line."""
         crowd = next(
             (crowd for crowds in self._crowds.values() for crowd in crowds if curve_id(crowd.curve) == key), None
         )
@@ -161,12 +162,12 @@ class CurveLooks:
         return {(run, owner) for run in runs for owner in owners}
 
     def has_other_bins(self, spec: PlotSpec, span_s: float) -> bool:
-        """Whether a plot is drawn with other bins than before where so much of the time is in view, s."""
+        """True if a visible time range of this length, s, changes the bins of a plot."""
         intervals_s, bin_s = self._bins.get(spec.id, ((), RAW_S))
         return self._bin_s(spec, intervals_s, span_s) != bin_s
 
     def columns(self) -> list[PlotColumn]:
-        """The runs side by side; nothing where there is only one column."""
+        """Columns of runs side by side; empty if all runs share one column."""
         names = run_names(self._runs)
         forks = {ghost.fork: ghost for ghost in self.ghosts if not ghost.is_before}
         if len(forks) == 1:
@@ -176,11 +177,11 @@ class CurveLooks:
         return columns if len(columns) > 1 else []
 
     def curves(self, spec: PlotSpec, span_s: float = 0.0) -> list[Curve]:
-        """The curves of a plot as they are to be drawn.
+        """Curves of a plot in their final form.
 
         Args:
-            spec: what it shows.
-            span_s: how much of the time is in view, s.
+            spec: specification of the plot.
+            span_s: length of the visible time range, s.
         """
         colouring = self._colouring()
         curves = self._with_ghosts(spec, [_by(colouring, curve) for curve in spec.overlay(self._runs)])
@@ -197,11 +198,11 @@ class CurveLooks:
         return [self._chosen(colouring, curve) for curve in curves]
 
     def samples(self, spec: PlotSpec) -> list[Curve]:
-        """The curves of all runs as sampled."""
+        """The unaveraged curves of all runs."""
         return self._with_ghosts(spec, spec.overlay(self._runs))
 
     def bars(self, spec: PlotSpec) -> list[Bar]:
-        """The bars of a plot as they are to be drawn."""
+        """Bars of a plot in their final form."""
         colouring = self._colouring()
         bars = [
             replace(bar, colour=colouring.colour(bar.colour, bar.run, bar.owner))
@@ -211,10 +212,10 @@ class CurveLooks:
         return [self._chosen(colouring, bar) for bar in bars]
 
     def marks(self) -> list[Sequence[TraceMark]]:
-        """What happened in each run.
+        """Marks of the events in each run.
 
-        Of ghosts nothing, which would hide what happened in their forks; of runs that are drawn as their mean what
-        happened to links, which is the same in all of them.
+        Ghosts show no marks, which would hide those of their forks. Runs drawn as a mean show only events of links,
+        which are the same in all of them.
         """
         averaged = {run for group in self._averaged() for run in group.positions}
         marks: list[Sequence[TraceMark]] = []
@@ -223,7 +224,7 @@ class CurveLooks:
             marks.append([mark for mark in own if mark.kind in LINE_KINDS] if run in averaged else own)
         return marks
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _find_experiments(self) -> None:
         self._running = self._count_running()
@@ -240,18 +241,18 @@ class CurveLooks:
         return sum(traces.row is None for traces in self._runs)
 
     def _averaged(self) -> Sequence[Group]:
-        """The experiments that are drawn as one: of enough seeds, or of many runs that are all the same."""
+        """Experiments drawn as one: with enough seeds, or with many identical runs."""
         if self._running != self._count_running():
-            # Whether a run repeats another one is known when it is over.
+            # Repetitions are known only after the end of a run.
             self._find_experiments()
         return self._experiments if self.choices.seeds_averaged else ()
 
     def _repeated(self, run: int) -> Sequence[int]:
-        """Positions of the runs that are drawn as one with this run: its own, or those of its experiment."""
+        """Positions of the runs that are drawn together with this run, itself included."""
         return next((group.positions for group in self._averaged() if run in group.positions), (run,))
 
     def _colouring(self) -> Colouring:
-        """Runs that are one to a reader, as a fork with its original, have one colour."""
+        """Colouring in which a fork and its original share a colour, and so do the runs of an averaged experiment."""
         heads = [
             self._ghosts[run].fork if run in self._ghosts else self._repeated(run)[0] for run in range(len(self._runs))
         ]
@@ -259,7 +260,7 @@ class CurveLooks:
         return Colouring(self._runs, self.choices.colour_by, [places[head] for head in heads])
 
     def _bin_s(self, spec: PlotSpec, intervals_s: Sequence[float], span_s: float) -> float:
-        # Numbers of agents and of scripts stand at decisions, not at equal intervals.
+        # Numbers of agents and scripts are sampled at decisions instead of equal intervals.
         if spec.numbers is not None or spec.number:
             return RAW_S
         return bin_width_s(intervals_s, span_s, chosen_s=self.choices.bin_s, is_rate=spec.is_rate)
@@ -286,7 +287,7 @@ class CurveLooks:
         return drawn
 
     def _with_means(self, curves: list[Curve], *, is_signed: bool) -> list[Curve]:
-        """The curves with the mean of each experiment in the place of those of its first run."""
+        """The curves, with the mean of each experiment in the place of its first run."""
         heads = {run: group for group in self._averaged() for run in group.positions}
         if not heads:
             return curves
@@ -321,7 +322,7 @@ class CurveLooks:
 def _by(colouring: Colouring, curve: Curve) -> Curve:
     colour = colouring.colour(curve.colour, curve.run, curve.owner)
     dash = colouring.dash(curve.colour, curve.run)
-    # A copy costs something where there are thousands.
+    # Copying thousands of curves would take noticeable time.
     return curve if (colour, dash) == (curve.colour, curve.dash) else replace(curve, colour=colour, dash=dash)
 
 
@@ -330,58 +331,57 @@ def _fork_title(ghost: Ghost) -> str:
 
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
-    """The curve without the part that is its fork's too; all of it where the two differ before, as of two versions."""
-    # The change happens a nanosecond later: a sample whose time differs by rounding is one of that time.
+    """The curve without the part shared with its fork; all of it if the two differ before, e.g. in versions."""
+    # The change happens a nanosecond later, so that a sample at this time apart from rounding precedes it.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
     return replace(curve, time_s=curve.time_s[first:], values=curve.values[first:]) if is_same else curve
 
 
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
-# In view; wide ones take longer.
+# Visible points; wide lines take longer.
 _MOST_ANTIALIASED_POINTS = 15_000
 _MOST_WIDE_ANTIALIASED_POINTS = 3_000
 _OTHERS_MS = 400
-# More are fed in slices of time.
+# More curves are fed in time slices.
 _MOST_CURVES_AT_ONCE = 200
 _MOST_TRACES_AT_ONCE = 2000
 _Plot = TypeVar("_Plot", TimePlot, XYPlot)
 
 
 class FedPlots(ScrolledPlots):
-    """The curves in a stack of plots."""
+    """A stack of plots with the curves of runs."""
 
     plots: list[StackedPlot]
 
-    curves_changed = Signal()  # other lines than before, not only more samples
-    time_range_changed = Signal(float, float)  # first and last time in view, s
-    fed = Signal()  # all of very many curves have their newest samples
+    curves_changed = Signal()  # the set of lines has changed, not only their samples
+    time_range_changed = Signal(float, float)  # first and last visible time, s
+    fed = Signal()  # all of many curves have their newest samples
 
     def __init__(self, parent: QWidget | None) -> None:
-        """Of no runs yet."""
         super().__init__(parent)
-        self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
+        self.hidden: frozenset[CurveId] = frozenset()  # lines that are hidden
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
         self._looks = CurveLooks()
-        self.pointed_flow: CurveId | None = None  # of a crowd, that the mouse is near
+        self.pointed_flow: CurveId | None = None  # flow of a crowd near the mouse
         self.line_width = self._line_scale = 1.0
         self._duration_s = 1.0
         self.runs: tuple[Traces, ...] = ()  # the runs shown
         self.plots = []
         self.time_plots: list[TimePlot] = []  # row by row
-        self._rows: list[list[TimePlot]] = []  # by quantity; of each one plot, or one for each column
+        self._rows: list[list[TimePlot]] = []  # by quantity: one plot, or one per column of runs
         self._others: list[XYPlot | BarPlot] = []
         self._marks_shown = True
         self._log = False
-        # What is not over time is made anew from all samples: a few times a second is often enough.
+        # Plots not over time are computed from all samples, which a few times per second suffices.
         self._others_timer = timer(self, self._feed_others, _OTHERS_MS, is_single=True)
-        # Once for all that a turn of the wheel or a drag does.
-        self._bins_timer = timer(self, self._feed, is_single=True)  # in the bins that what is in view asks for now
+        # Combines all changes of the range within one turn of the event loop.
+        self._bins_timer = timer(self, self._feed, is_single=True)  # in the bins for the current time range
         self._sliced = SlicedFeed(self)
-        self._is_crowded = self._is_stale = False  # so many curves that they are fed in slices; samples came meanwhile
+        self._is_crowded = self._is_stale = False  # the curves are fed in slices; samples arrived meanwhile
         self._sliced.done.connect(self._on_fed)
-        # As long as the slices took nothing follows, so that half of the time is left for a person.
+        # A pause as long as the slices leaves half of the time for input.
         self._rest = timer(self, lambda: self._feed_newest() if self._is_stale else None, is_single=True)
 
     @property
@@ -398,7 +398,7 @@ class FedPlots(ScrolledPlots):
         raise NotImplementedError
 
     def set_colours(self, chosen: Mapping[CurveId, str]) -> None:
-        """Draws lines in colours that a person chose, ``#RRGGBB``; others in theirs."""
+        """Applies the user's colours, ``#RRGGBB``, to lines; other lines take their defaults."""
         self._looks.colours = dict(chosen)
         self._feed()
         self.recolour()
@@ -406,11 +406,11 @@ class FedPlots(ScrolledPlots):
 
     @property
     def choices(self) -> CurveChoices:
-        """How curves are drawn."""
+        """The user's choices for curves."""
         return self._looks.choices
 
     def set_choices(self, choices: CurveChoices) -> None:
-        """Draws curves in other bins or colours, or others of them."""
+        """Applies new choices for curves."""
         if choices == self._looks.choices:
             return
         self._looks.choices = choices
@@ -419,15 +419,15 @@ class FedPlots(ScrolledPlots):
         self.curves_changed.emit()
 
     def bin_s(self, spec: PlotSpec) -> float:
-        """Length of the bins that a plot is drawn with, s; zero: as sampled."""
+        """Bin length of a plot, s; zero for unaveraged samples."""
         return self._looks.bin_s(spec)
 
     def behind(self, key: CurveId) -> set[tuple[int, str]]:
-        """The runs, by position, and the owners that a line stands for: one of each, unless it sums up several."""
+        """Pairs of run position and owner that a line represents: one, or several for a combined line."""
         return self._looks.behind(key)
 
     def sampled_curves(self, spec: PlotSpec) -> list[Curve]:
-        """The samples behind the visible lines of a plot, each as its run has it."""
+        """The unaveraged curves behind the visible lines of a plot."""
         shown = {
             (curve.kind, *behind)
             for plots in (plots for own, plots in self.plots_by_spec() if own is spec)
@@ -458,14 +458,14 @@ class FedPlots(ScrolledPlots):
         self._is_stale = False
         self._rest.stop()
         fed = self._note_curves(self.time_plots)
-        # What is read counts, also where the median of all is drawn.
+        # The number of traces read counts, even if only their median is drawn.
         traces = sum(len(row[0].spec.series(run)) for row in self._rows for run in self.runs)
         self._is_crowded = len(fed) > _MOST_CURVES_AT_ONCE or traces > _MOST_TRACES_AT_ONCE
         self._feed_over_time(fed)
         self._feed_others()
 
     def _feed_newest(self) -> None:
-        # While some wait the pictures drop a frame; the samples are all there for the next.
+        # While slices are waiting, the picture skips a frame; the next one includes all samples.
         self._is_stale = self._sliced.is_busy or self._rest.isActive()
         if not self._is_stale:
             self._feed_over_time([] if self._is_crowded else self._note_curves(self.time_plots))
@@ -475,7 +475,7 @@ class FedPlots(ScrolledPlots):
         self.fed.emit()
 
     def _feed_over_time(self, fed: Sequence[tuple[TimePlot, Curve]]) -> None:
-        """Feeds these curves; with very many all there are, in slices."""
+        """Feeds these curves at once, or in slices if the curves are many."""
         self._fit_lines()
         if self._is_crowded:
             self._sliced.start(self._slices(fed))
@@ -485,7 +485,7 @@ class FedPlots(ScrolledPlots):
         self._feed_marks()
 
     def _slices(self, fed: Sequence[tuple[TimePlot, Curve]]) -> Iterator[object]:
-        """Feeds, marks and paints, plot by plot; may be interrupted wherever it yields."""
+        """Feeds, marks and paints plot by plot; may be interrupted at each yield."""
         for plot in self.time_plots:
             for _plot, curve in [each for each in fed if each[0] is plot] or self._note_curves([plot]):
                 plot.feed([curve])
@@ -496,7 +496,7 @@ class FedPlots(ScrolledPlots):
         for plot in self.time_plots:
             yield from plot.painting()
         for plot in self.time_plots:
-            # One plot at a time: what lies over it and beside it belongs to it.
+            # One plot at a time, with its title.
             area = plot.item.sceneBoundingRect()
             if plot.title.scene() is not None:
                 area = area.united(plot.title.sceneBoundingRect())
@@ -513,27 +513,27 @@ class FedPlots(ScrolledPlots):
                 plot.feed([curve for each, curve in fed if each is plot])
 
     def _note_curves(self, plots: Sequence[_Plot]) -> list[tuple[_Plot, Curve]]:
-        """The curves of plots, which the legend gets to know."""
+        """The curves of these plots, which are also registered for the legend."""
         fed = []
         of_spec: tuple[PlotSpec | None, list[Curve]] = (None, [])
         for plot in plots:
             if plot.spec is not of_spec[0]:
-                # The plots of one row share what is worked out for all runs.
+                # The plots of a row share the curves computed for all runs.
                 of_spec = plot.spec, self._looks.curves(plot.spec, self._span_s)
             shown = [curve for curve in of_spec[1] if plot.has_run(curve.run)]
             fed += [(plot, curve) for curve in shown]
             for curve in shown:
                 key = curve_id(curve)
-                # The curve over time is the line to the legend; another stands in where there is none.
+                # The legend prefers the curve over time to a curve of another plot.
                 if key not in self._curves or isinstance(plot, TimePlot):
                     self._curves[key] = curve
         self._colours = {key: curve.colour for key, curve in self._curves.items()}
         return fed
 
     def _fit_lines(self) -> None:
-        """Smooth edges and, on a screen of fine pixels, wider lines, as long as they are drawn quickly.
+        """Chooses antialiasing and line width by the number of samples, because wide lines take seven times as long.
 
-        A line of one is a hair there; two cost seven times as much.
+        On high-resolution screens, a line of one pixel would be too thin.
         """
         samples = sum(len(curve.values) for curve in self._curves.values())
         width = self._line_scale * (self.devicePixelRatioF() if samples <= _MOST_SAMPLES_OF_WIDE_LINES else 1.0)
@@ -552,7 +552,7 @@ class FedPlots(ScrolledPlots):
                 plot.set_marks(marks, self._colours)
 
     def _point_at_flow(self, under: StackedPlot | None, position: QPointF) -> None:
-        """Draws the flow of a crowd that is nearest to the mouse, in all plots; outside of them none."""
+        """Highlights the flow of a crowd nearest to the mouse in all plots; none if the mouse is elsewhere."""
         found, time_s = None, math.nan
         if isinstance(under, TimePlot):
             at = under.view.mapSceneToView(position)
@@ -575,7 +575,7 @@ class FedPlots(ScrolledPlots):
         ]
 
     def curve_of(self, key: CurveId) -> Curve | None:
-        """A line with its label, also one that is drawn only while the mouse is near; None if there is no such line."""
+        """The curve of a line, also of a highlighted flow of a crowd; None if the line does not exist."""
         if key in self._curves:
             return self._curves[key]
         crowds = (crowd for plot in self.time_plots for crowd in self._looks.crowds(plot.spec))

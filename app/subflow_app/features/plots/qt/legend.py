@@ -1,6 +1,6 @@
-"""Legend beside or below the plots: each line with its switch and its value, under the time of the values.
+"""Legend beside or below the plots: lines with switches and values, under the time of the values.
 
-It lies where it leaves the plots more room, until a person drags it.
+Its place leaves the plots as much space as possible, until the user drags the legend.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 
 _SAMPLE_WIDTH = 22
-_BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end
+_BOX_WIDTH = 30  # check box with the space beside it and at the end
 _HEADER_PADDING = 3
 _COLOUR_NAMES = {
     "blue": translatable("Blue"),
@@ -72,24 +72,23 @@ _COLOUR_NAMES = {
     "yellow": translatable("Yellow"),
     "black": translatable("Black"),
 }
-# A name is not squeezed further by many columns of values; these can be scrolled instead.
+# Minimum for names if many columns of values need space; beyond it, the columns scroll.
 _LEAST_NAME_LETTERS = 12
-# Nor does a name make the legend wider than this: its middle gives way, and the tool tip has all of it.
-_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px; letters, of larger type
-# Room that values have at least, so that columns do not follow every digit of a run that goes on.
+# Maximum for names: longer ones are elided in the middle, and the tool tip shows them in full.
+_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px; letters of large type
+# Minimum width of values, so that columns do not resize with every digit of a running simulation.
 _VALUE = "88.888"
 _MARGIN = 8
 
 
 class Legend(QWidget):
-    """The name of the run, the time of the values, and the tree of lines."""
+    """Name of the run, time of the values, and tree of lines."""
 
-    resized = Signal()  # it needs another size than before
-    colour_chosen = Signal(object, str)  # CurveId, #RRGGBB; empty: its own again
+    resized = Signal()  # the legend needs another size
+    colour_chosen = Signal(object, str)  # CurveId, #RRGGBB; empty: restore the default
     colours_reset = Signal()
 
     def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
-        """A legend of ``model``."""
         super().__init__(parent)
         self.setObjectName("legend")
         self._model = model
@@ -100,7 +99,7 @@ class Legend(QWidget):
         self._time = named(muted(_head(ElidedLabel(self))), "legend_time")
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
-        self._widths: dict[int, tuple[int, int]] = {}  # of columns of values, px: they never shrink while the runs stay
+        self._widths: dict[int, tuple[int, int]] = {}  # widths of value columns, px; for the same runs they only grow
         self._name_px = self._whole_name_px = self._least_name_px = 0
         self.tree = named(QTreeView(self), "legend_tree", tr("Legend: lines of the plots, with switches and values"))
         self.tree.setModel(model)
@@ -134,42 +133,42 @@ class Legend(QWidget):
 
     @property
     def current(self) -> CurveId | None:
-        """The line that is chosen."""
+        """The selected line."""
         return self._model.id_at(self.tree.currentIndex())
 
     def set_current(self, curve: CurveId) -> None:
-        """Chooses a line."""
+        """Selects a line."""
         self.tree.setCurrentIndex(self._model.index_of(curve))
 
     def set_run(self, name: str) -> None:
-        """Names the run that all lines are of, or what the names of several have in common; empty: nothing."""
+        """Shows the name of the run of all lines, or the common part of several names; empty hides it."""
         self._run.setText(name)
         if self._run.isHidden() == bool(name):
             self._run.setVisible(bool(name))
             self.resized.emit()
 
     def show_values(self, values: LegendValues) -> None:
-        """Shows these values, and says of which time they are."""
+        """Shows values, and the time to which they belong."""
         self._model.set_values(values.columns, values.decimals, values.flows, are_means=values.are_means)
         self._time.setText(values.heading)
         self._fit_columns()
 
     def fit_font(self, font: QFont) -> None:
-        """Writes headings a little smaller than this, and gives columns the room that their values need."""
+        """Adapts headings, which are slightly smaller, and columns to this font."""
         small = sized(font, 0.9)
         self.tree.header().setFont(small)
         self._widths.clear()
         self._on_reset()
 
     def set_on_one_line(self, is_on_one_line: bool) -> None:
-        """Writes name and unit of each column on one line, where height is dearer than width."""
+        """Writes name and unit of each column on one line, which saves height."""
         if self._model.is_on_one_line != is_on_one_line:
             self._model.is_on_one_line = is_on_one_line
             self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._model.columnCount() - 1)
             self._fit_columns()
 
     def sizeHint(self) -> QSize:
-        """As wide as its names and its values, and as high as its lines."""
+        """Wide enough for names and values, and high enough for all lines."""
         header = self.tree.header()
         rows = sum(1 + self._model.rowCount(self._model.index(row, 0)) for row in range(self._model.rowCount()))
         heads = self._time.sizeHint().height() + (self._run.sizeHint().height() if self._run.isVisibleTo(self) else 0)
@@ -180,22 +179,22 @@ class Legend(QWidget):
 
     @property
     def width_beside(self) -> int:
-        """Width of names and values beside the plots, px, where headings have a word a line."""
+        """Width of names and values beside the plots, px, where headings have one word per line."""
         return self._name_px + sum(stacked for stacked, _ in self._widths.values())
 
     def fits_on_one_line(self, width: int) -> bool:
-        """True where this width, px, holds the names, and name and unit of each column on one line."""
+        """True if names and one-line headings fit into this width in px."""
         bar = self.tree.verticalScrollBar().sizeHint().width()
         return self._name_px + sum(joined for _, joined in self._widths.values()) + bar <= width
 
     def height_below(self, width: int) -> int:
-        """Height below the plots, px, at this width, px, with headings on one line where that holds them."""
+        """Height below the plots at this width, px; headings use one line if they fit."""
         lines = max((len(self._model.heading(column)) for column in range(1, self._model.columnCount())), default=1)
         now, then = (1 if is_one else lines for is_one in (self._model.is_on_one_line, self.fits_on_one_line(width)))
         return self.sizeHint().height() + (then - now) * QFontMetrics(self.tree.header().font()).lineSpacing()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follows the type of the lines, which comes after that of the program, and the room beside the scroll bar."""
+        """Adapts the legend when the font of the tree or the width beside the scroll bar changes."""
         if watched is self.tree and event.type() == QEvent.Type.FontChange:
             self.fit_font(self.tree.font())
         elif watched is not self.tree and event.type() == QEvent.Type.Resize:
@@ -227,7 +226,7 @@ class Legend(QWidget):
             value = max(map(numbers.horizontalAdvance, (_VALUE, self._model.widest_text(column))))
             stacked = max(value, *map(metrics.horizontalAdvance, words)) + 2 * _HEADER_PADDING
             joined = max(value, metrics.horizontalAdvance(" ".join(words))) + 2 * _HEADER_PADDING
-            # With another width all plots would be drawn anew, and move away from below the mouse.
+            # Narrower columns would change the width of the plots, redraw them, and move them under the mouse.
             before_px = self._widths.get(column, (0, 0))
             self._widths[column] = max(stacked, before_px[0]), max(joined, before_px[1])
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
@@ -237,7 +236,7 @@ class Legend(QWidget):
             self.resized.emit()
 
     def _name_width(self) -> int:
-        """What the names need, px: the sample of the line and the check box included."""
+        """Width of the names in px, with the sample of the line and the check box."""
         style = self.tree.style()
         box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
         metrics = self.tree.fontMetrics()
@@ -246,7 +245,7 @@ class Legend(QWidget):
         return whole
 
     def _share_width(self) -> None:
-        """Names take what they need, then the values stand; if too little is left, the columns are scrolled."""
+        """Distributes the width: first values, then names down to their minimum; beyond that, the columns scroll."""
         if self._model.columnCount() == 0:
             return
         header = self.tree.header()
@@ -263,10 +262,10 @@ class Legend(QWidget):
         self.make_menu(position).popup(self.tree.viewport().mapToGlobal(position))
 
     def make_menu(self, position: QPoint) -> QMenu:
-        """What can be done with the line at a position of the tree."""
+        """Menu for the line at a position of the tree."""
         index = self.tree.indexAt(position).siblingAtColumn(0)
         if not index.isValid():
-            # Asked for by key, or beside the lines: the menu is of the line that is chosen.
+            # Opened by key, or beside the lines: the menu concerns the selected line.
             index = self.tree.currentIndex().siblingAtColumn(0)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -285,7 +284,7 @@ class Legend(QWidget):
         return menu
 
     def _colour_menu(self, curve: CurveId, parent: QMenu) -> QMenu:
-        """The colours that stay distinct for everybody first; then any other."""
+        """Menu of colours: first those that are safe for the colour-blind, then any other."""
         menu = named(QMenu(tr("Colour"), parent), "legend_colours")
         for name, colour in palette.OKABE_ITO.items():
             swatch = QPixmap(14, 14)
@@ -298,10 +297,10 @@ class Legend(QWidget):
         return menu
 
     def ask_colour(self, curve: CurveId) -> None:
-        """Asks for any colour; the distinct ones stand among the own colours of the dialog."""
+        """Opens a dialog for any colour, with the colours that are safe for the colour-blind as custom colours."""
         dialog = named(QColorDialog(self), "colour_dialog")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # The platform's dialog would not show these.
+        # The platform's dialog would not show the custom colours.
         dialog.setOption(QColorDialog.ColorDialogOption.DontUseNativeDialog)
         for number, colour in enumerate(palette.OKABE_ITO.values()):
             QColorDialog.setCustomColor(number, QColor(colour))
@@ -313,14 +312,14 @@ class Legend(QWidget):
 
 
 class _LineDelegate(QStyledItemDelegate):
-    """Draws a short sample of the line, with its colour and dash, between check box and name."""
+    """Draws a short sample of the line with its colour and dash between check box and name."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Keeps room for the sample by pretending that there is an icon."""
+        """Reserves space for the sample like for an icon."""
         super().initStyleOption(option, index)
         words = index.data(WORDS_ROLE)
         if words and option.rect.isValid():
-            # The names of measures give way before that of the flow does, and the numbers never.
+            # Elides first the names of the measures, then that of the flow, but never the numbers.
             advance, room = option.fontMetrics.horizontalAdvance, option.rect.width() - _BOX_WIDTH
             title = option.text.removesuffix(f" · {words}")
             behind = f" · {words if advance(option.text) <= room else index.data(BRIEF_ROLE)}"
@@ -336,7 +335,7 @@ class _LineDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """Switches on a click anywhere on the name; with Ctrl or Alt everything else goes off."""
+        """Toggles the line at a click on its name; with Ctrl or Alt, hides everything else."""
         if isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             if event.type() == QEvent.Type.MouseButtonRelease and isinstance(model, LegendModel):
                 alone = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -347,7 +346,7 @@ class _LineDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draws the entry, then the sample over the room kept for it."""
+        """Draws the entry, then the sample in the reserved space."""
         super().paint(painter, option, index)
         curve = index.data(CURVE_ROLE)
         if not isinstance(curve, Curve):
@@ -358,7 +357,7 @@ class _LineDelegate(QStyledItemDelegate):
         area = style.subElementRect(style.SubElement.SE_ItemViewItemDecoration, styled, styled.widget)
         pen = QPen(QColor(line_colour(curve, dark=current_tokens().is_dark)), 2.0)
         if styled.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(area.adjusted(-2, 0, 2, 0), styled.palette.base())  # its colour, not that of the selection
+            painter.fillRect(area.adjusted(-2, 0, 2, 0), styled.palette.base())  # instead of the selection colour
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         dash = palette.GHOST_DASH if curve.is_ghost else palette.dash(curve.dash)
         if dash:
@@ -376,14 +375,14 @@ class _LineDelegate(QStyledItemDelegate):
 
 
 def _head(label: ElidedLabel) -> ElidedLabel:
-    """On the ground of the headings below it."""
+    """Gives a label the background of the headings below it."""
     label.setBackgroundRole(QPalette.ColorRole.AlternateBase)
     label.setAutoFillBackground(True)
     return label
 
 
-# Narrower than this, px, the legend goes below the plots, and where it would take more than this share of the width
-# although all of it has room below. It takes what it needs, and at most these shares of the room.
+# The legend moves below the plots if the width, px, is smaller, or if it would take more than this share of the width
+# and fits below. It takes the space that it needs, limited to these shares.
 _LEAST_WIDTH_BESIDE = 640
 _WIDE_LEGEND = 0.32
 _MOST_LEGEND_BESIDE = 0.4
@@ -394,13 +393,13 @@ class LegendSplitter(QSplitter):
     """Plots and their legend."""
 
     def __init__(self, plots: QWidget, stack: QWidget, legend: Legend, parent: QWidget | None = None) -> None:
-        """Takes both in.
+        """Creates the splitter with both widgets.
 
         Args:
-            plots: what lies beside or above the legend.
-            stack: the plots in it, with the least height that they have before they are scrolled.
-            legend: asks for its place again when it needs another size.
-            parent: as for any widget.
+            plots: widget beside or above the legend.
+            stack: the plots in this widget; their minimum height limits the legend.
+            legend: the legend; its signal `resized` triggers a new placement.
+            parent: Qt parent.
         """
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setObjectName("plot_splitter")
@@ -415,11 +414,11 @@ class LegendSplitter(QSplitter):
         self.splitterMoved.connect(self._on_moved)
 
     def place(self) -> None:
-        """Gives the legend its place and what it needs, unless a person did."""
+        """Places and sizes the legend, unless the user has dragged it."""
         if self._is_dragged:
             return
         is_below = self._is_legend_below()
-        # Below the plots, width is cheap and height is dear.
+        # Below the plots, height is scarcer than width.
         self._legend.set_on_one_line(is_below and self._legend.fits_on_one_line(self.width()))
         self.setOrientation(Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal)
         hint = self._legend.sizeHint()
@@ -432,7 +431,7 @@ class LegendSplitter(QSplitter):
         self.setSizes([whole - legend, legend])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follows the room: what was dragged stays while the legend stays on its side."""
+        """Places the legend again; a dragged size remains while the legend stays on the same side."""
         super().resizeEvent(event)
         if (self.orientation() == Qt.Orientation.Vertical) != self._is_legend_below():
             self._is_dragged = False

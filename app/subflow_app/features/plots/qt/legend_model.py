@@ -1,6 +1,6 @@
-"""Legend as a tree: the flows of each run, below them their lines with check boxes and current values.
+"""Legend as a tree: the flows of each run, and below them their lines with check boxes and values.
 
-Each line has its value at a time, now, or its mean over the measured interval; flows have their measures.
+A line shows its value at a time, its newest value, or its mean over the measured interval. Flows show measures.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 class FlowWords(NamedTuple):
-    """The measures that a flow shows first.
+    """Headline measures of a flow as texts.
 
     Attributes:
-        brief: numbers with their units, where room is short: ``7.904 s, 0.911 Mbit/s``.
-        words: the same with the names of the measures.
-        tip: a paragraph for each, with definition, formula and time.
+        brief: numbers with units, for narrow legends: ``7.904 s, 0.911 Mbit/s``.
+        words: the same numbers with the names of the measures.
+        tip: a paragraph per measure with its definition, formula and time.
     """
 
     brief: str
@@ -52,14 +52,14 @@ NO_WORDS = FlowWords("", "", "")
 
 
 class LegendValues(NamedTuple):
-    """The values of all lines.
+    """Values of all lines and flows.
 
     Attributes:
-        heading: of which time they are.
-        columns: per plot over time the values by line, in the plot's unit; NaN where nothing is known.
-        decimals: per plot, of its values; None: three significant digits.
-        flows: the measures of each flow by run and name; None where no summary has them.
-        are_means: whether they are means of the measured interval.
+        heading: time or interval of the values.
+        columns: values by line for each plot over time, in the unit of the plot; NaN for unknown values.
+        decimals: decimals of the values of each plot; None: three significant digits.
+        flows: measures of each flow by run and name; None without a summary.
+        are_means: whether the values are means over the measured interval.
     """
 
     heading: str
@@ -70,31 +70,31 @@ class LegendValues(NamedTuple):
 
 
 def values_at(stacks: Sequence[PlotStack], time_s: float) -> LegendValues:
-    """The values where somebody points, or has gone to."""
+    """The values at the crosshair or at the time of the playhead."""
     return _of_instant(stacks, time_s, tr("At {time} s", time=f"{time_s:.2f}"))
 
 
 def present_values(stacks: Sequence[PlotStack]) -> LegendValues:
-    """The newest values while a run goes on; runs that are over are read at the same time."""
+    """The newest values of running simulations; finished runs show the values of the same time."""
     curves = [(stack.runs[c.run], c.time_s) for stack in stacks for c in stack.curves.values() if len(c.time_s)]
     going = [float(time_s[-1]) for run, time_s in curves if run.row is None]
     if not going:
         return _of_instant(stacks, None, tr("No samples yet"))
     now_s = max(going)
-    # Of runs that all go on every line has its newest value, those of streams that come more rarely too.
+    # If all runs are running, each line shows its newest sample, including lines with rarer samples.
     time_s = None if len(going) == len(curves) else now_s
     return _of_instant(stacks, time_s, tr("Now, {time} s", time=f"{now_s:.1f}"))
 
 
 def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValues:
-    """The means of the curves over the measured intervals of runs that are over, and the measures of their flows.
+    """Means of the curves of finished runs over their measured intervals, and the measures of their flows.
 
-    A value is the mean of the curve beside it, over time: a gap does not count. A mean over packets, as the mean RTT of
-    a summary, is another measure and not shown as the mean of the curve.
+    A value is the mean of its curve over time without gaps. Means over packets, e.g. the mean RTT in a summary, are
+    other measures and do not appear here.
 
     Args:
-        specs: of all plots, in the order of the legend's columns.
-        runs: as they are shown.
+        specs: specifications of all plots, in the order of the legend's columns.
+        runs: the runs in the order of the plots.
     """
     figures = [{} if run.row is None else run_figures(run.row) for run in runs]
     curves = [(spec, spec.overlay(runs)) for spec in specs if spec.kind == TIME]
@@ -103,7 +103,7 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
         for curve in shown:
             if len(curve.time_s):
                 ends_s[curve.run] = max(ends_s[curve.run], float(curve.time_s[-1]))
-    # Of a run that was stopped within its warm-up everything counts.
+    # For a run that was stopped during its warm-up, all samples count.
     starts_s = [run.warmup_s if end_s > run.warmup_s else 0.0 for run, end_s in zip(runs, ends_s, strict=True)]
     columns = [
         {
@@ -124,9 +124,9 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
 
 
 def flow_words(flow: Mapping[str, Any]) -> FlowWords:
-    """The measures that a flow of a summary shows first, in words of three lengths.
+    """Headline measures of a flow of a summary in three lengths.
 
-    Completion time and goodput while active of a flow with a size, the goodput after the warm-up of any other.
+    A flow with a size shows completion time and goodput while active, and any other flow its goodput after the warm-up.
     """
     shown = [(each, flow.get(each.key)) for each in default_measures(flow)]
     texts = [f"{each.checked_text(value)} {each.unit}".rstrip() for each, value in shown]
@@ -144,7 +144,7 @@ def flow_words(flow: Mapping[str, Any]) -> FlowWords:
 
 
 def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues:
-    """The same with the values of lines that stand for several: the median of flows, the mean of seeds."""
+    """The values, completed for combined lines: the median over flows, or the mean over seeds."""
     columns = [dict(column) for column in values.columns]
     for stack in stacks:
         for key, curve in stack.curves.items():
@@ -172,10 +172,10 @@ def _mean_heading(starts_s: Sequence[float], ends_s: Sequence[float]) -> str:
 
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
-WORDS_ROLE = Qt.ItemDataRole.UserRole + 2  # measures behind the name of a flow; empty where there are none
-BRIEF_ROLE = Qt.ItemDataRole.UserRole + 3  # the same without their names
+WORDS_ROLE = Qt.ItemDataRole.UserRole + 2  # measures after the name of a flow; empty without measures
+BRIEF_ROLE = Qt.ItemDataRole.UserRole + 3  # the same measures without their names
 _LINKS = translatable("Links")
-_SYMBOLS = {"cwnd": "cwnd", "rtt": "RTT"}  # headings of plots whose titles are long
+_SYMBOLS = {"cwnd": "cwnd", "rtt": "RTT"}  # headings of plots with long titles
 
 
 @dataclass(slots=True, eq=False)
@@ -194,33 +194,32 @@ class _Group:
 
 
 class LegendModel(TreeModel):
-    """Lines grouped by run and flow; the first column names them, each further one holds the values of one plot."""
+    """Lines grouped by run and flow; one column contains names, and one per plot contains values."""
 
     hidden_changed = Signal(object)  # frozenset[CurveId]: lines switched off
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty legend."""
         super().__init__(parent)
         self._groups: list[_Group] = []
         self._specs: tuple[PlotSpec, ...] = ()
-        self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
+        self.hidden: frozenset[CurveId] = frozenset()  # lines that are hidden
         self._values: Sequence[Mapping[CurveId, float]] = ()
         self._decimals: Sequence[int | None] = ()
         self._flows: Mapping[tuple[int, str], FlowWords] = {}
         self._are_means = False
-        self.is_on_one_line = False  # name and unit of a column, where the legend is wide and low
+        self.is_on_one_line = False  # name and unit of a column, in a wide and low legend
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The names of the runs that the lines are of."""
+        """Names of the runs of the lines."""
         return tuple(dict.fromkeys(group.run_title for group in self._groups))
 
     def set_lines(self, curves: Mapping[CurveId, Curve], specs: Sequence[PlotSpec]) -> None:
         """Replaces all lines.
 
         Args:
-            curves: in the order they are to appear.
-            specs: the plots, one column of values each.
+            curves: curves in the order of their entries.
+            specs: the plots, each with a column of values.
         """
         self.beginResetModel()
         groups: dict[tuple[int, str], _Group] = {}
@@ -233,10 +232,10 @@ class LegendModel(TreeModel):
             flows.setdefault(key.run, set()).add(name)
         for key, curve in curves.items():
             name = names[key]
-            # The run alone says it where it has one flow.
+            # The name of the run suffices if it has one flow.
             parts = [name] if len(runs) == 1 else [shorts[key.run], name][: 1 + (len(flows[key.run]) > 1)]
             title = ": ".join(parts)
-            # Links come last: a reader looks for the flows, and the queues are of the same run.
+            # Links follow the flows, which matter more to most readers.
             group = groups.setdefault((key.run, name), _Group(title, key.run, name, runs[key.run]))
             group.lines.append(_Line(key, curve))
         self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
@@ -256,9 +255,9 @@ class LegendModel(TreeModel):
 
         Args:
             values: one mapping per plot, in the unit of the plot.
-            decimals: of each plot's values; None, and where there is none: three significant digits.
-            flows: the measures that stand behind the names of flows, by run and name.
-            are_means: whether they are means of the measured interval.
+            decimals: decimals of each plot's values; None or missing: three significant digits.
+            flows: measures after the names of flows, by run and name.
+            are_means: whether the values are means over the measured interval.
         """
         self._values, self._decimals, self._are_means = values, decimals, are_means
         if (flows or {}) != self._flows:
@@ -269,12 +268,12 @@ class LegendModel(TreeModel):
         if last == 0:
             return
         for row, group in enumerate(self._groups):
-            # Made at once, as values come many times a second: index() would ask for the sizes first.
+            # Created directly, because values arrive many times per second and index() would query the row counts.
             ends = self.createIndex(0, 1, row + 1), self.createIndex(len(group.lines) - 1, last, row + 1)
             self.dataChanged.emit(*ends, [Qt.ItemDataRole.DisplayRole])
 
     def value_text(self, key: CurveId, place: int) -> str:
-        """The value of a line in the column of the plot at this place; empty where there is none."""
+        """Value of a line in the column of the plot at this place; empty without a value."""
         value = self._values[place].get(key, math.nan) if place < len(self._values) else math.nan
         if math.isnan(value):
             return ""
@@ -282,7 +281,7 @@ class LegendModel(TreeModel):
         return fmt.number(value) if decimals is None else f"{value:.{decimals}f}"
 
     def widest_text(self, section: int) -> str:
-        """The longest text of the lines in a column: the first column's names, or values."""
+        """The longest text of the lines in a column: a name in the first column, else a value."""
         texts = (
             line_text(line.curve) if section == 0 else self.value_text(line.id, section - 1)
             for group in self._groups
@@ -291,7 +290,7 @@ class LegendModel(TreeModel):
         return max(texts, key=len, default="")
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
-        """Switches lines off, and all others on."""
+        """Hides these lines, and shows all others."""
         if hidden == self.hidden:
             return
         self.hidden = hidden
@@ -302,24 +301,24 @@ class LegendModel(TreeModel):
         self.hidden_changed.emit(hidden)
 
     def toggle(self, index: Index) -> None:
-        """Switches a line, or a whole group, on or off."""
+        """Shows or hides a line or a whole group."""
         lines = self._lines_at(index)
         ids = {line.id for line in lines}
         self.set_hidden(self.hidden | ids if any(key not in self.hidden for key in ids) else self.hidden - ids)
 
     def show_only(self, index: Index) -> None:
-        """Switches everything off but this line or group; if that is so already, everything on again."""
+        """Hides everything but this line or group, or shows everything if the rest is already hidden."""
         wanted = {line.id for line in self._lines_at(index)}
         others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
         self.set_hidden(frozenset() if others <= self.hidden and not wanted & self.hidden else others)
 
     def id_at(self, index: Index) -> CurveId | None:
-        """The line of an entry; None of a group."""
+        """Id of the line of an entry; None for a group."""
         item = self._at(index)
         return item.id if isinstance(item, _Line) else None
 
     def index_of(self, curve: CurveId) -> QModelIndex:
-        """The entry of a line; invalid if there is none."""
+        """Index of a line; invalid if the legend lacks the line."""
         for row, group in enumerate(self._groups):
             for number, line in enumerate(group.lines):
                 if line.id == curve:
@@ -329,22 +328,22 @@ class LegendModel(TreeModel):
     # ---- QAbstractItemModel ----
 
     def count(self, above: int | None) -> int:
-        """Groups, or the lines of one."""
+        """Number of groups, or of lines in a group."""
         return len(self._groups if above is None else self._groups[above].lines)
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """The name, and a column per plot."""
+        """One column for names, and one per plot."""
         return 1 + len(self._specs)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Every entry can be chosen and checked."""
+        """Entries are selectable, and names can be checked."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
 
     def heading(self, section: int) -> list[str]:
-        """Words of the heading of a column of values, the unit last; a word a line, headings are narrow."""
+        """Words of the heading of a column of values, with the unit last; narrow headings show one word per line."""
         spec = self._specs[section - 1]
         words = [_SYMBOLS[spec.id]] if spec.id in _SYMBOLS else title_of(spec).split()
         return [word for word in (*words, tr(spec.unit)) if word]
@@ -352,7 +351,7 @@ class LegendModel(TreeModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
-        """Name and unit of each column; the tool tip says which number stands in it."""
+        """Name and unit of each column; the tool tip describes the values."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
             return None
         if section == 0:
@@ -377,7 +376,7 @@ class LegendModel(TreeModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Text, check state and tool tip of an entry."""
+        """Text, check state, font and tool tip of an entry."""
         item = self._at(index)
         if isinstance(item, _Group):
             return self._group_data(item, index.column(), role)
@@ -386,7 +385,7 @@ class LegendModel(TreeModel):
         return None
 
     def setData(self, index: Index, _value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Switches a line or group on or off."""
+        """Shows or hides a line or group."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self.toggle(index)
@@ -410,7 +409,7 @@ class LegendModel(TreeModel):
         if column != 0:
             return None
         told = self._flows.get((group.run, group.flow), NO_WORDS)
-        # Beside the names of several runs there is no room for the names of measures.
+        # Next to the names of several runs, the names of measures do not fit.
         words = told.brief if any(other.run != group.run for other in self._groups) else told.words
         if role == WORDS_ROLE:
             return words
@@ -449,7 +448,7 @@ class LegendModel(TreeModel):
 
 
 def line_text(curve: Curve) -> str:
-    """What a line is called below its flow: its path, or "total"."""
+    """Name of a line below its flow: its path, "total" or "all"."""
     _, separator, rest = curve.label.partition(" · ")
     if separator:
         return tr("total") if curve.kind == "total" else rest

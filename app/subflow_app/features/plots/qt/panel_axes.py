@@ -1,7 +1,7 @@
-"""Axes and legend of pictures on the screen.
+"""Axes and legend of panels in the window.
 
-Axes have room for numbers or names, and short numbers where all are nearly the same. The legend has a sample and the
-name of each series, in rows above the plot.
+Axes reserve space for numbers or names, and shorten numbers that are nearly equal by an offset. The legend shows a
+sample and the name of each series in rows above the plot.
 """
 
 from __future__ import annotations
@@ -17,40 +17,41 @@ from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.toolkit.plotting.plot_parts import Axis
 
-# Numbers of more digits than these are shown as their difference from a round one, which the title names.
+# Longer numbers are shown as differences from a round offset, which the title contains.
 _MOST_DIGITS = 5
-_TICK_ROOM = 12.0  # of the tick and the gaps beside its number, px
+_TICK_ROOM = 12.0  # tick, and gaps beside its number, px
 _NAME_GAP = 8.0  # between two names, px
-_LEAST_NAME = "www…"  # names of which less than this is left tell nothing
+_LEAST_NAME = "www…"  # names that would be cut shorter are useless
 
 
 class PanelAxis(Axis):
-    """An axis whose owner calls `show_range` for each stretch that it shows."""
+    """Axis of a panel; its owner calls `show_range` for each visible range."""
 
     def __init__(self, orientation: str, **arguments: Any) -> None:
-        """Without a title."""
+        """Starts without a title."""
         super().__init__(orientation, **arguments)
         self.title = ""
         self.tick_font = QFont()
-        self.start = 0.0  # what numbers count from
-        self._names: tuple[tuple[float, str], ...] = ()  # and their places; empty: it has numbers
+        self.start = 0.0  # offset of the numbers
+        self._names: tuple[tuple[float, str], ...] = ()  # places and names; empty: the axis shows numbers
         self._decimals = 0
 
     def set_names(self, names: Sequence[tuple[float, str]]) -> None:
-        """Places with their names in the place of numbers; none: numbers again.
+        """Shows names at these places instead of numbers; an empty list restores numbers.
 
-        Words that have no room each are cut. A part of a number would mislead, so one in two, three ... is shown.
+        Words that do not fit are elided. Numbers are not elided, which would mislead; instead, only every second, third
+        or later one is shown.
         """
         self._names = tuple(names)
         if not names:
             self.setTicks(None)
 
     def shown_names(self) -> list[str]:
-        """The names that stand along it now."""
+        """The names currently shown along the axis."""
         return [text for _place, text in self._tickLevels[0]] if self._names and self._tickLevels else []
 
     def show_range(self, low: float, high: float) -> None:
-        """Makes room for the numbers between two values, and chooses what they count from."""
+        """Reserves space for the numbers of a range, and chooses their offset."""
         view = self.linkedView()
         size = view.height() if self.orientation == "left" else view.width()
         if self._names:
@@ -76,7 +77,7 @@ class PanelAxis(Axis):
         self.setWidth(math.ceil(widest + metrics.height() + _TICK_ROOM))
 
     def _show_names(self, room: float) -> None:
-        """Shows as much of the names as fits, with so much room for 1 along the axis, px."""
+        """Shows the names as far as they fit; ``room`` is the length of a unit along the axis, px."""
         metrics = QFontMetricsF(self.tick_font)
         places, texts = zip(*self._names, strict=True)
         widest = max(map(metrics.horizontalAdvance, texts))
@@ -96,7 +97,7 @@ class PanelAxis(Axis):
             self.setTicks(ticks)
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
-        """Numbers of the ticks, all with as many decimals."""
+        """Numbers of the ticks with equal decimals."""
         if self.logMode or spacing is None:
             logarithmic: list[str] = super().tickStrings(values, scale, spacing)
             return logarithmic
@@ -104,13 +105,13 @@ class PanelAxis(Axis):
 
 
 def start_of(low: float, high: float) -> float:
-    """Start of numbers between two values: 0 if they are short anyway, else a round one below them.
+    """Offset of the numbers of a range: 0 for short numbers, else a round number below the range.
 
     >>> start_of(9.6521, 9.6527)
     9.652
     """
     greatest = max(abs(low), abs(high))
-    # About as far apart as the ticks, of which there are five or so.
+    # Approximates the distance of the usual five ticks.
     step = 10.0 ** math.floor(math.log10((high - low) / 5))
     if greatest < step * 10.0**_MOST_DIGITS:
         return 0.0
@@ -126,7 +127,7 @@ _LEFT = 10.0
 
 
 class StripEntry(NamedTuple):
-    """A name, the colour of its series and the shape of its marks as pyqtgraph names it; empty: a line."""
+    """Legend entry: name, colour, and mark shape in pyqtgraph's notation; an empty shape draws a line."""
 
     text: str
     colour: str
@@ -134,10 +135,9 @@ class StripEntry(NamedTuple):
 
 
 class SeriesStrip(QGraphicsWidget):
-    """Entries beside each other, in as many rows as the width asks for."""
+    """Legend entries side by side, in as many rows as the width requires."""
 
     def __init__(self, font: QFont) -> None:
-        """An empty strip."""
         super().__init__()
         self.setFont(font)
         self.entries: tuple[StripEntry, ...] = ()
@@ -145,13 +145,13 @@ class SeriesStrip(QGraphicsWidget):
         self._colour = "#000000"
 
     def show_entries(self, title: str, entries: Sequence[StripEntry], colour: str) -> None:
-        """Shows others; ``title`` names the quantity, ``colour`` is that of the names."""
+        """Replaces the entries; ``title`` names the quantity, and ``colour`` applies to the names."""
         self._title, self.entries, self._colour = title, tuple(entries), colour
         self._take_height()
         self.update()
 
     def resizeEvent(self, event: object) -> None:
-        """Wraps to the new width."""
+        """Arranges the entries for the new width."""
         super().resizeEvent(event)  # type: ignore[arg-type] # the stub knows its own event alone
         self._take_height()
 

@@ -1,6 +1,6 @@
-"""Pictures of panels on the screen: marks with intervals, lines with bands, boxes, coloured cells and marks.
+"""Drawing of panels in the window: marks with intervals, lines with bands, boxes, and coloured cells and marks.
 
-They are read by mouse and keys. The files of the same panels come from `features.paper.core.figures`.
+Mouse and keys read the values. `features.paper.core.figures` draws the same panels in files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from subflow_app.vocabulary.number_text import spread_texts
 from subflow_app.vocabulary.picture import ColourScale, FloatArray, Hit, Panel, PanelSeries
 
 SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
-"""Shapes of marks, by series: not everybody sees them differ by colour alone."""
+"""Mark shapes by series, because colours alone do not distinguish series for all readers."""
 
 _REACH_PX = 14.0
 _CLICK_PX = 5.0
@@ -47,12 +47,12 @@ _MARGIN = 10
 _NAME_GAP = 6.0  # between a mark and its name, px
 _FADED = 0.65
 _BAR_WIDTH = 14
-# More cells than this have no numbers in them: nobody reads them.
+# With more cells, their numbers would not be readable.
 _MOST_NUMBERS = 240
 
 
 def scale_colours(scale: ColourScale, tokens: Tokens) -> pg.ColorMap:
-    """Uniform to the eye and safe for the colour-blind; parted ones have the colours of the theme."""
+    """Perceptually uniform colours that are safe for the colour-blind; "parted" uses the colours of the theme."""
     if scale.colours != "parted":
         return pg.colormap.get("viridis" if scale.colours == "rising" else "CET-D1A")
     faded = (mixed(side, tokens.base, _FADED) for side in (tokens.error, tokens.accent))
@@ -60,21 +60,22 @@ def scale_colours(scale: ColourScale, tokens: Tokens) -> pg.ColorMap:
 
 
 class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    """One picture."""
+    """Widget with the drawing of one panel."""
 
-    hovered = Signal(str)  # description of what is pointed at; empty: nothing
-    chosen = Signal(object)  # Hit that was clicked, or that the keys are on
-    opened = Signal(object)  # Hit that was double-clicked, or entered
+    hovered = Signal(str)  # description of the hit under the mouse; empty without a hit
+    chosen = Signal(object)  # Hit that was clicked, or selected by keys
+    opened = Signal(object)  # Hit that was double-clicked, or opened by Enter
 
-    panel: Panel | None = None  # what is shown; pyqtgraph resizes a widget before it is made
+    # None at first; a class attribute, because pyqtgraph resizes the widget before its construction ends
+    panel: Panel | None = None
 
     def __init__(self, name: str, text: str, empty: str = "", parent: QWidget | None = None) -> None:
-        """No picture yet.
+        """Creates the widget without a panel.
 
         Args:
             name: object name.
             text: accessible name.
-            empty: shown while a picture has no marks.
+            empty: text in place of a panel without values.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -102,8 +103,8 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.ci.layout.setContentsMargins(4, 6, 12, 4)
         self.ci.layout.setSpacing(2)
         self._drawn: list[Any] = []
-        self._names: list[tuple[Any, QPointF]] = []  # of marks, with their places
-        self._numbers: list[tuple[Any, str]] = []  # of cells, each with all that it could say
+        self._names: list[tuple[Any, QPointF]] = []  # names of marks, with their places
+        self._numbers: list[tuple[Any, str]] = []  # numbers of cells, each with its full text
         self._bar: Any = None
         self._ring: Any = pg.ScatterPlotItem(size=_RING, symbol="o", brush=None, pxMode=True)
         self._ring.setZValue(50)
@@ -111,7 +112,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._outline.setZValue(40)
         for mark in (self._ring, self._outline):
             self.item.addItem(mark, ignoreBounds=True)
-        # They keep to the corner of the view while that moves.
+        # These items stay in their corner while the view moves.
         self._arrow = pg.ArrowItem(angle=135, headLen=12, headWidth=10, tailLen=14, tailWidth=3, pxMode=True)
         self._better, self._empty = pg.LabelItem(tr("better")), pg.LabelItem(empty)
         self._arrow.setParentItem(self.view)
@@ -126,18 +127,19 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     # ---- content ----
 
     def sizeHint(self) -> QSize:
-        """A figure of a page."""
+        """Size of a figure on a page."""
         return QSize(480, 300)
 
     def show_panel(
         self, panel: Panel, hits: Sequence[Hit] | None = None, words: Callable[[Hit], str] | None = None
     ) -> None:
-        """Shows this; all of it, unless a person has zoomed into the same axes.
+        """Shows a panel; resets the view, unless the user has zoomed into the same axes.
 
         Args:
-            panel: the picture.
-            hits: what can be pointed at, in the order of the keys; None: the marks, each with the number of its series.
-            words: describes a hit, where there are too many for a text of each.
+            panel: the panel.
+            hits: points and cells that react to mouse and keys, in the order of the keys; None: the marks, each with
+                the number of its series.
+            words: computes the description of a hit, if storing a text for each would cost too much.
         """
         if hits is None:
             hits = [
@@ -157,7 +159,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.fit()
 
     def shown_panel(self) -> Panel | None:
-        """The panel, of which as much is in view as here."""
+        """The panel with the visible range of this view."""
         if self.panel is None or not self._is_zoomed:
             return self.panel
         (left, right), (low, high) = self.view.viewRange()
@@ -166,12 +168,12 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return replace(self.panel, view=(left, right, low, high))
 
     def set_current(self, number: int) -> None:
-        """Marks something by its number among the hits; -1: nothing."""
+        """Marks the hit with this number; -1 removes the mark."""
         self._current = number if number >= 0 else None
         self._mark()
 
     def redraw(self) -> None:
-        """Draws everything anew in the present colours."""
+        """Redraws everything in the current colours."""
         for item in self._drawn:
             self.item.removeItem(item)
         self._drawn.clear()
@@ -180,7 +182,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.setBackground(self._tokens.base)
         if self.panel is not None:
             self._draw(self.panel)
-        # Titles get the colour that the numbers have when that is set.
+        # Setting the colour of the numbers also colours the titles.
         colour_axes(self.item, self._tokens)
         if self.panel is not None and self.panel.cells:
             for side in ("left", "bottom"):
@@ -189,7 +191,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._mark()
 
     def fit(self) -> None:
-        """Shows all of it."""
+        """Shows the whole panel."""
         self._is_zoomed = False
         panel = self.panel
         if panel is None:
@@ -206,20 +208,20 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.view.setXRange(-0.6, len(names) - 0.4, padding=0.0)
 
     def titles(self) -> tuple[str, str]:
-        """Texts along the plot and up the plot, with units."""
+        """Titles of the x and y axes, with units."""
         return self.item.getAxis("bottom").title, self.item.getAxis("left").title
 
     def hits(self) -> list[Hit]:
-        """Everything that can be pointed at, in the order of the keys."""
+        """All hits, in the order of the keys."""
         return list(self._hits)
 
     def recolour(self, tokens: Tokens) -> None:
-        """Recolours everything."""
+        """Redraws everything in the colours of the theme."""
         self._tokens = tokens
         self.redraw()
 
     def _on_resized(self, _view: object) -> None:
-        # Marks have a size in pixels: how much room they take beside the values depends on how large the plot is.
+        # Marks have a fixed size in pixels, so that the margin beside the values depends on the size of the plot.
         if not self._is_zoomed:
             self.fit()
         self._make_room()
@@ -229,7 +231,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._is_zoomed = True
 
     def _make_room(self) -> None:
-        """Room for the numbers beside the title of each axis, and a starting value where they would be too long."""
+        """Adapts the axes to the visible range: space for numbers, and an offset for long ones."""
         for side, (low, high) in zip(("bottom", "left"), self.view.viewRange(), strict=True):
             self.item.getAxis(side).show_range(low, high)
         self._choose_numbers()
@@ -239,7 +241,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     @staticmethod
     def _names_along(panel: Panel) -> Sequence[tuple[float, str]]:
-        """Places along x with a name; none: numbers."""
+        """Names along the x axis with their places; empty if the axis shows numbers."""
         if panel.form != "box":
             return panel.x_ticks
         names = [series.name for series in panel.series] if panel.is_single else panel.points
@@ -291,7 +293,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._place_corner()
 
     def _add(self, item: Any, *, counts: bool = True) -> None:
-        """Adds a part; ``counts``: fitting includes it."""
+        """Adds an item; ``counts``: automatic ranges include it."""
         self._drawn.append(item)
         self.item.addItem(item, ignoreBounds=not counts)
 
@@ -301,7 +303,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Crosses of marks, in one item (one each would be slow with thousands), or the band around a line."""
+        """Draws the crosses of marks in one item, because thousands of items would be slow, or the band around a line."""
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]
@@ -311,7 +313,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             reach = {"left": -left, "right": right, "top": high - y, "bottom": y - low}
             self._add(pg.ErrorBarItem(x=x, y=y, **reach, pen=make_pen(colour, width=1.2)))
         elif (high > low).any():
-            # Without a line of their own.
+            # Edges of the band are not drawn.
             edges = [pg.PlotCurveItem(x, edge, pen=None) for edge in (high, low)]
             for edge in edges:
                 self._add(edge)
@@ -323,7 +325,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         (x, y), colour, is_line = _points(panel, series), self._colour(series), panel.form == "lines"
         if is_line:
             self._add(pg.PlotCurveItem(x, y, pen=make_pen(colour.name(), width=1.5), antialias=True))
-        # Hollow: beaten by the front. Not by colour alone.
+        # Hollow marks are dominated by the front, which must be visible without colours.
         is_hollow = bool(panel.front) and not series.is_ours
         rim = make_pen(colour.name() if is_hollow else self._tokens.base, width=1.5 if is_hollow else 1.0)
         symbol, size = SYMBOLS[series.shape % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
@@ -331,7 +333,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._add(pg.ScatterPlotItem(x, y, size=size, symbol=symbol, brush=brush, pen=rim))
 
     def _draw_shaded(self, panel: Panel, scale: ColourScale) -> None:
-        """Marks coloured by their values, the first of the scale on top."""
+        """Draws marks coloured by their values; the lowest values are drawn last, on top."""
         colours = scale_colours(scale, self._tokens)
         for series in panel.series:
             order = np.argsort(-series.shades)
@@ -340,14 +342,14 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self._add(pg.ScatterPlotItem(x, y, size=_MARK_OF_MANY, symbol="o", brush=brushes, pen=None))
 
     def _draw_name(self, series: PanelSeries) -> None:
-        """The name of a mark beside it."""
+        """Draws the name of a mark beside it."""
         name = pg.TextItem(series.name, color=self._tokens.text if series.is_ours else self._tokens.muted_text)
         name.setFont(self._font)
         self._names.append((name, QPointF(float(series.x[0]), float(series.means[0]))))
         self._add(name, counts=False)
 
     def _place_names(self) -> None:
-        """Names that have room beside their marks; tables and tooltips have the others. The best come first."""
+        """Shows the names that fit beside their marks, those of this study first; tool tips contain the others."""
         metrics, area = QFontMetricsF(self._font), self.view.sceneBoundingRect()
         line = metrics.height()
         spots = [self.view.mapViewToScene(place) for _name, place in self._names]
@@ -356,7 +358,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for number in sorted(range(len(spots)), key=lambda n: panel is None or not panel.series[n].is_ours):
             (name, _place), spot = self._names[number], spots[number]
             width = metrics.horizontalAdvance(name.toPlainText())
-            # Beside the intervals, which go through the middle.
+            # Offset from the intervals, which cross at the mark.
             boxes = [
                 QRectF(spot.x() + x, spot.y() + y, width, line)
                 for x in (_NAME_GAP, -_NAME_GAP - width)
@@ -367,7 +369,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             name.setVisible(box is not None)
             if box is not None:
                 taken.append(box)
-                # The text has a margin around it.
+                # The text item has a margin.
                 name.setPos(self.view.mapSceneToView(box.center() - name.boundingRect().center()))
 
     def _draw_box(self, panel: Panel, number: int, point: int) -> None:
@@ -410,7 +412,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _draw_bar(self, scale: ColourScale | None) -> None:
         if self._bar is None and scale is not None:
             self._bar = pg.ColorBarItem(interactive=False, width=_BAR_WIDTH)
-            # It is laid out beside the plot of an image.
+            # pyqtgraph places a colour bar beside the plot of an image.
             self._bar.setImageItem(pg.ImageItem(), insert_in=self.item)
             self._bar.axis.setTickFont(self._font)
         if self._bar is None:
@@ -432,7 +434,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         scale = panel.scale
         assert scale is not None
         colours, values = scale_colours(scale, self._tokens), np.stack(panel.cells)
-        # NaN is see-through.
+        # NaN is transparent.
         image = pg.ImageItem(values, axisOrder="row-major", colorMap=colours, levels=(scale.low, scale.high))
         image.setZValue(-20)
         image.setRect(self._area(panel))
@@ -459,7 +461,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return QRectF(left, low, right - left, high - low)
 
     def _choose_numbers(self) -> None:
-        """Shows the numbers of the cells if they all fit, with their intervals if those do, too."""
+        """Shows the numbers of the cells if all fit, with their intervals if these fit too."""
         width, height = self.view.viewPixelSize()
         metrics = QFontMetricsF(self._font)
 
@@ -475,25 +477,25 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             number.setVisible(shown is whole or fits(means))
 
     def bar_title(self) -> str:
-        """Text beside the colour bar."""
+        """Title of the colour bar."""
         return str(self._bar.axis.labelText)
 
     def bar_ticks(self) -> list[str]:
-        """Texts beside the colour bar; none where it has numbers."""
+        """Texts beside the colour bar; empty if it shows numbers."""
         levels = self._bar.axis._tickLevels
         return [text for _value, text in levels[0]] if levels else []
 
     def levels(self) -> tuple[float, float]:
-        """Values of the first and the last colour."""
+        """Values at the ends of the colour scale."""
         low, high = self._bar.levels()
         return float(low), float(high)
 
     def numbers(self) -> list[Any]:
-        """Items of the numbers in the cells that have room."""
+        """Items of the visible numbers in cells."""
         return [number for number, _text in self._numbers if number.isVisible()]
 
     def _draw_legend(self, panel: Panel) -> None:
-        """The series that are drawn."""
+        """Fills the legend with the series of the panel."""
         if not panel.legend:
             self.strip.show_entries("", (), self._tokens.text)
             return
@@ -509,7 +511,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     @property
     def has_better_corner(self) -> bool:
-        """True if the corner that everybody wants is marked."""
+        """True if the corner of the best values is marked."""
         return bool(self._better.isVisible())
 
     def _place_corner(self) -> None:
@@ -522,11 +524,11 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     # ---- reading and choosing ----
 
     def words(self, hit: Hit) -> str:
-        """The description of something."""
+        """Description of a hit."""
         return hit.text if self._words is None else self._words(hit)
 
     def number_at(self, position: QPointF) -> int | None:
-        """The number of the hit at a place of the widget: the cell there, or the nearest within reach."""
+        """Number of the hit at a position of the widget: the cell there, or the nearest mark within reach."""
         at = self.view.mapSceneToView(self.mapToScene(position.toPoint()))
         width, height = self.view.viewPixelSize()
         if width <= 0 or height <= 0 or not self._hits or self.panel is None:
@@ -540,17 +542,17 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return nearest if distances[nearest] <= _REACH_PX else None
 
     def position_of(self, hit: Hit) -> QPointF:
-        """Where something is in the widget."""
+        """Position of a hit in the widget."""
         x, y = self._places[self._hits.index(hit)]
         return QPointF(self.mapFromScene(self.view.mapViewToScene(QPointF(x, y))))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remembers where, to tell a click from a drag."""
+        """Stores the position, to distinguish a click from a drag."""
         self._pressed = event.position() if event.button() == Qt.MouseButton.LeftButton else None
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Chooses what was clicked."""
+        """Selects the clicked hit."""
         super().mouseReleaseEvent(event)
         pressed, self._pressed = self._pressed, None
         if pressed is None or (event.position() - pressed).manhattanLength() > _CLICK_PX:
@@ -560,7 +562,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self._go_to(number)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Opens what is there; beside everything, shows all."""
+        """Opens the hit under the mouse; elsewhere, shows the whole panel."""
         number = self.number_at(event.position())
         if number is not None and event.button() == Qt.MouseButton.LeftButton:
             self.opened.emit(self._hits[number])
@@ -568,7 +570,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             super().mouseDoubleClickEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Says what is pointed at."""
+        """Shows the description of the hit under the mouse."""
         super().mouseMoveEvent(event)
         if event.buttons() == Qt.MouseButton.NoButton:
             number = self.number_at(event.position())
@@ -577,7 +579,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.hovered.emit(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Goes from one thing to the next, and opens it."""
+        """Moves between hits with the arrow keys, and opens the current one with Enter."""
         steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
         step = steps.get(Qt.Key(event.key()))
         if step is not None and self._hits:
@@ -607,7 +609,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
 
 def _points(panel: Panel, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
-    """Where its marks are, in the coordinates of the view."""
+    """Places of the marks of a series in the coordinates of the view."""
     x, known = series.x if len(series.x) else panel.positions, np.isfinite(series.means)
     return (np.log10(x[known]) if panel.is_log_x else x[known]), series.means[known]
 
@@ -617,6 +619,6 @@ def _columns(pairs: Sequence[tuple[float, float]]) -> FloatArray:
 
 
 def _readable_on(fill: QColor) -> str:
-    """Black or white, whichever is read better on a colour."""
+    """Black or white, depending on the contrast to a colour."""
     name = fill.name()
     return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, name))

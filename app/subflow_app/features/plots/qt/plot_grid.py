@@ -1,7 +1,7 @@
-"""Layout of a stack of plots: those over time above each other, the others below in pairs, each with a title.
+"""Layout of a stack of plots: plots over time above each other, other plots below in pairs, each with a title.
 
-Side by side, each run has a column of the plots over time; the others stay as wide as the stack. The title of a column
-is the whole name of its run if it fits, else the part that distinguishes it from the other columns.
+Side by side, each run has a column of the plots over time, and the other plots remain as wide as the stack. The title
+of a column is the full name of its run if it fits, else the part that distinguishes it from the other columns.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _MARGIN = 4.0
 
 
 class ColumnTitle(QGraphicsWidget):
-    """One line of text; the whole name is its tool tip."""
+    """Title of a column; its tool tip shows the full name of the run."""
 
     def __init__(self, column: PlotColumn, font: QFont, indent: float) -> None:
-        """The title of ``column``, which begins ``indent`` px from the left, where the plots below do."""
+        """The title of ``column``, indented by ``indent`` px to align with the plots below."""
         super().__init__()
         self._column = column
         self._indent = indent
@@ -43,13 +43,13 @@ class ColumnTitle(QGraphicsWidget):
         self.update()
 
     def shown_text(self) -> str:
-        """What of the name there is room for."""
+        """The part of the name that fits into the column."""
         metrics = QFontMetricsF(self._font)
         room = self.size().width() - self._indent - _MARGIN
         for text in (self._column.title, self._column.short_title):
             if metrics.horizontalAdvance(text) <= room:
                 return text
-        # Names differ at their ends: in the controller, or a number.
+        # Names differ mostly at their ends, in the controller or a number.
         return metrics.elidedText(self._column.short_title, Qt.TextElideMode.ElideMiddle, room)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
@@ -60,25 +60,25 @@ class ColumnTitle(QGraphicsWidget):
         painter.drawText(QPointF(self._indent, _MARGIN + metrics.ascent()), self.shown_text())
 
 
-LEAST_COLUMN_WIDTH = 220  # of a run beside others, px; in the window more columns than that allows can be scrolled
-_NO_LIMIT = 16_777_215.0  # of a width, as Qt has it, px
+LEAST_COLUMN_WIDTH = 220  # of a run beside others, px; more columns than fit into the window scroll
+_NO_LIMIT = 16_777_215.0  # Qt's maximum width, px
 _LEFT_MARGIN = 4
-# Room for half of the last number of the time axis.
+# Space for half of the last number of the time axis.
 _RIGHT_MARGIN = 16
 _TOP_MARGIN = 2
 _BOTTOM_MARGIN = 4
-_FIRST_ROW = 2  # below the titles of the columns
+_FIRST_ROW = 2  # below the titles of columns
 
 
 class PlotGrid:
-    """The rows and columns of one stack, and their sizes."""
+    """Rows and columns of one stack, and their sizes."""
 
     def __init__(self, stack: Any, font: QFont) -> None:
-        """Nothing has a place yet.
+        """Starts without plots.
 
         Args:
             stack: the `PlotStack`.
-            font: of the titles of columns.
+            font: font of column titles.
         """
         self._stack = stack
         self.font = font
@@ -89,12 +89,12 @@ class PlotGrid:
     def place(
         self, rows: Sequence[Sequence[StackedPlot]], others: Sequence[StackedPlot], columns: Sequence[PlotColumn]
     ) -> None:
-        """Plots over time in rows as wide as the stack, the others in pairs below them; a title above each row.
+        """Places the plots over time in rows as wide as the stack, and other plots in pairs below.
 
         Args:
-            rows: the plots of each quantity over time: one for each column, or just one.
-            others: that are not over time.
-            columns: of runs; none if they are laid over each other.
+            rows: plots of each quantity over time: one per column of runs, or a single one.
+            others: plots not over time.
+            columns: columns of runs; empty if runs are overlaid.
         """
         self._rows, self._others = rows, others
         self.column_titles = [
@@ -124,18 +124,18 @@ class PlotGrid:
     def share_room(self) -> None:
         """Gives all plots the same height, and the columns of runs the same width.
 
-        In the window no plot gets lower than can be read: the stack asks for more height and is scrolled then.
+        Plots keep a readable minimum height: the stack requests more height and then scrolls.
         """
         rows = len(self._rows) + (len(self._others) + 1) // 2
         plots = [*(row[0] for row in self._rows), *self._others]
         if not plots:
             return
-        # The grid layout would give every row the same height, and those with an axis have to pay it from that.
+        # Equal row heights of the grid layout would shrink the plots with a bottom axis.
         layout = self._stack.ci.layout
         titles = rows * plots[0].title.minimumHeight()
         titles += self.column_titles[0].maximumHeight() if self._rows and self.column_titles else 0.0
         axis = plots[-1].time_axis_height - INNER_AXIS_HEIGHT
-        # Every row of the others has an axis of its own; of those over time the lowest.
+        # Among the plots over time, only the lowest row has a bottom axis; all rows of other plots have one.
         with_axis = range(max(0, len(self._rows) - 1), rows)
         beside = titles + _TOP_MARGIN + _BOTTOM_MARGIN + axis * len(with_axis)
         self._stack.setMinimumHeight(math.ceil(beside + LEAST_HEIGHT * rows))
@@ -150,7 +150,7 @@ class PlotGrid:
             title.set_colour(tokens.text)
 
     def _share_width(self) -> None:
-        """The first column pays for the numbers of the value axis: all plots of a row are as wide as each other."""
+        """Adds the width of the value axis to the first column, so that all plots of a row are equally wide."""
         count = len(self.column_titles) if self._rows else 0
         margins = _LEFT_MARGIN + _RIGHT_MARGIN
         extra = self._axis_width(0) - self._axis_width(1)
@@ -167,16 +167,16 @@ class PlotGrid:
 
     @property
     def _span(self) -> int:
-        """Columns of the layout that a column of runs takes; two, so that the others can stand in pairs below any."""
+        """Layout columns per column of runs: two if other plots need pairs below, else one."""
         return 2 if len(self._others) > 1 else 1
 
     @property
     def _width(self) -> int:
-        """Columns of the layout."""
+        """Number of layout columns."""
         return self._span * max(1, len(self.column_titles))
 
     def _place_below(self, number: int) -> tuple[int, int, int]:
-        """Row, column and number of columns of one of the others."""
+        """Row, column and number of layout columns of a plot not over time."""
         above = len(self._rows)
         if len(self._others) < 2:
             return above + number, 0, self._width
@@ -187,5 +187,5 @@ class PlotGrid:
 
 
 def _title_row(row: int) -> int:
-    """Row of the layout with the title of a row of plots; the plots are in the next."""
+    """Layout row of the title of a row of plots; the plots follow in the next row."""
     return _FIRST_ROW + 2 * row

@@ -1,6 +1,6 @@
-"""Stack of plots: those over time above each other with one axis and one crosshair, the others below in pairs.
+"""Stack of plots: plots over time above each other with one time axis and one crosshair, other plots below in pairs.
 
-Without a legend, the title of a plot is followed by the values at the crosshair.
+Without a legend, the values at the crosshair follow the title of each plot.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def readout(
     hidden: frozenset[CurveId],
     tokens: Tokens,
 ) -> list[Span]:
-    """The values of the visible curves of a plot at a time, s, in its unit; nothing for None."""
+    """Spans with the values of the visible curves of a plot at a time in s, in its unit; empty for None."""
     if time_s is None:
         return []
     spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]
-    # The same line of several runs stands together: "wifi 3.5 / 3.7".
+    # Values of the same line in several runs are combined: "wifi 3.5 / 3.7".
     values: dict[tuple[str, str], list[str]] = {}
     lines: dict[tuple[str, str], Curve] = {}
     for key, value in at_time.items():
@@ -59,12 +59,12 @@ def readout(
 
 
 _ZOOM_STEP = 1.25
-_HIT_PX = 8.0  # how far from a curve a click still means it
-_KEY_STEP = 0.01  # share of the time in view that an arrow key moves the crosshair; with Shift ten times as far
+_HIT_PX = 8.0  # largest distance of a click from its curve
+_KEY_STEP = 0.01  # step of the crosshair per arrow key, as a share of the visible time; with Shift ten times as far
 
 
 class PlotStack(FedPlots):
-    """The plots of one or more runs."""
+    """Stack of the plots of one or more runs."""
 
     cursor_moved = Signal(object)  # time under the mouse, s, or None
     time_clicked = Signal(float)  # s
@@ -79,13 +79,13 @@ class PlotStack(FedPlots):
         self.setFrameShape(self.Shape.NoFrame)
         self._plot_font = QFont(self.font())
         self.grid = PlotGrid(self, self._plot_font)
-        self._is_side_by_side = False  # in columns
-        self._columns: list[PlotColumn] = []  # none: runs are laid over each other
+        self._is_side_by_side = False  # each run has a column
+        self._columns: list[PlotColumn] = []  # empty: runs are overlaid
         self.forks = ForkLines()
         self._crosshair_shown = True
         self._readout_shown = False
         self.cursor_s: float | None = None  # time under the crosshair, s
-        self.pin_s: float | None = None  # time of the line that stays, s
+        self.pin_s: float | None = None  # time of the pinned line, s
         self._pointed = ""
         self._handle: QWindow | None = None
         self._specs: tuple[PlotSpec, ...] = ()
@@ -96,15 +96,15 @@ class PlotStack(FedPlots):
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
 
-    # ---- what is shown ----
+    # ---- content ----
 
     @property
     def curves(self) -> dict[CurveId, Curve]:
-        """Every line with its label and colour, hidden ones included, in the order of the plots."""
+        """All lines with their labels and colours, hidden ones included, in the order of the plots."""
         return self._curves
 
     def set_specs(self, specs: Sequence[PlotSpec]) -> None:
-        """Shows these plots, those over time first; time range and hidden lines stay."""
+        """Shows these plots, those over time first; keeps the time range and hidden lines."""
         time_range = self.time_range if self.time_plots else None
         self._make_plots(specs)
         self._feed()
@@ -115,12 +115,12 @@ class PlotStack(FedPlots):
             self.set_time_range(*time_range)
 
     def plots_by_spec(self) -> list[tuple[PlotSpec, list[StackedPlot]]]:
-        """The plots, those of the same quantity together."""
+        """The plots, grouped by quantity."""
         return [(row[0].spec, list[StackedPlot](row)) for row in self._rows] + [(p.spec, [p]) for p in self._others]
 
     @property
     def specs(self) -> list[PlotSpec]:
-        """What is shown, from top to bottom."""
+        """The quantities of the plots from top to bottom."""
         return [spec for spec, _plots in self.plots_by_spec()]
 
     def _make_plots(self, specs: Sequence[PlotSpec]) -> None:
@@ -155,9 +155,9 @@ class PlotStack(FedPlots):
         self.recolour()
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
-        """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
+        """Replaces the runs; lines that exist again remain hidden."""
         self._clear_plots()
-        # Pictures of very many curves are held back until these are fed: the old ones shall be gone by then.
+        # Painting waits until many curves are fed, so that the old picture must be erased first.
         self.viewport().update()
         self.runs = tuple(runs)
         self._looks.set_runs(runs)
@@ -168,7 +168,7 @@ class PlotStack(FedPlots):
         for plot in self.time_plots:
             plot.set_duration(self._duration_s)
         self.cursors.set_duration(self._duration_s)
-        # First, because bins depend on it.
+        # First, because bins depend on the time range.
         self.set_time_range(0.0, self._duration_s)
         self._feed()
         self.curves_changed.emit()
@@ -176,7 +176,7 @@ class PlotStack(FedPlots):
         self._draw_cursor()
 
     def refresh(self) -> None:
-        """Draws the samples that came since the last call."""
+        """Draws the samples added since the last call."""
         self._feed_newest()
         if self._others and not self._others_timer.isActive():
             self._others_timer.start()
@@ -184,7 +184,7 @@ class PlotStack(FedPlots):
             self._draw_cursor()
 
     def take_switches(self, other: PlotStack) -> None:
-        """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
+        """Takes colours, logarithmic scale, marks and crosshair from another stack."""
         self._marks_shown = other._marks_shown
         self._is_side_by_side = other._is_side_by_side
         self._looks.choices, self._looks.colours = other._looks.choices, other._looks.colours
@@ -192,35 +192,35 @@ class PlotStack(FedPlots):
         self.set_log(other._log)
 
     def set_line_width(self, width: float) -> None:
-        """Draws everything with wider lines, px, for a picture of more pixels."""
+        """Draws everything with wider lines, px, for a picture of higher resolution."""
         for plot in self.plots:
             plot.set_line_width(width)
         self.recolour()
 
     def ticks(self, plot: StackedPlot) -> list[Ticks]:
-        """Events of the runs of a plot, with the changes of forks where the window has them."""
+        """Events of the runs of a plot, and the changes of forks."""
         return [*plot.shown_ticks(), *(self.forks.ticks(plot) if isinstance(plot, TimePlot) else ())]
 
     def column_title(self, plot: StackedPlot) -> str:
-        """The name above the column in which a plot stands; empty: it shows all runs."""
+        """Title above the column of a plot; empty for a plot of all runs."""
         named = zip(self._columns, self.grid.column_titles, strict=True)
         return next((title.shown_text() for column, title in named if column.runs == plot.runs), "")
 
     def set_type(self, font: QFont, line_scale: float) -> None:
-        """Writes with this font and draws lines so many times as wide as usual: for those who sit far away."""
+        """Uses this font and multiplies line widths, for viewers at a distance."""
         self._line_scale = line_scale
         self._plot_font = self.grid.font = QFont(font)
         self.set_specs(self._specs)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
-        """Switches lines off in all plots."""
+        """Hides these lines in all plots."""
         self.hidden = hidden
         for plot in self.plots:
             plot.set_hidden(hidden)
         self._draw_cursor()
 
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
-        """Per quantity over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
+        """Values of all lines at a time, or the newest, by quantity in the unit of its plot; NaN without a value."""
         return [{key: value for plot in row for key, value in plot.values_at(time_s).items()} for row in self._rows]
 
     @property
@@ -232,18 +232,18 @@ class PlotStack(FedPlots):
 
     @property
     def is_log(self) -> bool:
-        """Whether values are logarithmic."""
+        """True if value axes are logarithmic."""
         return self._log
 
     def set_log(self, is_log: bool) -> None:
-        """Logarithmic or linear values in all plots."""
+        """Switches all plots to a logarithmic or linear scale."""
         self._log = is_log
         for plot in self.plots:
             plot.set_log(is_log)
         self._draw_cursor()
 
     def set_side_by_side(self, is_on: bool) -> None:
-        """Gives each run a column of its own, or lays all over each other."""
+        """Shows each run in a separate column, or overlays all runs."""
         self._is_side_by_side = is_on
         if self._columns != (self._looks.columns() if is_on else []):
             self.set_specs(self._specs)
@@ -258,13 +258,13 @@ class PlotStack(FedPlots):
                 plot.clear_marks()
 
     def set_crosshair_shown(self, is_shown: bool) -> None:
-        """Shows or hides the crosshair; without it the cursor stays None."""
+        """Shows or hides the crosshair; while hidden, `cursor_s` stays None."""
         self._crosshair_shown = is_shown
         if not is_shown:
             self.set_cursor(None)
 
     def set_readout_shown(self, is_shown: bool) -> None:
-        """Shows the values at the crosshair behind the titles, for when there is no legend."""
+        """Shows or hides the values at the crosshair after the titles, for use without a legend."""
         self._readout_shown = is_shown
         self._draw_cursor()
 
@@ -279,13 +279,13 @@ class PlotStack(FedPlots):
         return float(low), float(high)
 
     def set_time_range(self, low_s: float, high_s: float) -> None:
-        """Shows this stretch of time, s, in all plots."""
-        # A hair more, because pyqtgraph drops a tick that rounding puts outside the view.
+        """Shows this time range, s, in all plots."""
+        # Slightly more, because pyqtgraph drops a tick that rounding moves outside the view.
         if self.time_plots:
             self.time_plots[0].view.setXRange(low_s, high_s, padding=1e-6)
 
     def follow_time(self, low_s: float, high_s: float) -> None:
-        """Shows the time that another stack shows; what differs by a rounding only stays, so that two can follow."""
+        """Shows the time range of another stack, but ignores rounding, so that two stacks can follow each other."""
         shown_low_s, shown_high_s = self.time_range
         least = 1e-4 * (high_s - low_s)
         if self.time_plots and max(abs(low_s - shown_low_s), abs(high_s - shown_high_s)) > least:
@@ -293,12 +293,12 @@ class PlotStack(FedPlots):
 
     @property
     def pointed_id(self) -> str:
-        """Id of the plot that the mouse was over last; of the first one before."""
+        """Id of the plot that was last under the mouse, initially of the first plot."""
         ids = [plot.spec.id for plot in self.plots]
         return self._pointed if self._pointed in ids else next(iter(ids), "")
 
     def fit(self) -> None:
-        """Shows all of the time and lets the values fit themselves again."""
+        """Shows the whole duration, and lets the value axes follow the curves."""
         if not self.plots:
             return
         self.set_time_range(0.0, self._duration_s)
@@ -306,7 +306,7 @@ class PlotStack(FedPlots):
             plot.fit_values()
 
     def zoom(self, steps: int) -> None:
-        """Zooms time in (positive) or out around the crosshair, or around the middle of the view."""
+        """Zooms time in (positive) or out around the crosshair, or else around the middle of the view."""
         low, high = self.time_range
         anchor = self.cursor_s if self.cursor_s is not None and low <= self.cursor_s <= high else (low + high) / 2
         factor = _ZOOM_STEP**-steps
@@ -315,7 +315,7 @@ class PlotStack(FedPlots):
     # ---- crosshair ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Moves the crosshair in all plots; None takes it away."""
+        """Moves the crosshair in all plots; None hides it."""
         if time_s is not None and (not self._crosshair_shown or not self.runs):
             time_s = None
         if time_s is not None:
@@ -327,9 +327,9 @@ class PlotStack(FedPlots):
         self.cursor_moved.emit(time_s)
 
     def set_pin(self, time_s: float | None) -> None:
-        """Draws a line at this time in all plots, brings it into view, and rests the crosshair on it.
+        """Draws a line at this time in all plots, makes it visible, and moves the crosshair to it.
 
-        Without a mouse over the plots the crosshair then tells the values at that time. None takes the line away.
+        While the mouse is elsewhere, the crosshair shows the values at that time. None removes the line.
         """
         had_cursor_there = self.cursor_s == self.pin_s
         self.pin_s = time_s
@@ -346,7 +346,7 @@ class PlotStack(FedPlots):
     # ---- cursors A and B ----
 
     def place_cursor(self, name: str) -> None:
-        """Puts A or B where the crosshair is, or else to a third or two thirds of what is in view."""
+        """Moves A or B to the crosshair, or else to one or two thirds of the visible time."""
         if not self.runs:
             return
         low, high = self.time_range
@@ -354,7 +354,7 @@ class PlotStack(FedPlots):
         self.cursors.set_time(name, self.cursor_s if self.cursor_s is not None else low + share * (high - low))
 
     def span_rows(self) -> list[SpanRow]:
-        """What each visible curve over time did between A and B; nothing until both are set."""
+        """Statistics of each visible curve over time between A and B; empty until both are set."""
         if self.cursors.span_s is None:
             return []
         return span_rows(self.time_plots, self._curves, self.hidden, self.cursors.span_s)
@@ -372,7 +372,7 @@ class PlotStack(FedPlots):
         self._pointed = under.spec.id if under is not None else self._pointed
         for plot in self._others:
             if isinstance(plot, XYPlot):
-                # Along the axis of a distribution the mouse reads values, as it does along time.
+                # The mouse reads values along the axis of a distribution, as along time.
                 is_read = plot is under and self._crosshair_shown
                 plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
         self._point_at_flow(under, position)
@@ -392,14 +392,14 @@ class PlotStack(FedPlots):
                 self.time_clicked.emit(float(plot.view.mapSceneToView(event.scenePos()).x()))
 
     def _on_menu_requested(self, position: QPoint) -> None:
-        # What the menu says of "this curve" is of the one under the mouse.
+        # Menu entries about "this curve" refer to the curve under the mouse.
         curve = self.curve_at(self.mapToScene(self.mapFromGlobal(position)))
         if curve is not None:
             self.curve_clicked.emit(curve)
         self.menu_requested.emit(position)
 
     def curve_at(self, position: QPointF) -> CurveId | None:
-        """The visible curve that is hit by a click at a position of the scene."""
+        """The visible curve within reach of a click at a position of the scene."""
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
         if isinstance(under, TimePlot) and self.pointed_flow is not None and under.is_pointed_at(position, _HIT_PX):
             return self.pointed_flow
@@ -413,7 +413,7 @@ class PlotStack(FedPlots):
                 plot.take_room()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follows the window to screens of other resolutions."""
+        """Adapts lines and sizes when the window moves to a screen of another resolution."""
         super().showEvent(event)
         handle = self.window().windowHandle()
         if handle is not None and handle is not self._handle:
@@ -425,7 +425,7 @@ class PlotStack(FedPlots):
         self._share_height()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
+        """Hides the crosshair when the mouse leaves, or returns it to the pinned line."""
         self.set_cursor(self.pin_s)
         self._point_at_flow(None, QPointF())
         for plot in self._others:
@@ -434,7 +434,7 @@ class PlotStack(FedPlots):
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves the crosshair with the arrow keys to the left and right."""
+        """Moves the crosshair with the left and right arrow keys."""
         direction = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if direction is None or not self._crosshair_shown:
             super().keyPressEvent(event)
@@ -459,6 +459,6 @@ class PlotStack(FedPlots):
         self._draw_cursor()
 
     def _on_theme(self, _tokens: Tokens) -> None:
-        # A stack that is being taken down may still be told when its items are gone.
+        # The theme may change while a stack is deleted and its items no longer exist.
         if all(isValid(plot.item) for plot in self.plots):
             self.recolour()

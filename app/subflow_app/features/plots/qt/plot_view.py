@@ -1,6 +1,6 @@
-"""View of the plots with their legend and their empty state, which loads pyqtgraph only on demand.
+"""View of the plots with legend and empty state, which loads pyqtgraph only on demand.
 
-The view exists before pyqtgraph. The list of traces behind the visible curves is therefore free of pyqtgraph too.
+The view exists before pyqtgraph, so that the list of traces behind the visible curves does not need pyqtgraph either.
 """
 
 from __future__ import annotations
@@ -45,62 +45,63 @@ if TYPE_CHECKING:
 def visible_keys(
     stacks: Sequence[PlotStack], specs: Sequence[PlotSpec], runs: Sequence[Traces], hidden: frozenset[CurveId]
 ) -> list[list[SeriesKey]]:
-    """Per run, the traces behind the lines that are not hidden, also those that a median or a mean stands for."""
+    """Traces behind the visible lines by run, with those that a median or a mean represents."""
     visible = {behind for stack in stacks for key in stack.curves if key not in hidden for behind in stack.behind(key)}
-    # The total of a flow is made of its subflows, so their traces are the data behind it.
+    # The total of a flow is the sum of its subflows, whose traces are its data.
     return [
         [key for spec in specs for key in spec.series(traces) if (run, key.owner) in visible]
         for run, traces in enumerate(runs)
     ]
 
 
-_MOST_LINES_AT_ONCE = 60  # more are listed in a turn of their own, and their values told a few times a second
+# more lines are listed in a later turn of the event loop, and their values updated a few times per second
+_MOST_LINES_AT_ONCE = 60
 _LINES_MS = 30
 _VALUES_MS = 400
 
-# Lower than this, px, the results are a line: the plots need the room more than a table of the same figures.
+# At a smaller height, px, the results fold to one line, because the plots need the space more.
 _LEAST_HEIGHT_OF_TABLE = 640
 
-# The plots a person sees first; the others are one click away in the View menu.
+# Plots shown initially; the View menu contains the others.
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
 
 
 class PlotView(QWidget):
-    """Shows one run, or several over each other."""
+    """Shows one run, or several overlaid."""
 
     runs_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
     time_clicked = Signal(float)  # s
     curve_clicked = Signal(object)  # CurveId
-    told = Signal(str)  # why something was not done
-    span_changed = Signal()  # the cursors A and B stand elsewhere
+    told = Signal(str)  # reason why an action failed
+    span_changed = Signal()  # the cursors A and B have moved
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
-        """An empty view; ``run_action`` is the button of its empty state."""
+        """Starts empty; ``run_action`` is the button of the empty state."""
         super().__init__(parent)
         self.setObjectName("plot_view")
         self._stack: PlotStack | None = None
         self._legend: Legend | None = None
-        self.curves_menu = QMenu(self)  # of the button above the plots, for whoever has the actions
+        self.curves_menu = QMenu(self)  # of the button above the plots; the owner of the actions fills it
         self.curves_menu.setObjectName("curves_menu")
         self._button: CurvesButton | None = None
         self._scroll: PlotScroll | None = None
         self.legend_model = LegendModel(self)
         self.legend_model.hidden_changed.connect(self._on_hidden_changed)
         self.runs: tuple[Traces, ...] = ()  # the runs shown
-        self._means: LegendValues | None = None  # of these runs and plots, once they are asked for
-        self._rows: list[RunRow | None] = []  # of the runs whose results are shown
+        self._means: LegendValues | None = None  # of these runs and plots; None until needed
+        self._rows: list[RunRow | None] = []  # of the runs with displayed results
         self._without_data: frozenset[str] | None = (
-            None  # worked out once for these runs: there may be thousands of traces
+            None  # computed once for these runs, which may have thousands of traces
         )
         # The plots that are switched on.
         self.wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
-        self._more: tuple[PlotSpec, ...] = ()  # that stand below those
-        self.specs = self.wanted  # the plots shown, from top to bottom: those wanted that some run has
-        self._popped: dict[str, PoppedPlot] = {}  # by plot id: in windows of their own
+        self._more: tuple[PlotSpec, ...] = ()  # plots below those
+        self.specs = self.wanted  # the plots shown, from top to bottom: those switched on that a run supports
+        self._popped: dict[str, PoppedPlot] = {}  # by plot id: plots in separate windows
         self._clicked: CurveId | None = None
-        self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the number that is chosen
-        self._colours: dict[CurveId, str] = {}  # that a person chose, for this session
+        self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the chosen number
+        self._colours: dict[CurveId, str] = {}  # chosen by the user, for this session
         self._legend_shown = True
         self._crosshair_shown = True
         self._marks_shown = True
@@ -125,7 +126,7 @@ class PlotView(QWidget):
         self.waiting = self._foreign = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
-        self._are_results_folded: bool | None = None  # as a person chose; None: by the height that there is
+        self._are_results_folded: bool | None = None  # the user's choice; None: by the height of the view
         layout = v_box(self, self._results, (self._pages, 1), margins=0)
         self._left_out = muted(SaidLine("plots_left_out", self))
         self._left_out.setBackgroundRole(QPalette.ColorRole.AlternateBase)
@@ -133,7 +134,7 @@ class PlotView(QWidget):
         layout.addWidget(self._left_out)
 
     def load(self) -> None:
-        """Imports pyqtgraph and builds the plots: in the first idle moment, or with the first run if earlier."""
+        """Imports pyqtgraph and builds the plots, in the first idle moment or with the first run."""
         if self._stack is not None:
             return
         from subflow_app.features.plots.qt.curves_button import CurvesButton
@@ -170,13 +171,13 @@ class PlotView(QWidget):
         self._stack, self._legend = stack, legend
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Folds the results where they would leave the plots too little."""
+        """Folds the results if they would leave too little height for the plots."""
         super().resizeEvent(event)
         if self._are_results_folded is None:
             self._results.set_folded(self.height() < _LEAST_HEIGHT_OF_TABLE)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Catches up with what runs did while the view was hidden."""
+        """Draws samples and results that arrived while the view was hidden."""
         super().showEvent(event)
         if any(run.row is None for run in self.runs) or self._are_rows_new(self.runs):
             self.refresh()
@@ -187,10 +188,10 @@ class PlotView(QWidget):
     # ---- runs ----
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
-        """Shows these runs; none shows the empty state.
+        """Shows these runs; an empty list shows the empty state.
 
         Raises:
-            StoreError: if a stored run cannot be read; what was shown stays.
+            StoreError: if a stored run cannot be read; the previous runs remain.
         """
         self.load()
         stack = self._loaded()
@@ -209,22 +210,22 @@ class PlotView(QWidget):
         self._without_data = None
         self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
-        # Never to what is hidden: from there Tab leads nowhere.
+        # Never focuses a hidden widget, from which Tab would lead nowhere.
         self.setFocusProxy(stack if runs else None)  # type: ignore[arg-type] # the stubs know no way to take it away
         self.runs_changed.emit()
 
     def set_waiting(self, text: str) -> None:
-        """Says above the plots what is on its way; empty: nothing."""
+        """Shows above the plots what is loading; empty hides the message."""
         self.waiting = text
         self._results.say(self.waiting or self._foreign)
 
     def say_foreign(self, text: str) -> None:
-        """Says above the plots that runs are of another scenario than the one that is open; empty: nothing."""
+        """Shows above the plots that the runs belong to another scenario; empty hides the message."""
         self._foreign = text
         self._results.say(self.waiting or self._foreign)
 
     def refresh(self) -> None:
-        """Draws the samples that came since the last call; nothing to do while the view is hidden."""
+        """Draws the samples added since the last call; does nothing while the view is hidden."""
         if self._stack is not None and self.runs and self.isVisible():
             for stack in self._stacks:
                 stack.refresh()
@@ -233,27 +234,27 @@ class PlotView(QWidget):
                 self._update_latest()
 
     def shown_keys(self) -> list[list[SeriesKey]]:
-        """Per run, the traces behind the curves that are visible."""
+        """Traces behind the visible curves, by run."""
         return visible_keys(self._stacks, self.specs, self.runs, self.legend_model.hidden)
 
     # ---- switches ----
 
     @property
     def without_data(self) -> frozenset[str]:
-        """Ids of the plots that none of the runs shown has; empty while none is shown."""
+        """Ids of the plots that no run supports; empty without runs."""
         if self._without_data is None:
             self._without_data = frozenset(spec.id for spec in PLOTS if self.runs and not self._have(spec))
         return self._without_data
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Switches one plot on or off; the last one stays."""
+        """Switches a plot on or off; the last plot remains."""
         wanted = tuple(s for s in PLOTS if (s in self.wanted or s.id == plot_id) and (is_shown or s.id != plot_id))
         if wanted:
             self.wanted = wanted
             self._choose_specs()
 
     def scroll_to(self, plot_id: str) -> None:
-        """Brings a plot into sight where the plots need more height than there is, once they have their places."""
+        """Scrolls to a plot after the next layout."""
         QTimer.singleShot(0, self, lambda: self._scroll_to(plot_id))
 
     def _scroll_to(self, plot_id: str) -> None:
@@ -267,28 +268,28 @@ class PlotView(QWidget):
                 self._scroll.ensureVisible(self._scroll.horizontalScrollBar().value(), middle.y(), 0, half)
 
     def set_number(self, plot_id: str, name: str) -> None:
-        """Has a plot of one of several numbers show another; the first again with other runs."""
+        """Chooses the number in a plot of agents' numbers; other runs reset the choice."""
         self._of_numbers[plot_id] = PLOTS_BY_ID[plot_id].of_number(name)
         self._choose_specs()
 
     def set_more(self, specs: Sequence[PlotSpec]) -> None:
-        """Shows these below the plots that are switched on, whatever the runs have."""
+        """Shows these plots below those that are switched on, without checking the runs."""
         if specs or self._more:
             self._more = tuple(specs)
             self._choose_specs()
 
     def set_pin(self, time_s: float | None) -> None:
-        """Draws a line at this time through all plots; None takes it away."""
+        """Draws a line at this time through all plots; None removes it."""
         for stack in self._stacks:
             stack.set_pin(time_s)
 
     def place_cursor(self, name: str) -> None:
-        """Puts the cursor A or B to the crosshair; with both, a table tells what lies between them."""
+        """Moves the cursor A or B to the crosshair; with both, a table shows the statistics between them."""
         if self.runs:
             self._loaded().place_cursor(name)
 
     def clear_cursors(self) -> None:
-        """Takes the cursors A and B away."""
+        """Removes the cursors A and B."""
         if self._stack is not None:
             self._stack.cursors.clear()
 
@@ -299,12 +300,12 @@ class PlotView(QWidget):
 
     @property
     def hidden(self) -> frozenset[CurveId]:
-        """Lines that are switched off in the legend."""
+        """Lines hidden by the legend."""
         return self.legend_model.hidden
 
     @property
     def current_curve(self) -> CurveId | None:
-        """The curve that was clicked, or chosen in the legend, last; that of the only run if there was none."""
+        """The curve selected in the legend, else the last clicked one, else the first curve of the only run."""
         if self._legend is not None and self._legend.current is not None:
             return self._legend.current
         if self._clicked is not None:
@@ -318,12 +319,12 @@ class PlotView(QWidget):
         return found.label, found.run_title
 
     def set_colour(self, curve: CurveId, colour: str) -> None:
-        """Draws a line in a colour, ``#RRGGBB``, in all plots until the window is closed; empty: its own.
+        """Colours a line, ``#RRGGBB``, in all plots until the window is closed; empty restores its default.
 
-        In all runs, unless colours tell runs apart.
+        The colour applies to all runs, unless colours distinguish runs.
         """
         if colour:
-            # The latest counts where several are of the same line in different runs.
+            # The latest choice wins if the same line is coloured in several runs.
             self._colours = {curve: colour, **{key: old for key, old in self._colours.items() if key != curve}}
         else:
             line = (curve.owner, curve.kind)
@@ -332,13 +333,13 @@ class PlotView(QWidget):
             stack.set_colours(self._colours)
 
     def reset_colours(self) -> None:
-        """Gives all lines their own colours back."""
+        """Restores the default colours of all lines."""
         self._colours.clear()
         for stack in self._stacks:
             stack.set_colours({})
 
     def set_legend_shown(self, is_shown: bool) -> None:
-        """Shows or hides the legend; without it the values at the crosshair stand behind the titles of the plots."""
+        """Shows or hides the legend; without it, the values at the crosshair follow the titles of the plots."""
         self._legend_shown = is_shown
         if self._stack is not None and self._legend is not None:
             self._legend.setVisible(is_shown)
@@ -357,7 +358,7 @@ class PlotView(QWidget):
             stack.set_marks_shown(is_shown)
 
     def set_choices(self, choices: CurveChoices) -> None:
-        """Draws curves in other bins or colours, or others of them."""
+        """Applies new choices for curves."""
         self.choices = choices
         for stack in self._stacks:
             stack.set_choices(choices)
@@ -365,13 +366,13 @@ class PlotView(QWidget):
             self._button.show_bins(choices.bin_s)
 
     def set_side_by_side(self, is_on: bool) -> None:
-        """Gives each run a column of its own, or lays all over each other."""
+        """Shows each run in a separate column, or overlays all runs."""
         self._is_side_by_side = is_on
         for stack in self._stacks:
             stack.set_side_by_side(is_on)
 
     def set_log(self, is_log: bool) -> None:
-        """Logarithmic or linear values."""
+        """Switches to a logarithmic or linear scale."""
         self._log = is_log
         for stack in self._stacks:
             stack.set_log(is_log)
@@ -379,7 +380,7 @@ class PlotView(QWidget):
     # ---- view ----
 
     def set_type(self, font: QFont, line_scale: float) -> None:
-        """Writes with this font and draws lines so many times as wide."""
+        """Uses this font, and multiplies line widths."""
         for stack in self._stacks:
             stack.set_type(font, line_scale)
         if self._legend is not None:
@@ -388,7 +389,7 @@ class PlotView(QWidget):
             self._button.fit_font(font)
 
     def fit(self) -> None:
-        """Shows everything."""
+        """Shows the whole duration and all values."""
         for stack in self._stacks:
             stack.fit()
 
@@ -399,17 +400,17 @@ class PlotView(QWidget):
 
     @property
     def stack(self) -> PlotStack:
-        """The plots themselves, loaded if need be."""
+        """The plots of this view; loads them if necessary."""
         self.load()
         return self._loaded()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _have(self, spec: PlotSpec) -> bool:
         return any(spec.is_in(traces) for traces in self.runs)
 
     def _choose_specs(self) -> None:
-        """Shows the plots that are wanted and have something to show; the first of all if that is none."""
+        """Shows the chosen plots that a run supports; without any, the first of all plots."""
         had = tuple(spec for spec in self.wanted if spec.id not in self.without_data) or PLOTS[:1]
         self._say_left_out()
         specs = (*(self._of_numbers.get(spec.id, spec) for spec in had), *self._more)
@@ -418,22 +419,21 @@ class PlotView(QWidget):
             self._share_out()
 
     def _say_left_out(self) -> None:
-        """Says which plots are switched on and still not there, and what a run would need for them."""
+        """Lists the plots that are switched on but missing, with the unmet requirements."""
         missing = [spec for spec in self.wanted if spec.id in self.without_data]
         self._left_out.say("\n".join(map(left_out_text, missing)))
 
     @property
     def stacks(self) -> Sequence[PlotStack]:
-        """The plots here, and those in windows of their own; none before they are loaded."""
+        """The plots of this view and of separate windows; empty before they are loaded."""
         return self._stacks
 
     @property
     def _stacks(self) -> list[PlotStack]:
-        """The plots here, and those in windows of their own."""
         return [] if self._stack is None else [self._stack, *(popped.stack for popped in self._popped.values())]
 
     def _share_out(self) -> None:
-        """Gives each plot its place: those that are popped out and still shown stay there; some plot is always here."""
+        """Distributes the plots among this view and separate windows; at least one plot remains here."""
         shown = {spec.id: spec for spec in self.specs}
         for plot_id, popped in list(self._popped.items()):
             if shown.get(plot_id) != popped.spec or self._popped.keys() >= shown.keys():
@@ -442,15 +442,15 @@ class PlotView(QWidget):
         if self._stack is not None:
             self._stack.set_specs([spec for spec in self.specs if spec.id not in self._popped])
 
-    # ---- windows of their own ----
+    # ---- separate windows ----
 
     @property
     def popped_ids(self) -> tuple[str, ...]:
-        """Ids of the plots that have windows of their own."""
+        """Ids of the plots in separate windows."""
         return tuple(self._popped)
 
     def pop_out(self, plot_id: str = "") -> None:
-        """Gives a plot a window of its own: the one that the mouse was over last, if none is named."""
+        """Moves a plot to a separate window; an empty id means the plot last under the mouse."""
         from subflow_app.features.plots.qt.popped_plot import PoppedPlot
 
         stack = self._loaded()
@@ -468,7 +468,7 @@ class PlotView(QWidget):
         popped.show()
 
     def return_all(self) -> None:
-        """Brings all plots back."""
+        """Returns all plots from separate windows."""
         for popped in list(self._popped.values()):
             popped.close()
 
@@ -529,7 +529,7 @@ class PlotView(QWidget):
             self._span.show_span(*span_s, stack.span_rows())
 
     def _update_latest(self) -> None:
-        """Tells the newest values; those of very many lines in a turn of their own and only a few times a second."""
+        """Shows the newest values; many lines are updated later and only a few times per second."""
         if len(self._loaded().curves) <= _MOST_LINES_AT_ONCE:
             self._update_values(None)
         elif not self._values_timer.isActive():
@@ -553,17 +553,17 @@ class PlotView(QWidget):
         self._legend.show_values(values)
 
     def _update_results(self, runs: Sequence[Traces]) -> None:
-        """Tells what came out, once all runs shown are over."""
+        """Shows the results once all runs have ended."""
         if self._are_rows_new(runs):
             self._rows = [run.row for run in runs]
             is_race = any(len(set(run.controllers.values())) > 1 for run in runs)
             if len(runs) < 2 and not is_race:
-                self._results.show_results(None)  # the legend has the means of a run that is compared with nothing
+                self._results.show_results(None)  # a single run needs no comparison: the legend shows its means
             elif None in self._rows:
                 self._results.show_results(None, tr("Results are shown when the run is over."))
             else:
                 from subflow_app.features.comparison.core.results import (
-                    results_of,  # late: a start has no runs to compare
+                    results_of,  # late: a program start has no runs to compare
                 )
 
                 self._results.show_results(results_of(runs), tr("These runs have no results in common."))

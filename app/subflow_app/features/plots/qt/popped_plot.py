@@ -1,4 +1,4 @@
-"""A plot in a window of its own: it shows the runs, lines, colours and time of the plots that it comes from."""
+"""A plot in a separate window, which shares runs, lines, colours and time with the plots of its origin."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SIZE = QSize(760, 420)
 
 
 class PoppedPlot(QWidget):
-    """One plot. Closing its window returns it."""
+    """Separate window of one plot; closing it returns the plot."""
 
     returned = Signal(str)  # id of the plot
 
     def __init__(self, spec: PlotSpec, origin: PlotStack, parent: QWidget) -> None:
-        """Shows ``spec`` as ``origin`` would; the time in view and the crosshair are shared from then on."""
+        """Shows ``spec`` as ``origin`` does, and shares time range and crosshair with it."""
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName(f"popped_{spec.id}")
         self.setWindowTitle(tr("{plot} plot — Subflow", plot=tr(spec.title)))
@@ -41,6 +41,6 @@ class PoppedPlot(QWidget):
         origin.cursor_moved.connect(self.stack.set_cursor)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Returns the plot."""
+        """Returns the plot to its origin."""
         event.accept()
         self.returned.emit(self.spec.id)

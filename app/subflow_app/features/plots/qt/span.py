@@ -1,6 +1,6 @@
-"""Readout of the cursors A and B: their times, and a table of the changes of each curve between them.
+"""Readout of the cursors A and B: their times, and a table with statistics of each curve between them.
 
-The table can be copied.
+Users can copy the table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class SpanRow(NamedTuple):
-    """One curve of one plot."""
+    """Statistics of one curve of a plot."""
 
     plot: str
     unit: str
@@ -61,19 +61,18 @@ COLUMNS: tuple[Column[SpanRow], ...] = (
 
 
 class SpanModel(FollowedTable[SpanRow]):
-    """A row per visible curve of the plots over time; the selection stays where the lines are the same."""
+    """Table of the visible curves of plots over time; the selection remains while the lines are the same."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table."""
         super().__init__(COLUMNS, lambda row: row[:3], parent)
 
     def other_data(self, row: SpanRow, column: int, role: int) -> object | None:
-        """A name is its tool tip, too: there may be no room for all of it."""
+        """Tool tips of names, which may be truncated in the table."""
         is_name = role == Qt.ItemDataRole.ToolTipRole and not COLUMNS[column].is_number
         return COLUMNS[column].text(row) if is_name else None
 
     def text(self) -> str:
-        """The whole table with tabs between its cells, as spreadsheets take it."""
+        """The whole table separated by tabs, for spreadsheets."""
         exact = [replace(each, title=tr(each.title), show=_exact if each.is_number else each.show) for each in COLUMNS]
         return TextTable.of(self.rows, exact).tab_separated
 
@@ -83,12 +82,11 @@ def _exact(value: float) -> str:
 
 
 class SpanPanel(QWidget):
-    """Hidden until both cursors are set."""
+    """Panel below the plots; hidden until both cursors are set."""
 
     cleared = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Without rows."""
         super().__init__(parent)
         self.setObjectName("span_panel")
         self.model = SpanModel(self)
@@ -106,7 +104,7 @@ class SpanPanel(QWidget):
         self.hide()
 
     def show_span(self, from_s: float, to_s: float, rows: Sequence[SpanRow]) -> None:
-        """Shows what is between two times, s."""
+        """Shows the statistics between two times, s."""
         self._about.setText(
             tr(
                 "A at {first} s, B at {last} s, {between} s between them",
@@ -119,11 +117,11 @@ class SpanPanel(QWidget):
         self.show()
 
     def sizeHint(self) -> QSize:
-        """A few rows: the plots keep most of the room, and a person can drag the border."""
+        """A few rows high, because the plots need the space; users can drag the border."""
         return QSize(600, 9 * self.table.verticalHeader().defaultSectionSize())
 
     def copy(self) -> None:
-        """Puts the table on the clipboard."""
+        """Copies the table to the clipboard."""
         QGuiApplication.clipboard().setText(self.model.text())
 
 
@@ -133,7 +131,7 @@ def span_rows(
     hidden: frozenset[CurveId],
     span_s: tuple[float, float],
 ) -> list[SpanRow]:
-    """What each visible curve over time did between two times, s."""
+    """Statistics of each visible curve over time between two times, s."""
     names = run_names(curves.values())
     rows = []
     for plot in plots:

@@ -1,6 +1,6 @@
-"""Common parts of plots of all kinds: item and title for the stack, axes, colours, and empty defaults.
+"""Common parts of all plots: item and title for the stack, axes, colours, and empty default methods.
 
-All plot items of the window have a frame on four sides, a grid, and every tick with its number.
+All plot items of the window have a frame on four sides, a grid, and a number at every tick.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
 SIDES = ("left", "bottom", "top", "right")
-INNER_AXIS_WIDTH = 20.0  # of a plot with another to its left: half of the last number there and of the first here, px
-INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
-LEAST_HEIGHT = 110.0  # of a plot in the window, px: room for three numbers along its value axis
+# of a plot to the right of another, px: half of the last number there and of the first number here
+INNER_AXIS_WIDTH = 20.0
+INNER_AXIS_HEIGHT = 6.0  # of a plot above another one, px
+LEAST_HEIGHT = 110.0  # of a plot in the window, px: three numbers fit along its value axis
 _GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 
 
 def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axis: type[Axis] = Axis) -> Any:
-    """A plot item without pyqtgraph's buttons, its ticks in this font; numbers stand at its left.
+    """Creates a plot item without pyqtgraph's buttons, with ticks in this font and numbers at its left.
 
-    Curves over time are thinned to what can be seen. That rests on their order: others are drawn whole.
+    Curves over time are downsampled to visible points, which requires ascending times; other curves are drawn
+    completely.
     """
     item = pg.PlotItem(viewBox=view, axisItems={side: axis(side) for side in SIDES})
     item.hideButtons()
-    # Of the plot too, not only of each curve: a plot item gives its own settings to every curve that is added.
+    # Set for the plot too, because a plot item applies its settings to every added curve.
     if over_time:
         item.setDownsampling(auto=True, mode="peak")
         item.setClipToView(True)
@@ -43,7 +45,7 @@ def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axi
         made = item.getAxis(name)
         made.setTickFont(font)
         made.enableAutoSIPrefix(False)
-        # Every tick has its number, also where it reaches past the end of the axis: an axis without its 0 misleads.
+        # Numbers may extend past the end of the axis, because an axis without its 0 misleads.
         made.setStyle(
             tickLength=4 if name in ("left", "bottom") else 0,
             maxTickLevel=1,
@@ -56,17 +58,17 @@ def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axi
 
 
 def bottom_axis_height(font: QFont) -> float:
-    """Room for the numbers and the title along the bottom, px."""
+    """Height of the numbers and the title of the bottom axis, px."""
     return 2 * QFontMetricsF(font).height() + 12
 
 
 def label_style(font: QFont) -> dict[str, str]:
-    """What `setLabel` of an axis takes for a title in this font."""
+    """Arguments of `setLabel` of an axis for a title in this font."""
     return {"font-size": f"{QFontInfo(font).pixelSize()}px"}
 
 
 def show_bottom_axis(item: Any, title: str, font: QFont, *, keeps_room: bool = False) -> None:
-    """Numbers and a title along the bottom; with an empty title neither, at most the room for them."""
+    """Shows numbers and a title along the bottom; an empty title hides both and may keep their space."""
     axis = item.getAxis("bottom")
     axis.setStyle(showValues=bool(title))
     axis.setHeight(bottom_axis_height(font) if title or keeps_room else INNER_AXIS_HEIGHT)
@@ -77,7 +79,7 @@ def show_bottom_axis(item: Any, title: str, font: QFont, *, keeps_room: bool = F
 
 
 def colour_axes(item: Any, tokens: Tokens, *, line_width: float = 1.0) -> None:
-    """Frame, ticks, numbers and grid in these colours."""
+    """Applies the theme to frame, ticks, numbers and grid."""
     for name in SIDES:
         axis = item.getAxis(name)
         colour_axis(axis, tokens, line_width=line_width)
@@ -86,27 +88,27 @@ def colour_axes(item: Any, tokens: Tokens, *, line_width: float = 1.0) -> None:
 
 
 def colour_axis(axis: Any, tokens: Tokens, *, line_width: float = 1.0) -> None:
-    """Frame, ticks and numbers of one axis, as that of a colour bar."""
+    """Applies the theme to frame, ticks and numbers of one axis, e.g. of a colour bar."""
     axis.setPen(make_pen(tokens.border, width=line_width))
     axis.setTickPen(make_pen(tokens.muted_text, width=line_width))
     axis.setTextPen(tokens.muted_text)
 
 
 class StackedPlot:
-    """One of the stacked plots. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
+    """A plot of a stack. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
 
     def __init__(self, spec: PlotSpec, view: PlotViewBox, font: QFont, *, over_time: bool) -> None:
         """Makes an empty plot.
 
         Args:
-            spec: what it shows.
-            view: its view box.
-            font: of titles and ticks.
-            over_time: whether its x axis is time.
+            spec: specification of the plot.
+            view: view box of the plot.
+            font: font of titles and ticks.
+            over_time: whether the x axis is time.
         """
         self.spec = spec
         self.view = view
-        self.runs: frozenset[int] | None = None  # positions of those it shows; None: of all
+        self.runs: frozenset[int] | None = None  # positions of the runs in this plot; None: all runs
         self.item: Any = make_plot_item(view, font, over_time=over_time)
         self.title = TitleItem(font)
         self._font = QFont(font)
@@ -115,64 +117,64 @@ class StackedPlot:
         self._readout: tuple[Span, ...] = ()
         self.time_axis_height = bottom_axis_height(font)
         metrics = QFontMetricsF(font)
-        # The same width of every left axis, so that equal times stand above each other.
+        # Equal widths of all left axes align the time axes.
         left = self.item.getAxis("left")
         left.setWidth(metrics.horizontalAdvance("0000.0") + 12)
 
     def has_run(self, run: int) -> bool:
-        """Whether the run at this position has its place here."""
+        """True if this plot shows the run at this position."""
         return self.runs is None or run in self.runs
 
     # ---- curves ----
 
     def feed(self, curves: Iterable[Curve]) -> None:
-        """Adds the curves that are new and gives the others their newest samples."""
+        """Adds new curves, and updates the samples of the others."""
 
     def feed_bars(self, bars: Sequence[Bar]) -> None:
         """Replaces the bars."""
 
     def clear(self) -> None:
-        """Takes everything away that is of the runs."""
+        """Removes everything that belongs to the runs."""
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Hides these curves, and shows all others."""
         self._hidden = hidden
 
     def shown_curves(self) -> list[Curve]:
-        """The curves that are visible, with the samples they were drawn from."""
+        """The visible curves, with their drawn samples."""
         return []
 
     def shown_bars(self) -> list[Bar]:
-        """The bars that are visible."""
+        """The visible bars."""
         return []
 
     def shown_ticks(self) -> list[Ticks]:
-        """The events in view."""
+        """Events in the visible range."""
         return []
 
     def set_marks(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
-        """Draws what happened, where that has a place."""
+        """Draws marks of events if the plot supports them."""
 
     def marking(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> Iterator[None]:
-        """The same in small steps, which may be taken in later turns of the event loop."""
+        """Draws the marks in small steps, which may run in later turns of the event loop."""
         self.set_marks(marks_by_run, colours)
         yield
 
     def clear_marks(self) -> None:
-        """Takes the marks away."""
+        """Removes the marks."""
 
     def curve_at(self, _position: QPointF) -> tuple[CurveId, float] | None:
-        """The visible curve nearest to a position of the scene, and how far it is, px; None if there is none."""
+        """The visible curve nearest to a position of the scene, and its distance in px; None without a curve."""
         return None
 
     # ---- axes ----
 
     def set_log(self, is_log: bool) -> None:
-        """Logarithmic or linear values, where that makes sense."""
+        """Switches to a logarithmic or linear scale if the plot supports it."""
 
     def fit_values(self) -> None:
         """Lets the axes follow the curves again."""
@@ -181,29 +183,29 @@ class StackedPlot:
     # ---- reading ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Shows where the curves are at this time."""
+        """Marks the curves at this time."""
 
     def set_pin(self, time_s: float | None) -> None:
-        """Marks a time that stays."""
+        """Draws the pinned line at this time."""
 
     def values_at(self, _time_s: float | None) -> dict[CurveId, float]:
-        """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
+        """Value of every curve at a time, or its newest value, in the unit of the axis; NaN without a value."""
         return {}
 
     def set_readout(self, spans: Sequence[Span]) -> None:
-        """Text behind the title."""
+        """Sets the text after the title."""
         self._readout = tuple(spans)
         self._update_title()
 
     # ---- colours ----
 
     def recolour(self) -> None:
-        """Draws everything in the colours of the theme, and in lines of the width that is set."""
+        """Draws everything in the colours of the theme, with the current line width."""
         colour_axes(self.item, current_tokens(), line_width=self._line_width)
         self._update_title()
 
     def set_line_width(self, width: float) -> None:
-        """Draws with wider lines, px, from the next `recolour` on."""
+        """Sets the line width, px, for the next `recolour`."""
         self._line_width = width
 
     def _pen_of(self, curve: Curve) -> QPen:
@@ -214,7 +216,8 @@ class StackedPlot:
 
     def _update_title(self) -> None:
         name = Span(title_of(self.spec), current_tokens().text, bold=True)
-        # Over time the title is the quantity; another title names the drawing, and the axis needs a name.
+        # For a plot over time, the title names the quantity. Other titles name the kind of plot, so that the axis needs
+        # a name.
         has_unit = self.spec.kind == TIME and bool(self.spec.unit)
         is_named = has_unit or self.spec.y_label == self.spec.title
         axis = tr(self.spec.unit) if is_named else axis_of(self.spec)
@@ -222,12 +225,12 @@ class StackedPlot:
         self.title.set_spans([name, unit, *self._notes(), *self._readout])
 
     def _notes(self) -> list[Span]:
-        """What there is to say of how the curves are drawn."""
+        """Notes on the drawing of the curves."""
         return []
 
 
 def make_crosshair() -> Any:
-    """A line across a plot that nobody can grab; hidden at first."""
+    """A vertical line that the mouse cannot move; hidden at first."""
     line = pg.InfiniteLine(angle=90, movable=False)
     line.hide()
     return line

@@ -1,6 +1,6 @@
-"""Lines through all plots over time: the cursors A and B that a person drags, and the forks of runs.
+"""Lines through all plots over time: the draggable cursors A and B, and the forks of runs.
 
-The line of a fork has the changes of the fork as text at its top.
+A text at the top of a fork line describes the changes of the fork.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.toolkit.theme import LIGHT, Tokens
 
 NAMES = ("A", "B")
-# Where the letter stands, as a share of the height of the plot: apart, so that close cursors can both be read.
+# Place of the letter as a share of the plot height; different, so that close cursors remain readable.
 _LABEL_HEIGHT = {"A": 0.94, "B": 0.82}
 _DASH = {"A": (), "B": (5.0, 3.0)}
 
 
 class SpanCursors(QObject):
-    """Their times, and their lines in whatever plots there are."""
+    """Times of the cursors A and B, and their lines in all plots."""
 
     changed = Signal()
 
     def __init__(self, parent: QObject) -> None:
-        """Neither is set."""
+        """Starts without cursors."""
         super().__init__(parent)
         self._times: dict[str, float] = {}
         self.lines: dict[str, list[Any]] = {name: [] for name in NAMES}
@@ -48,7 +48,7 @@ class SpanCursors(QObject):
         return (self._times["A"], self._times["B"]) if len(self._times) == len(NAMES) else None
 
     def set_duration(self, end_s: float) -> None:
-        """Bounds them to the length of the runs, s; beyond it they are moved to its end."""
+        """Limits the cursors to the duration of the runs, s, and moves later ones to the end."""
         self._end_s = end_s
         for lines in self.lines.values():
             for line in lines:
@@ -58,7 +58,7 @@ class SpanCursors(QObject):
                 self.set_time(name, end_s)
 
     def set_time(self, name: str, time_s: float | None) -> None:
-        """Puts A or B to a time, s; None takes it away."""
+        """Sets A or B to a time, s; None removes the cursor."""
         if time_s is None:
             self._times.pop(name, None)
         else:
@@ -67,20 +67,20 @@ class SpanCursors(QObject):
         self.changed.emit()
 
     def clear(self) -> None:
-        """Takes both away."""
+        """Removes both cursors."""
         if self._times:
             self._times.clear()
             self._draw()
             self.changed.emit()
 
     def attach(self, plots: Sequence[TimePlot]) -> None:
-        """Draws the cursors in these plots, and in no others any more."""
+        """Draws the cursors in these plots instead of the previous ones."""
         for name in NAMES:
             self.lines[name] = []
             for plot in plots:
                 line = pg.InfiniteLine(angle=90, movable=True, bounds=(0.0, self._end_s))
                 if plot.spec is plots[0].spec:
-                    # Named once, in the plot at the top; side by side in each column.
+                    # Labelled only in the plot at the top, side by side in each column.
                     pg.InfLineLabel(line, name, position=_LABEL_HEIGHT[name], movable=False)
                 line.setCursor(Qt.CursorShape.SizeHorCursor)
                 line.setZValue(30)
@@ -112,7 +112,7 @@ class SpanCursors(QObject):
 
 
 _FORK_DASH = (3.0, 3.0)
-# Where the words of the first fork stand, as a share of the height of the plot; those of the next below.
+# Place of the text of the first fork as a share of the plot height; further texts follow below.
 _FORK_LABEL_HEIGHT = 0.93
 _LABEL_STEP = 0.13
 _LONGEST_LABEL = 60
@@ -120,37 +120,37 @@ _Z = 15  # above the curves, below crosshair and cursors
 
 
 class ForkLines:
-    """Their lines in whatever plots there are."""
+    """Fork lines in all plots."""
 
     def __init__(self) -> None:
-        """None."""
+        """Starts without forks."""
         self._plots: tuple[TimePlot, ...] = ()
         self._ghosts: tuple[Ghost, ...] = ()
-        # Made once and hidden when there is nothing to show: Qt crashes when a line goes that a label hangs on.
-        self.lines: list[list[Any]] = []  # of each fork, one in every plot
-        self._labels: list[list[Any]] = []  # of each fork, in the plot at the top; side by side in each column
+        # Lines are created once and later hidden, because Qt crashes if a line with a label is removed.
+        self.lines: list[list[Any]] = []  # by fork, one in every plot
+        self._labels: list[list[Any]] = []  # by fork, in the plot at the top; side by side in each column
         self._tokens = LIGHT
 
     @property
     def texts(self) -> list[tuple[float, str]]:
-        """Time of each fork, s, and what its line says."""
+        """Time of each fork, s, and the text at its line."""
         return [(ghost.at_s, _text(ghost)) for ghost in self._ghosts]
 
     def ticks(self, plot: TimePlot) -> list[Ticks]:
-        """The lines of a plot; those at the top say what the forks change."""
+        """The fork lines of a plot; those of the top plots have texts."""
         ghosts = [ghost for ghost in self._ghosts if plot.has_run(ghost.fork)]
         is_top = bool(self._plots) and plot.spec is self._plots[0].spec
         return [Ticks(np.array([ghost.at_s]), text=_text(ghost) if is_top else "") for ghost in ghosts]
 
     def attach(self, plots: Sequence[TimePlot]) -> None:
-        """Draws the lines in these plots, and in no others any more; what was in those has gone with them."""
+        """Draws the lines in these plots; the lines of previous plots have been deleted with them."""
         self._plots = tuple(plots)
         self.lines.clear()
         self._labels.clear()
         self._draw()
 
     def show(self, ghosts: Sequence[Ghost]) -> None:
-        """Shows where these branch off."""
+        """Shows lines where these runs branch off."""
         self._ghosts = tuple(ghosts)
         self._draw()
 
@@ -179,13 +179,13 @@ class ForkLines:
                     label.setFormat(_text(ghost))
 
     def _add(self) -> None:
-        """A line in every plot for one more fork."""
+        """Creates a line in every plot for one more fork."""
         lines, labels = [], []
         for plot in self._plots:
             line = pg.InfiniteLine(angle=90, movable=False)
             line.setZValue(_Z)
             if plot.spec is self._plots[0].spec:
-                # To the right of the line while there is room: that is where the change shows.
+                # To the right of the line if it fits, because the change is visible there.
                 height = _FORK_LABEL_HEIGHT - _LABEL_STEP * len(self.lines)
                 labels.append(pg.InfLineLabel(line, "", position=height, anchors=[(0.0, 0.5), (1.0, 0.5)]))
             plot.item.addItem(line, ignoreBounds=True)
@@ -197,6 +197,6 @@ class ForkLines:
 
 def _text(ghost: Ghost) -> str:
     text = ghost.text
-    # It is a format of numbers to the label.
+    # The label interprets the text as a format string.
     text = text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
     return text.replace("{", "(").replace("}", ")")

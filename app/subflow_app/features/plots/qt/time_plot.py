@@ -1,6 +1,6 @@
-"""Plot over time: its curves, its marks, its share of the crosshair, and areas around combined curves.
+"""Plot over time: curves, marks, the crosshair, and areas around combined curves.
 
-An area is that of an interval, or lies between percentiles.
+An area shows the interval of a mean, or a range between percentiles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
-# Of each area; where a narrow one lies on a wide one both add up.
+# Opacity of each area; overlapping areas add up.
 _OPACITY = 0.20
 
 
@@ -34,7 +34,7 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
     """All areas around one curve."""
 
     def __init__(self, scale: float) -> None:
-        """``scale`` turns SI values into the unit of the axis."""
+        """``scale`` converts SI values to the unit of the axis."""
         super().__init__()
         self._scale = scale
         self._colour = QColor(Qt.GlobalColor.transparent)
@@ -52,18 +52,18 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         self._renew()
 
     def set_colour(self, colour: str) -> None:
-        """Of the curve, ``#rrggbb``."""
+        """Sets the colour of the curve, ``#rrggbb``."""
         self._colour = QColor(colour)
         self._colour.setAlphaF(_OPACITY)
         self.update()
 
     def set_log(self, is_log: bool) -> None:
-        """Switches to a logarithmic axis, down to where it has values."""
+        """Switches to a logarithmic or linear axis; on a logarithmic one, areas end at their lowest positive value."""
         self._log = is_log
         self._renew()
 
     def edges(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Lower and upper edge of each area on the value axis, float64 [n]; NaN where there is none."""
+        """Lower and upper edges of each area on the value axis, float64 [n]; NaN for unknown values."""
         found = []
         for band in self._bands:
             low, high = (edge.astype(np.float64) * self._scale for edge in (band.low, band.high))
@@ -90,11 +90,11 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         self.update()
 
     def implements(self, interface: str | None = None) -> object:
-        """Tells pyqtgraph that it has bounds."""
+        """Declares to pyqtgraph that the item has bounds."""
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, _share: float = 1.0, **kwargs: Any) -> tuple[float, float] | None:
-        """Of the time, or of the values where the time is within a range."""
+        """Range of times, or of the values within the time range of the other axis."""
         if self._bounds.isNull():
             return None
         if axis == 0:
@@ -107,11 +107,11 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return (float(known.min()), float(known.max())) if len(known) else None
 
     def boundingRect(self) -> QRectF:
-        """All areas."""
+        """Bounds of all areas."""
         return self._bounds
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Fills them."""
+        """Fills the areas."""
         if self._paths is None:
             self._paths = [_area(self._time_s, low, high) for low, high in self.edges()]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -122,7 +122,7 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
 
 
 def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> QPainterPath:
-    """The area between two edges; a gap where one of them has one."""
+    """The area between two edges, with gaps where either edge is NaN."""
     count = min(len(time_s), len(low), len(high))
     known = np.isfinite(low[:count]) & np.isfinite(high[:count])
     path = QPainterPath()
@@ -135,19 +135,19 @@ def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
     return path
 
 
-# Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
+# Ticks of losses appear only in the plot of the window, which a loss reduces.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
-# A steep flank is as near as the samples are within this distance to both sides, px.
+# For the distance to steep flanks, the samples within this distance to both sides count, px.
 _REACH_PX = 4.0
-# The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
+# Lowest visible value; slightly below zero, because pyqtgraph drops a tick that rounding moves outside the view.
 _FLOOR = -1e-6
 _LOG_FLOOR = -300.0
 _LOWEST = -1e300
 
 
 class TimePlot(StackedPlot):
-    """Curves over time."""
+    """Plot of curves over time."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
@@ -157,27 +157,27 @@ class TimePlot(StackedPlot):
         self._latest: dict[CurveId, Curve] = {}
         self.ticks: dict[tuple[CurveId, str], EventTicks] = {}
         self.lines: list[Any] = []
-        self._mark_counts: list[int] = []  # that are drawn, by run
+        self._mark_counts: list[int] = []  # number of drawn marks by run
         self._spare_curves: list[TraceCurve] = []
-        self._pointed: TraceCurve | None = None  # of a flow of a crowd
-        self._flow: Curve | None = None  # that one
-        self._flow_value = math.nan  # where the mouse is, in the unit of the axis
+        self._pointed: TraceCurve | None = None  # highlighted flow of a crowd
+        self._flow: Curve | None = None  # data of the highlighted flow
+        self._flow_value = math.nan  # value at the mouse, in the unit of the axis
         self._spare_ticks: list[EventTicks] = []
         self._log = False
         self._is_antialiased = False
         self.crosshair: Any = make_crosshair()
-        self.pin: Any = make_crosshair()  # the line that `set_pin` moves, for whoever lets it be dragged
+        self.pin: Any = make_crosshair()  # the line that `set_pin` moves; its user may make it draggable
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
         for item in (self.pin, self.crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
         self._reach = _Reach(spec)
-        # To the view itself: the plot item would take it for a curve.
+        # Added to the view, because the plot item would treat it as a curve.
         self.view.addItem(self._reach)
         self._limit_values(is_log=False)
 
     def stand_beside(self, leader: TimePlot) -> None:
-        """Shares the value axis of the plot to the left, where its numbers stand."""
+        """Shares the value axis of the plot to the left, which shows the numbers."""
         self.view.share_values(leader.view)
         axis = self.item.getAxis("left")
         axis.showLabel(False)
@@ -185,11 +185,11 @@ class TimePlot(StackedPlot):
         axis.setWidth(INNER_AXIS_WIDTH)
 
     def show_time_axis(self, is_shown: bool) -> None:
-        """Numbers and title along the bottom; only the lowest plot has them."""
+        """Shows or hides numbers and title of the time axis, which only the lowest plot shows."""
         show_bottom_axis(self.item, x_axis_of(self.spec) if is_shown else "", self._font)
 
     def set_duration(self, duration_s: float) -> None:
-        """Bounds zoom and pan to the length of the runs, s."""
+        """Limits zoom and pan to the duration of the runs, s."""
         margin = 0.05 * duration_s
         self.view.setLimits(
             xMin=-margin, xMax=duration_s + margin, minXRange=duration_s * 1e-5, maxXRange=duration_s + 2 * margin
@@ -198,7 +198,7 @@ class TimePlot(StackedPlot):
     # ---- curves ----
 
     def feed(self, curves: Iterable[Curve]) -> None:
-        """Adds the curves that are new and gives the others their newest samples."""
+        """Adds new curves, and updates the samples of the others."""
         for curve in curves:
             key = curve_id(curve)
             item = self.curves.get(key)
@@ -206,7 +206,7 @@ class TimePlot(StackedPlot):
                 item = self.curves[key] = self._spare_curves.pop() if self._spare_curves else self._make_curve()
                 item.setVisible(key not in self._hidden)
                 self._set_pen(item, curve)
-                # Totals lie under their parts: they cover more area and matter less where both meet.
+                # Totals are drawn below their parts, because they cover more area.
                 item.setZValue(-1 if curve.is_ghost else 0 if curve.kind == "total" else 1)
                 item.set_log(self._log)
                 item.set_antialiased(self._is_antialiased)
@@ -224,12 +224,12 @@ class TimePlot(StackedPlot):
             bands.set_log(self._log)
             bands.setVisible(key not in self._hidden)
             bands.setZValue(-10)
-            # To the view itself: the plot item would take it for a curve.
+            # Added to the view, because the plot item would treat it as a curve.
             self.view.addItem(bands)
         bands.feed(curve.time_s, curve.bands)
 
     def _notes(self) -> list[Span]:
-        """What the lines and areas are where they are not the samples, and which flow the mouse is near."""
+        """Notes on averaged lines, areas, and the flow near the mouse."""
         curves = list(self._latest.values())
         notes = []
         bin_s = next((curve.bin_s for curve in curves if curve.bin_s), 0.0)
@@ -246,15 +246,15 @@ class TimePlot(StackedPlot):
         return spans
 
     def set_antialiased(self, is_on: bool) -> None:
-        """Draws curves with or without smooth edges."""
+        """Switches antialiasing of curves on or off."""
         self._is_antialiased = is_on
         for item in self.curves.values():
             item.set_antialiased(is_on)
 
     def point_at(self, curve: Curve | None, time_s: float = math.nan) -> None:
-        """Draws one more curve above the others: a flow of a crowd that the mouse is near, at this time, s.
+        """Highlights a flow of a crowd near the mouse above all curves, with its value at this time, s.
 
-        Its name and its value at that time stand behind the title. None takes it away.
+        Its name and value follow the title. None removes it.
         """
         if self._pointed is None:
             if curve is None:
@@ -274,7 +274,7 @@ class TimePlot(StackedPlot):
         self._update_title()
 
     def is_pointed_at(self, position: QPointF, reach_px: float) -> bool:
-        """Whether that curve is within reach of a position of the scene."""
+        """True if the highlighted curve is within reach of a position of the scene."""
         if self._pointed is None or not self._pointed.isVisible():
             return False
         return self._distance_px(self._pointed, position) <= reach_px
@@ -285,11 +285,11 @@ class TimePlot(StackedPlot):
         return item
 
     def clear(self) -> None:
-        """Takes all curves and marks away."""
+        """Removes all curves and marks."""
         self.clear_marks()
         for item in self.curves.values():
             item.forget()
-        # Kept for the next run: to make one is slow, and to destroy hundreds takes half a second.
+        # Kept for the next run, because creating items is slow, and destroying hundreds takes half a second.
         self._spare_curves += self.curves.values()
         self.curves.clear()
         for bands in self._bands.values():
@@ -300,7 +300,7 @@ class TimePlot(StackedPlot):
         self.set_cursor(None)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
-        """Hides these curves, with their marks, and shows all others."""
+        """Hides these curves with their marks, and shows all others."""
         super().set_hidden(hidden)
         for key, item in self.curves.items():
             item.setVisible(key not in hidden)
@@ -308,16 +308,16 @@ class TimePlot(StackedPlot):
             bands.setVisible(key not in hidden)
         for (key, _kind), ticks in self.ticks.items():
             ticks.setVisible(key not in hidden)
-        # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
+        # pyqtgraph fits visible curves only, but does not notice changes of visibility.
         if self.view.is_fitting_values:
             self.view.fit_now()
 
     def shown_curves(self) -> list[Curve]:
-        """The curves that are visible, with the samples they were drawn from."""
+        """The visible curves, with their drawn samples."""
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
 
     def shown_ticks(self) -> list[Ticks]:
-        """Losses and actions of visible curves, and lines where links or controllers change."""
+        """Losses and actions of visible curves, and changes of links or controllers as lines."""
         found = [
             Ticks(ticks.times, HEIGHTS[kind], self._latest[key].colour)
             for (key, kind), ticks in self.ticks.items()
@@ -326,7 +326,7 @@ class TimePlot(StackedPlot):
         return [*found, Ticks(np.array([float(line.value()) for line in self.lines]))]
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
-        """The visible curve nearest to a position of the scene, measured upwards, and how far it is, px."""
+        """The visible curve nearest to a position of the scene in vertical direction, and its distance in px."""
         found: tuple[CurveId, float] | None = None
         for key, item in self.curves.items():
             distance = self._distance_px(item, position) if key not in self._hidden else math.inf
@@ -335,7 +335,7 @@ class TimePlot(StackedPlot):
         return found
 
     def _distance_px(self, item: TraceCurve, position: QPointF) -> float:
-        """From a position of the scene to a curve, measured upwards; infinite where it has no value."""
+        """Vertical distance of a curve from a position of the scene; infinite without a value."""
         at = self.view.mapSceneToView(position)
         width_s, height = self.view.viewPixelSize()
         low, high = item.range_near(float(at.x()), _REACH_PX * width_s)
@@ -344,10 +344,10 @@ class TimePlot(StackedPlot):
         return float(max(low - at.y(), at.y() - high, 0.0) / height)
 
     def painting(self) -> Iterator[None]:
-        """Works out what the next picture of the curves consists of, in small steps; it is painted quickly then."""
+        """Computes the next picture of the curves in small steps, so that painting is fast."""
         shown = [item for key, item in self.curves.items() if key not in self._hidden]
         if self.view.is_fitting_values:
-            # As the view asks for them, so that it finds them.
+            # With the arguments of the view, so that it finds the cached bounds.
             for item in shown:
                 item.dataBounds(ax=1, frac=1.0, orthoRange=self.view.viewRange()[0])
                 yield
@@ -361,7 +361,7 @@ class TimePlot(StackedPlot):
     # ---- axes ----
 
     def set_log(self, is_log: bool) -> None:
-        """Logarithmic or linear values."""
+        """Switches to a logarithmic or linear scale."""
         self._log = is_log
         self._limit_values(is_log=is_log)
         self._reach.setVisible(not is_log)
@@ -373,7 +373,7 @@ class TimePlot(StackedPlot):
         self.fit_values()
 
     def _limit_values(self, *, is_log: bool) -> None:
-        # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
+        # Zero limits a linear axis, but is infinitely far down a logarithmic one.
         floor = _LOWEST if self.spec.is_signed else _FLOOR
         self.view.setLimits(yMin=_LOG_FLOOR if is_log else floor)
 
@@ -386,9 +386,9 @@ class TimePlot(StackedPlot):
     def set_marks(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
-        """Draws what happened to subflows as ticks, link changes as lines.
+        """Draws events of subflows as ticks, and changes of links as lines.
 
-        Only marks that came since the last call, with the same runs, cost anything.
+        For the same runs, only marks added since the last call take time.
         """
         for _ in self.marking(marks_by_run, colours):
             pass
@@ -396,7 +396,7 @@ class TimePlot(StackedPlot):
     def marking(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> Iterator[None]:
-        """The same in small steps, which may be taken in later turns of the event loop."""
+        """Draws the marks in small steps, which may run in later turns of the event loop."""
         if len(self._mark_counts) != len(marks_by_run):
             self.clear_marks()
             self._mark_counts = [0] * len(marks_by_run)
@@ -415,7 +415,7 @@ class TimePlot(StackedPlot):
         for key, times in new.items():
             yield
             if self._mark_counts is not counts:
-                return  # they have been taken away meanwhile
+                return  # the marks were cleared meanwhile
             if key[0] not in colours:
                 continue
             ticks = self.ticks.get(key)
@@ -437,7 +437,7 @@ class TimePlot(StackedPlot):
         return ticks
 
     def clear_marks(self) -> None:
-        """Takes the marks away."""
+        """Removes the marks."""
         for ticks in self.ticks.values():
             ticks.hide()
             ticks.set_times(np.empty(0))
@@ -449,14 +449,14 @@ class TimePlot(StackedPlot):
         self._mark_counts = []
 
     def mark_times(self, key: CurveId, kind: str) -> list[float]:
-        """Times of the ticks of one curve, s; empty while marks are off."""
+        """Times of the ticks of a curve, s; empty while marks are hidden."""
         ticks = self.ticks.get((key, kind))
         return [] if ticks is None else [float(time) for time in ticks.times]
 
     def _set_pen(self, item: TraceCurve, curve: Curve) -> None:
         pen = self._pen_of(curve)
         item.setPen(pen)
-        # A wide smooth line as a whole takes Qt thirty times as long where it crosses itself.
+        # Qt draws a self-crossing wide smooth line thirty times slower as a whole than in segments.
         is_in_pieces = pen.widthF() > 1.0 and pen.style() == Qt.PenStyle.SolidLine
         item.curve.setSegmentedLineMode("on" if is_in_pieces else "auto")
 
@@ -471,7 +471,7 @@ class TimePlot(StackedPlot):
     # ---- crosshair ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Moves the crosshair, and a dot on every visible curve, to this time; None takes them away."""
+        """Moves the crosshair and a dot on every visible curve to this time; None hides them."""
         self.crosshair.setVisible(time_s is not None)
         if time_s is None:
             self._dots.clear()
@@ -487,13 +487,13 @@ class TimePlot(StackedPlot):
         self._dots.setData(spots=spots)
 
     def set_pin(self, time_s: float | None) -> None:
-        """Draws a line at this time, for as long as it is of interest; None takes it away."""
+        """Draws the pinned line at this time; None hides it."""
         self.pin.setVisible(time_s is not None)
         if time_s is not None:
             self.pin.setValue(time_s)
 
     def values_at(self, time_s: float | None) -> dict[CurveId, float]:
-        """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
+        """Value of every curve at a time, or its newest value, in the unit of the axis; NaN without a value."""
         return {
             key: item.last_value() if time_s is None else item.value_at(time_s) for key, item in self.curves.items()
         }
@@ -517,7 +517,7 @@ class TimePlot(StackedPlot):
 
 
 def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont) -> list[TimePlot]:
-    """One plot for each of these sets of runs, beside each other with one value axis; for no set a plot of all runs."""
+    """A plot for each of these sets of runs, side by side with one value axis; without sets, one plot of all runs."""
     row = [TimePlot(spec, font) for _ in runs or (None,)]
     for plot, shown in zip(row, runs, strict=False):
         plot.runs = shown
@@ -527,7 +527,7 @@ def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont) -> lis
 
 
 class _Reach(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
-    """Draws nothing and has the value axis reach zero and the ceiling where the description wants it to."""
+    """Invisible item that extends the value axis to zero and the ceiling of the plot."""
 
     def __init__(self, spec: PlotSpec) -> None:
         super().__init__()
@@ -536,16 +536,15 @@ class _Reach(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
             self._bounds = (0.0, (spec.ceiling or 0.0) * spec.scale)
 
     def implements(self, interface: str | None = None) -> object:
-        """Tells pyqtgraph that it has bounds."""
+        """Declares to pyqtgraph that the item has bounds."""
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, **_kwargs: object) -> tuple[float, float] | None:
-        """Of the values; it has no place in time."""
+        """Range of values; the item has no times."""
         return self._bounds if axis == 1 else None
 
     def boundingRect(self) -> QRectF:
-        """It is nowhere."""
         return QRectF()
 
     def paint(self, *_args: object) -> None:
-        """Nothing."""
+        """Draws nothing."""

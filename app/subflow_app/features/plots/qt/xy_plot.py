@@ -1,6 +1,6 @@
-"""Plots over quantities other than time: distributions, paths through two quantities, and bars.
+"""Plots over quantities other than time: distributions, paths of two quantities, and bars.
 
-A bar shows a mean, the interval of that mean, and the single runs as dots.
+A bar shows a mean, its interval, and the single runs as dots.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class XYPlot(StackedPlot):
-    """Curves that are drawn from point to point."""
+    """Plot of curves drawn from point to point."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
@@ -48,7 +48,7 @@ class XYPlot(StackedPlot):
     # ---- curves ----
 
     def feed(self, curves: Iterable[Curve]) -> None:
-        """Adds the curves that are new and gives the others their newest points."""
+        """Adds new curves, and updates the points of the others."""
         for curve in curves:
             key = curve_id(curve)
             item = self.curves.get(key)
@@ -61,7 +61,7 @@ class XYPlot(StackedPlot):
             self._draw(key)
 
     def clear(self) -> None:
-        """Takes all curves away."""
+        """Removes all curves."""
         for item in self.curves.values():
             self.item.removeItem(item)
         self.curves.clear()
@@ -73,15 +73,15 @@ class XYPlot(StackedPlot):
         super().set_hidden(hidden)
         for key, item in self.curves.items():
             item.setVisible(key not in hidden)
-        # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
+        # pyqtgraph fits visible curves only, but does not notice changes of visibility.
         self.view.updateAutoRange()
 
     def shown_curves(self) -> list[Curve]:
-        """The curves that are visible."""
+        """The visible curves."""
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
-        """The visible curve with the point nearest to a position of the scene, and how far it is, px."""
+        """The visible curve with the point nearest to a position of the scene, and its distance in px."""
         at = self.view.mapSceneToView(position)
         width, height = self.view.viewPixelSize()
         found: tuple[CurveId, float] | None = None
@@ -95,7 +95,7 @@ class XYPlot(StackedPlot):
         return found
 
     def _points(self, key: CurveId) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """In the units of the axes; where an axis is logarithmic, NaN for what has no place on it."""
+        """Points in the units of the axes; NaN for values up to zero on a logarithmic axis."""
         curve = self._latest[key]
         count = min(len(curve.positions), len(curve.values))
         x = curve.positions[:count] * self._x.scale
@@ -108,7 +108,7 @@ class XYPlot(StackedPlot):
     def _draw(self, key: CurveId) -> None:
         x, y = self._points(key)
         known = np.isfinite(x) & np.isfinite(y)
-        # pyqtgraph warns about the bounds of a curve that is all gaps.
+        # pyqtgraph warns about the bounds of a curve that consists of gaps.
         self.curves[key].setLogMode(self._log, self._log and self._has_log_y)
         self.curves[key].setData(*((x, y) if known.any() else (x[:0], y[:0])))
 
@@ -116,11 +116,11 @@ class XYPlot(StackedPlot):
 
     @property
     def _has_log_y(self) -> bool:
-        # Shares go from none to all, and reading them needs both ends.
+        # Shares cover 0 to 100 %, and a logarithmic axis would omit the lower end.
         return self.spec.ceiling is None
 
     def set_log(self, is_log: bool) -> None:
-        """Logarithmic or linear quantities; shares stay linear."""
+        """Switches to a logarithmic or linear scale; shares remain linear."""
         self._log = is_log
         self.item.setLogMode(is_log, is_log and self._has_log_y)
         for key in self.curves:
@@ -130,7 +130,7 @@ class XYPlot(StackedPlot):
     # ---- reading ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Puts a dot on every path at this time; distributions have none."""
+        """Marks the point of every path at this time; distributions have no times."""
         spots = []
         for key, curve in self._latest.items():
             if time_s is None or key in self._hidden or len(curve.time_s) == 0:
@@ -141,7 +141,7 @@ class XYPlot(StackedPlot):
         self.dots.setData(spots=spots)
 
     def set_pointer(self, x: float | None) -> None:
-        """Says the values of distributions at this x, in the unit of the axis; None takes the line away."""
+        """Shows the values of distributions at this x, in the unit of the axis; None removes the line."""
         at = None if x is None else (10.0**x if self._log else x)
         is_shown = at is not None and any(len(curve.time_s) == 0 for curve in self.shown_curves())
         self._line.setVisible(is_shown)
@@ -156,7 +156,7 @@ class XYPlot(StackedPlot):
             xs, ys = self._points(key)
             if key in self._hidden or len(xs) == 0:
                 continue
-            # A distribution keeps its value until the next sample.
+            # A distribution keeps its value until the next point.
             index = int(np.searchsorted(xs, at, side="right")) - 1
             y = float(ys[index]) if index >= 0 else 0.0
             spots += self._spot(key, at, y)
@@ -183,16 +183,16 @@ class XYPlot(StackedPlot):
         self._line.setPen(make_pen(current_tokens().muted_text))
 
 
-# Room for the numbers above the bars: beside the height of their letters, px, and at most so much of the plot.
+# Space for the numbers above the bars: gap in px beside the font height, and maximum share of the plot.
 _GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4
 _BEAM = 0.3  # of the width of a bar
-# Bars of the k-th experiment of an overlay are this solid, of 255, and have an outline with the dash of its curves.
+# Opacity of the bars of the k-th experiment of an overlay, of 255; their outlines have the dashes of its curves.
 _FILLS = (235, 150, 80, 45)
-_MOST_DOTS = 40  # more runs than these are a cloud
+_MOST_DOTS = 40  # more dots would merge
 
 
 class BarPlot(StackedPlot):
-    """Bars by category; those of several experiments stand beside each other."""
+    """Bars by category; the bars of several experiments are side by side."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
@@ -210,16 +210,16 @@ class BarPlot(StackedPlot):
             self._draw()
 
     def clear(self) -> None:
-        """Takes all bars away."""
+        """Removes all bars."""
         self.feed_bars(())
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
-        """Takes the bars of these lines away, and shows all others."""
+        """Hides the bars of these lines, and shows all others."""
         super().set_hidden(hidden)
         self._draw()
 
     def shown_bars(self) -> list[Bar]:
-        """The bars that are visible."""
+        """The visible bars."""
         return [bar for bar in self._bars if CurveId(bar.run, bar.owner, bar.kind) not in self._hidden]
 
     def fit_values(self) -> None:
@@ -229,7 +229,7 @@ class BarPlot(StackedPlot):
         tops += [value for bar in shown for value in bar.values]
         top = max([*tops, self.spec.ceiling or 0.0]) * self.spec.scale
         categories = len(bar_places(shown).categories)
-        # The number above the highest bar takes the same height whatever that of the plot is.
+        # The number above the highest bar needs the same height in plots of all sizes.
         above = min(_MOST_ABOVE, (QFontMetricsF(self._font).height() + _GAP_ABOVE) / max(self.view.height(), 1.0))
         self.view.setRange(
             xRange=(-0.5, max(categories, 1) - 0.5), yRange=(0.0, top / (1.0 - above) if top > 0 else 1.0), padding=0
@@ -270,7 +270,7 @@ class BarPlot(StackedPlot):
         self._add(pg.BarGraphItem(x=[middle], height=[bar.mean * scale], width=width, brush=filled, pen=outline))
         pen = make_pen(text.name(), width=self._line_width)
         if 1 < len(bar.values) <= _MOST_DOTS:
-            # Beside each other in the order of the runs.
+            # Side by side in the order of the runs.
             x = middle + width * np.linspace(-0.3, 0.3, len(bar.values))
             dots = pg.ScatterPlotItem(x, np.array(bar.values) * scale, size=5, pen=pen, brush=None)
             self._add(dots)
@@ -296,12 +296,12 @@ class BarPlot(StackedPlot):
         self.item.getAxis("bottom").setTicks([list(enumerate(names))])
 
     def take_room(self) -> None:
-        """Gives the names below and the numbers above the bars the room that there is now."""
+        """Adapts the names below and the space above the bars to the current size."""
         self._name_categories(bar_places(self.shown_bars()).categories)
         self.fit_values()
 
     def _words(self, shown: Sequence[Bar]) -> list[Span]:
-        """What the error bars are, and which fill is of which experiment."""
+        """Meaning of the error bars, and order of the experiments."""
         least, most = run_count(shown)
         if most == 0:
             text = tr("nothing to show yet")
