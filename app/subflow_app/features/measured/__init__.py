@@ -1,1 +1,1 @@
-"""Traces that were measured outside: read from CSV, `ss` and pcap files, and kept as runs."""
+"""Traces measured outside Subflow: read from CSV, `ss` and pcap files, and stored as runs."""

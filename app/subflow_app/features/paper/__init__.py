@@ -1,1 +1,1 @@
-"""Figures for print, and reports."""
+"""Figures and reports for print."""

@@ -1,1 +1,1 @@
-"""One time for all pictures of a run: the transport bar, what moves on the canvas, the list of events."""
+"""One time for all views of a run: transport bar, moving parts of the canvas, list of events."""

@@ -1,1 +1,1 @@
-"""The plots of a run: columns needed, numpy reduction, axis with unit, and their drawing."""
+"""The plots of a run: required columns, computation with numpy, axis with unit, and drawing."""

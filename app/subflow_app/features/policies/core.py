@@ -1,4 +1,4 @@
-"""Trained policies that scenarios can name, shipped ones and those of the user, and the text of their training cards.
+"""Trained policies that scenarios can name, shipped or made by the user, and the text of their training cards.
 
 Lists show a card as one line, and tool tips show its full text.
 """

@@ -1,1 +1,1 @@
-"""Traces that were measured outside: read from CSV, ``ss`` and pcap files, and kept as runs. Start at `reading`."""
+"""Traces measured outside Subflow: read from CSV, ``ss`` and pcap files, and stored as runs. Start at `measured_run`."""

@@ -366,7 +366,7 @@ def _resampled(
         has = counts > 0
         result[has] = sums[has] if is_sum else sums[has] / counts[has]
         if is_sum:
-            # A grid interval between two neighbouring samples counted no event.
+            # Grid intervals between two neighbouring samples contain no event.
             missing = np.flatnonzero(~has)
             before = np.searchsorted(at, grid_s[missing] + 1e-6 * step_s) - 1
             following = np.minimum(before + 1, len(at) - 1)

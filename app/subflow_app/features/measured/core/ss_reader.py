@@ -166,7 +166,8 @@ def _columns(
         if name == "retrans":
             # ss omits the field until the first retransmission.
             values = np.nan_to_num(values)
-        # A receiver reports bytes_received and a sender bytes_acked; the counter that grows more counts the data.
+        # Only the first of several fields for one trace is used: a sender reports bytes_acked, a receiver
+        # bytes_received.
         target = None if trace in taken else Target(SUBFLOW, owner, trace)
         taken.add(trace)
         columns.append(RawColumn(f"{title}: {name}", steps.time_s, values, unit, target, is_counter))

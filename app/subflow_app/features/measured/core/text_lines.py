@@ -67,8 +67,10 @@ def time_of(text: str) -> float | None:
 class Steps:
     """Times without backward steps, repaired as the user chose.
 
-    Attributes: time_s: float64 [m], s, strictly increasing. kept: int [m], indices of the samples that belong to these
-    times. notices: notes for the user, one sentence each.
+    Attributes:
+        time_s: float64 [m], s, strictly increasing.
+        kept: int [m], indices of the samples that belong to these times.
+        notices: notes for the user, one sentence each.
     """
 
     def __init__(self, time_s: NDArray[np.float64], clock: Clock, where: Sequence[int] | None = None) -> None:

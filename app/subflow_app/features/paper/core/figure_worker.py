@@ -50,7 +50,7 @@ def main(print_pages: Printer) -> int:
     """Draws jobs until the pipe is closed; returns the exit code.
 
     Args:
-        print_pages: prints a page as a PDF with sheets.
+        print_pages: prints a page as a PDF.
     """
     ignore_interrupts()  # the window closes the pipe instead
     answers = take_stdout()
@@ -86,7 +86,7 @@ def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
 
 
 def _warm_up() -> None:
-    """Imports the parts of matplotlib for the first figure, because the window starts the process early."""
+    """Imports early the parts of matplotlib that the first figure needs."""
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_pdf
     import matplotlib.backends.backend_svg

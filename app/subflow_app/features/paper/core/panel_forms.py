@@ -57,7 +57,7 @@ def dashes(number: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
 
 
 def _dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
-    """Dash pattern of a series: solid for those of this study, different patterns for baselines."""
+    """Dash pattern of a series: solid for the subjects of the figure, different patterns for the others."""
     return "-" if series.is_ours else dashes(series.shape)
 
 
@@ -460,7 +460,7 @@ def interval_text(mean: float, half: float) -> str:
         return told
     digits = _decimals(max(abs(mean), half))
     scale = 10.0**digits
-    # The tolerance prevents that 0.11000000000000001 becomes 0.12.
+    # Without the tolerance, 0.11000000000000001 would become 0.12.
     shown = math.ceil(half * scale - 1e-6) / scale
     return f"{told} ± {f'{shown:,.{digits}f}'.replace(',', ' ') if shown else '0'}"
 
@@ -599,7 +599,7 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         from matplotlib.ticker import FuncFormatter, NullFormatter
 
         axes.set_yscale("log", nonpositive="mask")
-        # Parsing of mathematics is off for the names of runs, which excludes powers of ten.
+        # Powers of ten would need mathematical text, which is off because names of runs are not formulas.
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
         axes.yaxis.set_minor_formatter(NullFormatter())
         return

@@ -1,1 +1,1 @@
-"""The part of the window: figures for print, and reports."""
+"""Printing and reports in the window."""

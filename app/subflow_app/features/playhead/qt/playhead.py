@@ -93,7 +93,7 @@ class Playhead(QObject):
 
     @property
     def time_s(self) -> float | None:
-        """The time shown, s; None before the first seek."""
+        """The time shown, s; None while the playhead is not in use."""
         return self.transport.time_s
 
     @property
@@ -152,7 +152,7 @@ class Playhead(QObject):
         if run is None:
             self.transport.set_run(0.0, 0.0)
         else:
-            # Imported here, as the loop of seeks, because a window without runs needs neither.
+            # Imported here, like the seek loop below, because a window without runs needs neither.
             from subflow_app.features.explain.core.instants import RunSamples
 
             self.samples = RunSamples(run.traces)

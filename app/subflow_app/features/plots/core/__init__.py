@@ -1,4 +1,4 @@
-"""The plots of a run, without a drawing library: columns needed, numpy reduction, axis with unit.
+"""The plots of a run without a drawing library: required columns, computation with numpy, axis with unit.
 
 To add a plot of an unchanged column of the traces, add a row to the list below. A computed plot needs a module beside
 these and a line in the list. `drawing` chooses bins and colours, and combines many curves. Start with `spec`, then

@@ -232,7 +232,7 @@ GOODPUT_BARS = PlotSpec(
 
 
 def controller_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """One bar per controller and experiment: the mean over the flows of the controller in each run, bit/s of payload."""
+    """One bar per controller and experiment: mean over the flows of the controller in each run, bit/s of payload."""
     names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
     groups = repetitions(runs)
     made = []

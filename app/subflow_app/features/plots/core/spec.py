@@ -261,7 +261,7 @@ class PlotSpec:
         """True if a run has data for this plot."""
         if not self.reads(traces):
             return False
-        # A measurement has neither controllers nor fair shares, so that only the drawing shows if it has data.
+        # A measurement has no controllers or fair shares: only computing the plot shows if it has data.
         return bool(traces.controllers) or self.kind == TIME or bool(self.all_bars([traces]) or self.curves(traces))
 
     def reads(self, traces: Traces) -> bool:
@@ -365,7 +365,7 @@ def trailing_sum(values: NDArray[np.float32], interval_s: float, window_s: float
 
 
 def agent_curves(traces: Traces, numbers: Numbers, name: str | None = None) -> list[Curve]:
-    """One curve per subflow under an agent's control, with a sample at each decision; see `number_series`."""
+    """One curve per subflow that an agent controls, with a sample at each decision; see `number_series`."""
     colours = transport_colours(traces)
     series = number_series(steps_of(traces), numbers, name)
     nothing = (np.empty(0, np.float64), np.empty(0, np.float32))
@@ -405,7 +405,7 @@ def column_plot(
 
 
 def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> PlotSpec:
-    """The plot of agents' observations or actions: the first number, with a curve per subflow under an agent's control."""
+    """The plot of agents' observations or actions: the first number, by subflow that an agent controls."""
     made = column_plot(plot_id, title, REWARD, FLOW, SUBFLOW, y_label=y_label, **SIGNED, **LEARNERS)
     return replace(made, curves=partial(agent_curves, numbers=numbers), numbers=numbers)
 

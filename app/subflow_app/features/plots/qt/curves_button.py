@@ -22,8 +22,7 @@ class CurvesButton(QToolButton):
         super().__init__(plots)
         self.setObjectName("curves_button")
         self.setAutoRaise(True)
-        # Like toolbar buttons, it takes no focus: the menus serve the keyboard, and the focus remains where the user
-        # works.
+        # Like toolbar buttons, it takes no focus, which remains in the window; menus offer the same to the keyboard.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)

@@ -331,8 +331,8 @@ def _fork_title(ghost: Ghost) -> str:
 
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
-    """The curve without the part shared with its fork; all of it if the two differ before, e.g. in versions."""
-    # The change happens a nanosecond later, so that a sample at this time apart from rounding precedes it.
+    """The curve without the part shared with its fork; all of it if they differ before, e.g. between versions."""
+    # The change happens one nanosecond later, so that a sample whose time differs only by rounding precedes it.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
     return replace(curve, time_s=curve.time_s[first:], values=curve.values[first:]) if is_same else curve
@@ -374,7 +374,7 @@ class FedPlots(ScrolledPlots):
         self._others: list[XYPlot | BarPlot] = []
         self._marks_shown = True
         self._log = False
-        # Plots not over time are computed from all samples, which a few times per second suffices.
+        # Plots not over time are recomputed from all samples, but only a few times per second.
         self._others_timer = timer(self, self._feed_others, _OTHERS_MS, is_single=True)
         # Combines all changes of the range within one turn of the event loop.
         self._bins_timer = timer(self, self._feed, is_single=True)  # in the bins for the current time range
@@ -458,7 +458,7 @@ class FedPlots(ScrolledPlots):
         self._is_stale = False
         self._rest.stop()
         fed = self._note_curves(self.time_plots)
-        # The number of traces read counts, even if only their median is drawn.
+        # The limit also counts the traces behind a median, because all of them are read.
         traces = sum(len(row[0].spec.series(run)) for row in self._rows for run in self.runs)
         self._is_crowded = len(fed) > _MOST_CURVES_AT_ONCE or traces > _MOST_TRACES_AT_ONCE
         self._feed_over_time(fed)

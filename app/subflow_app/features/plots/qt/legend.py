@@ -226,7 +226,7 @@ class Legend(QWidget):
             value = max(map(numbers.horizontalAdvance, (_VALUE, self._model.widest_text(column))))
             stacked = max(value, *map(metrics.horizontalAdvance, words)) + 2 * _HEADER_PADDING
             joined = max(value, metrics.horizontalAdvance(" ".join(words))) + 2 * _HEADER_PADDING
-            # Narrower columns would change the width of the plots, redraw them, and move them under the mouse.
+            # Columns never shrink, because another width would redraw all plots and move them away from the mouse.
             before_px = self._widths.get(column, (0, 0))
             self._widths[column] = max(stacked, before_px[0]), max(joined, before_px[1])
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)

@@ -207,7 +207,7 @@ class LegendModel(TreeModel):
         self._decimals: Sequence[int | None] = ()
         self._flows: Mapping[tuple[int, str], FlowWords] = {}
         self._are_means = False
-        self.is_on_one_line = False  # name and unit of a column, in a wide and low legend
+        self.is_on_one_line = False  # headings on one line, for a wide and low legend
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -391,7 +391,7 @@ class LegendModel(TreeModel):
         self.toggle(index)
         return True
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _at(self, index: Index) -> _Group | _Line | None:
         if not index.isValid():

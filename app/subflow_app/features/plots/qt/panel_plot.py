@@ -303,7 +303,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Draws the crosses of marks in one item, because thousands of items would be slow, or the band around a line."""
+        """Draws the crosses of marks in one item, because one each would be slow, or the band around a line."""
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]
@@ -325,7 +325,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         (x, y), colour, is_line = _points(panel, series), self._colour(series), panel.form == "lines"
         if is_line:
             self._add(pg.PlotCurveItem(x, y, pen=make_pen(colour.name(), width=1.5), antialias=True))
-        # Hollow marks are dominated by the front, which must be visible without colours.
+        # Marks dominated by the front are hollow, so that they also differ without colours.
         is_hollow = bool(panel.front) and not series.is_ours
         rim = make_pen(colour.name() if is_hollow else self._tokens.base, width=1.5 if is_hollow else 1.0)
         symbol, size = SYMBOLS[series.shape % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
@@ -349,7 +349,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._add(name, counts=False)
 
     def _place_names(self) -> None:
-        """Shows the names that fit beside their marks, those of this study first; tool tips contain the others."""
+        """Shows the names that fit beside their marks, the figure's subjects first; tool tips contain the others."""
         metrics, area = QFontMetricsF(self._font), self.view.sceneBoundingRect()
         line = metrics.height()
         spots = [self.view.mapViewToScene(place) for _name, place in self._names]
