@@ -87,7 +87,7 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
     if ragged:
         notices.append(
             f"{ragged} line{'s have' if ragged > 1 else ' has'} another number of cells than the headings, first line"
-            f" {first_ragged}: what is missing is not a sample, longer lines are left out."
+            f" {first_ragged}: missing cells are not samples, and longer lines are left out."
         )
     place = _time_place(shape.headings, options)
     heading = read_heading(shape.headings[place])

@@ -137,7 +137,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
                 continue
             _take(sides, segment, at_s, place)
     if back:
-        notices.append(f"{back} packets are older than the one before them: they are counted where their times are.")
+        notices.append(f"{back} packets are older than their predecessors: each counts at its own time.")
     if foreign:
         notices.append(
             f"{foreign} of {packets} packets are not TCP of the first {MOST_CONNECTIONS} connections: left out."
@@ -171,7 +171,7 @@ def _packets(reader: Any, dpkt: Any, notices: list[str]) -> Iterator[tuple[Any, 
             return
         except (dpkt.Error, ValueError, IndexError) as error:
             notices.append(
-                f"the file is cut off or damaged after packet {count} ({error}): what comes before was read."
+                f"the file is cut off or damaged after packet {count} ({error}): the packets before were read."
             )
             return
         count += 1

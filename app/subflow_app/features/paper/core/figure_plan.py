@@ -219,7 +219,7 @@ class FigurePlan:
         """
         style, count = self.style.sized(self.style.width_mm, self.style.plot_height_mm), len(self.plots + self.panels)
         if not any(plot.curves or plot.bars for plot in self.plots) and not any(p.has_values for p in self.panels):
-            raise InputError("nothing to draw: no curve is visible, or no run has what the figure shows")
+            raise InputError("nothing to draw: no curve is visible, or no run has data for the figure")
         if count > MOST_PLOTS:
             raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {count}: write one file per plot")
         if self.legend not in LEGENDS:
@@ -304,7 +304,7 @@ def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
     if not plots:
         names = " or ".join(spec.title.lower() for spec in specs)
         needs = " and ".join(dict.fromkeys(spec.needs for spec in specs if spec.needs))
-        raise InputError(f"no run has what the {names} figure shows{f': it takes {needs}' if needs else ''}")
+        raise InputError(f"no run has data for the {names} figure{f': it takes {needs}' if needs else ''}")
     return FigurePlan(tuple(plots), (0.0, max(traces.duration_s for traces in runs)))
 
 

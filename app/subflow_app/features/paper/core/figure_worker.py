@@ -81,7 +81,7 @@ def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
     if isinstance(job, PrintJob):
         return print_pages
     if not isinstance(job, FigurePlan):
-        raise TypeError(f"{type(job).__name__} is nothing to draw")
+        raise TypeError(f"{type(job).__name__} cannot be drawn")
     return render_figure
 
 

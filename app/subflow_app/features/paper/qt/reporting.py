@@ -148,7 +148,7 @@ def rows() -> Iterator[ActionSpec[ReportHolder]]:
             STORE,
             Need(
                 lambda s: s.runs_selected > 0 or s.runs_shown > 0,
-                translatable("no run is shown and none is selected in the history"),
+                translatable("no run is shown or selected in the history"),
             ),
         ),
     )
