@@ -1,1 +1,1 @@
-"""Traces measured outside Subflow: read from CSV, ``ss`` and pcap files, and stored as runs. Start at `measured_run`."""
+"""Traces measured outside Subflow: read from CSV, ``ss`` and pcap files, stored as runs. Start at `measured_run`."""
