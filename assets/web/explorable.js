@@ -1,17 +1,4 @@
-// An explorable: a formula whose numbers are dragged, or changed with the keys, while the plot follows.
-//
-//   show_explorable(place, description, points = [])
-//
-// fills the element `place` and gives { values(), set_value(name, value), set_points(points) }. `description` is what
-// `subflow_app.features.labs.core.explorables` writes (`Explorable.document(language)`): title, sentence, inputs, equations, axis.
-// `points` are what runs measured: [{ values: { name: number of each input }, result: number }], in SI units; those
-// whose other numbers are the ones that are set are drawn. Elements with the class "explorable-here" are filled when
-// the page is read, from the JSON in the <script> in each, as `exporting.web_page.explorable_element` writes it.
-//
-//   evaluate_formula(text, values)
-//
-// gives the number of a formula: numbers, names, + - * / **, brackets, min, max and sqrt, as `core.expressions` reads
-// them, and nothing else. NaN: it has no value.
+// An explorable: a formula with draggable numbers and a plot that follows. Arrow keys change the numbers, too.
 
 "use strict";
 
@@ -91,7 +78,7 @@ function evaluate_formula(text, values) {
   return value;
 }
 
-// All numbers that follow from the inputs, by name, in SI units.
+// All values that follow from the inputs, by name, in SI units.
 function explorable_values(description, inputs) {
   const known = Object.assign({}, inputs);
   for (const each of description.equations) known[each.name] = evaluate_formula(each.formula, known);
@@ -109,7 +96,7 @@ function explorable_curve(description, inputs, count = 121) {
   return found;
 }
 
-// Where between its ends (0 to 1) a value of an input lies, and the other way round; values in its unit.
+// Position (0 to 1) of an input's value between its limits, and the inverse; values in the input's unit.
 function input_share(input, value) {
   if (input.is_log) return Math.log(value / input.least) / Math.log(input.most / input.least);
   return (value - input.least) / (input.most - input.least);
@@ -120,7 +107,7 @@ function input_at(input, share) {
   return input.least + (input.most - input.least) * share;
 }
 
-// The nearest value that a person would choose: a multiple of its step, or two digits.
+// The nearest value that a person would choose: a multiple of the input's step, or two significant digits.
 function input_rounded(input, value) {
   const near = input.is_log ? Number(value.toPrecision(2)) : Number((Math.round(value / input.step) * input.step).toPrecision(6));
   return Math.min(Math.max(near, input.least), input.most);
@@ -130,12 +117,12 @@ function input_stepped(input, value, steps) {
   return input_rounded(input, input.is_log ? value * 10 ** (steps / 20) : value + steps * input.step);
 }
 
-// The end of the upright axis stays while the curve fills a quarter of it or more.
+// Top of the y axis: unchanged while the curve fills at least a quarter of the axis and fits into it.
 function axis_top(top, most) {
   return most > top || most < top / 4 ? most * 1.25 : top;
 }
 
-// Round numbers along an axis: 1, 2 or 5 times a power of ten apart, and where it goes by factors these themselves.
+// Round tick values: multiples of 1, 2 or 5 times a power of ten; on a logarithmic axis these numbers themselves.
 function round_ticks(least, most, is_log) {
   const found = [];
   if (is_log) {
@@ -161,7 +148,7 @@ const EXPLORABLE_STYLE = `
 .explorable .says { margin: 0.4em 0 0; }
 `;
 
-// As a sheet of the document, which pages may have whose policy allows no style of a script.
+// A style sheet object of the document: pages may have a policy that forbids style elements made by scripts.
 let explorable_style = null;
 
 function use_explorable_style() {
@@ -196,7 +183,7 @@ function show_explorable(place, description, points = []) {
     follow();
   }
 
-  // A number in the formula: dragged, typed, or changed with the keys. It may stand in several equations.
+  // A number in the formula: dragged, typed, or changed with the keys. Several equations may contain it.
   const field_of = (input) => {
     const field = make("input", {
       type: "text", inputmode: "decimal", role: "spinbutton", autocomplete: "off", title: input.label,

@@ -1,6 +1,7 @@
-// The only script that lies readable in a page: it unpacks the others, which the page's policy knows by their hash, too.
+// The only script that a page contains unpacked: it unpacks the others. The page's policy allows scripts by their
+// hashes, also those of the unpacked ones.
 
-// Five letters for four bytes: the alphabet of Python's base64.b85encode, with "," in place of "<".
+// Base 85: five letters for four bytes, with the alphabet of Python's base64.b85encode and "," instead of "<".
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
 
 function dense(text, size) {
@@ -19,7 +20,7 @@ async function inflated(packed) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The text that lies packed in an element of the page.
+// Text of an element whose content is packed.
 async function unpacked_text(id) {
   const place = document.getElementById(id);
   return new TextDecoder().decode(await inflated(dense(place.textContent, Number(place.dataset.size))));

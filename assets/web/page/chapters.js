@@ -1,10 +1,10 @@
-// What a page tells beside its runs, in chapters of which each has runs of its own: experiments, or a claim that fails.
+// Chapters of a page, each with its runs: experiments, or a claim and its counterexamples.
 
 class Chapters {
-  // `data.chapters`: {group, title, texts, tables, runs, at}; `data.summary`: the same without runs, of all of them.
-  // A chapter may also have an `id` for the page's address and the name of its recorded picture, a `mark` that says how
-  // it went, and `shown`: of more runs than these, its reader chooses two.
-  // `host`: list(numbers of runs), on_pick(time, key).
+  // `data.chapters`: {group, title, texts, tables, runs, at}; `data.summary`: the same for all chapters together,
+  // without runs. Optional in a chapter: `id`, its name in the page's address and in the file name of its recorded
+  // picture; `mark`, its outcome as a symbol; `shown`, the number of runs shown at first, for a chapter with more runs,
+  // of which the reader chooses two. `host`: list(numbers of runs), on_pick(time, key).
   constructor(place, data, host) {
     this.chapters = data.chapters;
     this.summary = data.summary;
@@ -48,18 +48,18 @@ class Chapters {
     return { ...this.chapters[this.number], runs: this.shown() };
   }
 
-  // The chapter that the page's address names.
+  // Number of the chapter that the page's address names; -1 if none.
   asked() {
     const words = asked_words();
     return this.chapters.findIndex(({ id }) => words.includes(id));
   }
 
-  // What tells of all chapters stands above the one that an address names.
+  // The summary above stays in reach: the page scrolls to the menu of the chapter that the address names.
   show_asked() {
     if (this.summary && this.asked() >= 0) this.menu.scrollIntoView();
   }
 
-  // All chapters by their groups, each a button.
+  // All chapters in their groups, each as a button.
   list() {
     const groups = new Map();
     this.chapters.forEach(({ group, title, mark }, i) => {
@@ -75,7 +75,7 @@ class Chapters {
     return element("div", { class: "contents" }, ...[...groups].map(([group, rows]) => element("section", {}, element("h3", {}, group), rows)));
   }
 
-  // The runs that are simulated: all of the chapter, or the one that is chosen over another.
+  // Numbers of the runs to simulate: all runs of the chapter, or the two that the reader chose.
   shown() {
     const { runs } = this.chapters[this.number];
     if (this.pair.hidden) return runs;

@@ -2,7 +2,8 @@
 
 const MOST_CURVES = 12; // more are drawn as a band
 const DECIDED = ["cwnd_pkts", "ssthresh_pkts", "pacing_rate_bps"]; // quantities that decisions set
-const SNAP_PX = 6; // how near to an event a click is meant for it: an event is an instant, and hardly any pixel is one
+// distance in which a click selects an event: an event is an instant, and hardly any pixel matches it
+const SNAP_PX = 6;
 
 function hex_mix(hex, amount) {
   const towards = amount >= 0 ? 255 : 0, share = Math.abs(amount);
@@ -16,7 +17,7 @@ function nice_step(range, count) {
   return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
 }
 
-// From a point to a piece of a line, all in pixels.
+// Distance of a point from a line segment, in pixels.
 function distance([x, y], [x1, y1], [x2, y2]) {
   const length = (x2 - x1) ** 2 + (y2 - y1) ** 2;
   const share = length ? Math.min(Math.max(((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / length, 0), 1) : 0;
@@ -24,9 +25,9 @@ function distance([x, y], [x1, y1], [x2, y2]) {
 }
 
 class Chart {
-  // `place`: the element that it is added to. `spec`: {quantity, unit, curves}, where `curves()` gives what Run.curves() does.
-  // `host`: chores, duration(), cursor() and event_times() in seconds, on_pick(time, key, chart), on_key(event), and, if charts
-  // can be taken away, remove_chart(chart).
+  // `place`: the element to append to. `spec`: {quantity, unit, curves}; `curves()` returns the same as Run.curves().
+  // `host`: chores, duration(), cursor() and event_times() in seconds, on_pick(time, key, chart), on_key(event), and
+  // remove_chart(chart) if charts can be removed.
   constructor(place, spec, host) {
     this.spec = spec;
     this.host = host;
@@ -38,7 +39,7 @@ class Chart {
     this.figure.append(this.caption, this.line, this.canvas, this.readout);
     place.append(this.figure);
     this.pointer = null;
-    this.still = element("canvas"); // the picture without cursors: all that changes while they move
+    this.still = element("canvas");  // the picture without cursors: cursor movements redraw only the cursors
     this.is_stale = true;
     const point = (time) => {
       this.pointer = time;
@@ -55,13 +56,15 @@ class Chart {
     return Math.min(Math.max((x - left) / width, 0), 1) * end;
   }
 
-  // How far in time from an event a click is meant for it: some pixels, or a sample, over which a drop is drawn.
+  // Distance in seconds in which a click selects an event: some pixels, or the sample interval across which a drop is
+  // drawn.
   reach_s(run) {
     const { width, end } = this.frame();
     return Math.max((SNAP_PX * end) / width, run.info.interval_ns * 1e-9);
   }
 
-  // The answer to a click in one line that leads to the details; empty: how to get one, where decisions set the curves.
+  // Answer to a click: one line that leads to the details. If empty, charts whose curves decisions set show how to get
+  // an answer.
   answer(text, go, offers = []) {
     this.answered = text;
     const button = text ? element("button", { type: "button", class: "quiet", title: say("details") }, text) : say("click_why");
@@ -82,7 +85,7 @@ class Chart {
       const at = (i) => [left + (width * (i + 1) * interval) / end, top + height * (1 - Math.min(values[i], this.most) / this.most)];
       const place = (each) => Math.round(((each - left) / width) * (end / interval)) - 1;
       const last = Math.min(values.length - 1, place(x + SNAP_PX) + 1);
-      // The line of a drop is steep: its distance is that of its pieces, not of one of its samples.
+      // A drop is drawn as a steep line: measure the distance to segments, not to samples.
       for (let i = Math.max(0, place(x - SNAP_PX) - 1); i <= last; ++i) {
         if (Number.isNaN(values[i])) continue;
         const far = distance([x, y], at(i), at(i < last && !Number.isNaN(values[i + 1]) ? i + 1 : i));
@@ -92,7 +95,7 @@ class Chart {
     return best;
   }
 
-  // All of it, or, where nothing but the cursor or the pointer has moved, those over the picture that there is.
+  // Draws everything, or only the cursors over the kept picture if nothing else has changed.
   draw() {
     const pen = pen_on(this.canvas);
     if (!pen) return;
@@ -158,7 +161,7 @@ class Chart {
     }
   }
 
-  // How many SI units one of the axis is, and what that is called: as the program shows the quantity.
+  // SI units per unit of the axis, and the name of this unit, as the program shows the quantity.
   scale() {
     const { unit, scale } = measure_of(this.spec.quantity);
     return unit || scale !== 1 ? [1 / scale, local(unit)] : [1, this.spec.unit];
@@ -175,7 +178,7 @@ class Chart {
     pen.setLineDash([]);
   }
 
-  // At most two points per column of pixels: the least and the most of what lies there.
+  // At most two points per pixel column: minimum and maximum of its samples.
   draw_curve(pen, curve) {
     const { left, width, top, height, end } = this.frame();
     const { values, interval } = curve;
@@ -214,14 +217,14 @@ class Chart {
     pen.setLineDash([]);
   }
 
-  // Whether the line of a curve would fill more than half of the area that it goes through.
+  // True if the line of a curve would fill more than half of the area that it crosses.
   is_blot(values) {
     const { width, height } = this.frame(), { least, most, way } = extent_of(values);
     const unit = height / this.most;
     return way * unit * 1.6 > 0.5 * width * (most - least) * unit && way * unit > 10 * width;
   }
 
-  // As a line of means, over the range from the least to the most of what each is of.
+  // Draws a line of means over the range from minimum to maximum of each interval.
   draw_blot(pen, curve) {
     const { left, width, top, height, end } = this.frame(), { values, interval } = curve;
     const count = Math.max(1, Math.ceil((6 * end) / (width * interval))), pieces = [[]];
@@ -286,13 +289,14 @@ class Chart {
     line(pen, x, top, x, top + height);
   }
 
-  // The state at the cursor, or else the last sample up to the time.
+  // Value of the state at the cursor, or else the last sample up to the time.
   value_of(curve, time) {
     const state = this.pointer === null ? this.host.state_of?.(curve) : undefined;
     return state ?? curve.values[Math.min(curve.values.length, Math.floor(time / curve.interval + 1e-6)) - 1];
   }
 
-  // Legend and values at the crosshair, or else at the cursor, with the mean of each curve over the measured interval.
+  // Writes the legend with the values at the crosshair, or else at the cursor, and the mean of each curve over the
+  // measured interval.
   tell() {
     if (!this.told) return;
     const time = this.pointer ?? this.host.cursor();
@@ -312,8 +316,8 @@ class Chart {
 
 const extents = new WeakMap(); // by the values
 
-// Least and largest value, the mean, and how far it is up and down; a threshold that was never set is as large as can be,
-// which is no reason to press everything else flat.
+// Minimum, maximum, mean, and total length of all rises and falls. Ignores values of a threshold that was never set:
+// they are as large as can be and would flatten every other curve.
 function extent_of(values) {
   let known = extents.get(values);
   if (known) return known;
@@ -333,7 +337,8 @@ function extent_of(values) {
   return known;
 }
 
-// With the next pictures of the screen. Legends come after all canvases: what is written makes sizes unknown again.
+// Draws charts in the next animation frames. Legends follow after all canvases, because written text makes the browser
+// compute sizes anew.
 function draw_charts(chores, charts, is_whole) {
   for (const chart of charts) {
     chart.is_stale ||= is_whole;

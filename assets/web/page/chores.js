@@ -1,6 +1,6 @@
-// What there is to draw and to build, in pieces of a few milliseconds: what the reader does comes between two of them.
+// Drawing and building in pieces of a few milliseconds, so that input events are handled between two pieces.
 
-const PIECES_MS = 10; // of work in one picture of the screen
+const PIECES_MS = 10;  // of work per animation frame
 
 class Chores {
   constructor() {
@@ -8,7 +8,8 @@ class Chores {
     this.working = null;
   }
 
-  // Something to do with the next pictures of the screen. What is wanted again before its turn is done once, as wanted last.
+  // Queues work for the next animation frames. Work queued again under the same name replaces the earlier work and
+  // keeps its place.
   want(name, work) {
     this.waiting.set(name, work);
     this.working ??= this.work();

@@ -1,4 +1,4 @@
-// Elements of the document, colours of its style, strokes on a canvas, and files that are saved.
+// Elements of the document, colours of the style sheet, strokes on a canvas, and saving of files.
 
 function line(pen, x1, y1, x2, y2) {
   pen.beginPath();
@@ -7,10 +7,10 @@ function line(pen, x1, y1, x2, y2) {
   pen.stroke();
 }
 
-// Of several runs or lines on a canvas.
+// Dash patterns of several runs or lines on a canvas.
 const DASHES = [[], [6, 3], [2, 2], [8, 2.5, 2, 2.5]];
 
-// How a legend shows such a line.
+// Class of the legend's swatch for a dash pattern.
 function style_of(dash) {
   return dash.length ? (dash[0] > 2 ? "dashed" : "dotted") : "";
 }
@@ -23,7 +23,7 @@ function swatch_of(colour, style = "") {
 
 const FONT = "12px system-ui, sans-serif"; // on canvases
 
-// How many pixels of the page one of a canvas takes: what is drawn is as large as what is written beside it.
+// Scale of a canvas: its text and lines grow with the font size of the page.
 function zoom() {
   return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 }
@@ -36,7 +36,7 @@ function place_of({ offsetX, offsetY }) {
   return [offsetX / zoom(), offsetY / zoom()];
 }
 
-// An empty canvas in the pixels of the screen, to draw on in its own; null while it is not seen.
+// Clears a canvas in device pixels and returns a context that draws in its own pixels; null while the canvas is hidden.
 function pen_on(canvas) {
   const ratio = devicePixelRatio || 1, scale = ratio * zoom();
   const size = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
@@ -49,16 +49,17 @@ function pen_on(canvas) {
   return pen;
 }
 
-let colours = new Map(); // of the style, as they were read: emptied when it changes
+let colours = new Map();  // read from the style sheet; emptied when the style changes
 
 const LOOKS = ["dark", "light", "embed"];
 
-// What the page around asks for behind "#", by commas: looks, and names of quantities to draw.
+// Words behind "#" in the address, separated by commas: looks, names of quantities to draw, chapters. An embedding page
+// sets them.
 function asked_words() {
   return location.hash.slice(1).split(",").filter(Boolean);
 }
 
-// Dark or light as it is asked for, or as the reader likes it; the figure alone, if that is asked for.
+// Applies the requested look: dark or light, or else the reader's preference; and the figure only, if requested.
 function take_look() {
   const asked = asked_words(), liked = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const root = document.documentElement;
@@ -66,7 +67,7 @@ function take_look() {
   root.classList.toggle("framed", window !== parent);
   root.classList.toggle("embedded", asked.includes("embed"));
   if (window === parent) return;
-  // A page around that listens can make the frame as high as this; where it does not, the frame scrolls.
+  // An embedding page can fit the height of its frame to this message; otherwise the frame scrolls.
   const tell = () => parent.postMessage({ subflow: { height: Math.ceil(document.body.getBoundingClientRect().height) } }, "*");
   new ResizeObserver(tell).observe(document.body);
 }
@@ -101,7 +102,7 @@ function with_head(name, ...cells) {
   return element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)));
 }
 
-// Whether what is typed there is text.
+// True if keys pressed in an element enter text.
 function is_typing(place) {
   const field = place.closest("input, textarea");
   return field !== null && !["range", "checkbox", "radio"].includes(field.type);

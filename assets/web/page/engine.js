@@ -1,8 +1,9 @@
-// The simulator in a worker: it gets calls as messages and answers each, so that the page never waits for it.
+// The simulator in a worker: it receives calls as messages and answers each, so that the page never waits.
 "use strict";
 
-const SLICE_MS = 8; // of work between two looks at the messages
-const TELL_MS = 60, TELL_SHARE = 0.02; // between two reports of what there is by then, at least, and of all that comes
+const SLICE_MS = 8;  // of work between two checks for messages
+// least time between progress reports, and least share of the simulated time
+const TELL_MS = 60, TELL_SHARE = 0.02;
 const EVENTS_PER_STEP = 4000;
 const REACHED = 0, EXHAUSTED = 2; // RunEnd
 const decoder = new TextDecoder();
@@ -10,7 +11,7 @@ const encoder = new TextEncoder();
 
 let core = null;
 
-// What the C++ library may ask of a system. There is none: nothing is opened, and what it would print goes nowhere.
+// Stubs of the system calls of the C++ library: no file opens, and output is discarded.
 const UNKNOWN = 52; // ENOSYS
 
 function system_calls(module) {
@@ -52,7 +53,7 @@ function json(call, ...given) {
 }
 
 function column(run, number, count) {
-  // The memory may have grown and moved since the last call: views do not outlive it.
+  // The memory may have grown and moved since the last call, which invalidates older views.
   return new Float32Array(core.memory.buffer, core.column_values(run, number), count).slice();
 }
 
@@ -61,7 +62,8 @@ function samples(run, numbers) {
   return { count, values: numbers.map((number) => column(run, number, count)), means: numbers.map((number) => core.column_mean(run, number)) };
 }
 
-// A run that stands where somebody looks: moved on while time goes forward, made anew when it goes back.
+// A fork of the run for the state at the cursor: it advances when the cursor moves forward by less than 2 s, and is
+// replaced after any other move.
 const glance = { run: -1, fork: -1, at: -1 };
 
 function glance_at(run, at) {
@@ -90,7 +92,7 @@ function end_of(run, columns) {
   return {
     signature,
     results: json("results", run),
-    // Of each four numbers, none of them an object: there may be a hundred thousand.
+    // Four numbers per mark in one array: a run may have a hundred thousand marks, too many for objects.
     marks: Float64Array.from(json("marks", run).flat(), (value) => value ?? NaN),
     samples: samples(run, columns),
   };
@@ -109,7 +111,7 @@ const calls = {
     const run = checked(core.open_run(give(encoder.encode(scenario)), BigInt(seed), interval));
     return { run, columns: json("columns", run) };
   },
-  // Forks a run at a time and lets events happen there.
+  // Forks a run at a time and applies events there.
   fork({ run, at, events }) {
     const fork = checked(core.fork_at(run, at, 0));
     try {
@@ -122,7 +124,7 @@ const calls = {
       throw error;
     }
   },
-  // Runs to the end in slices; what there is by then is told as it goes on.
+  // Runs to the end in slices and reports the samples so far meanwhile.
   async finish({ run, until, columns, tell }, id) {
     let told = performance.now(), due = 0;
     for (;;) {
@@ -157,7 +159,7 @@ const calls = {
     };
     return { state, packets };
   },
-  // The decision of a subflow, and behind it that of the agent which steers it, if one does.
+  // The decision of a subflow, and the decision of the agent that controls the subflow, if one does.
   explain({ run, owner, at }) {
     const decision = checked(core.explain(run, owner, at)) === 1 ? JSON.parse(text()) : null;
     const agent = checked(core.explain_agent(run, owner, at)) === 1 ? JSON.parse(text()) : null;
@@ -170,7 +172,7 @@ const calls = {
   },
 };
 
-// Columns are handed over: to copy them would keep the page busy.
+// Transfers the buffers of columns: copying them would block the page.
 function answer(message) {
   const values = (message.result ?? message.progress)?.samples?.values ?? message.result?.values ?? [];
   postMessage(message, values.map((each) => each.buffer));

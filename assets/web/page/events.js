@@ -1,6 +1,6 @@
-// Events of a run in words: the value of each, and those near a point of a curve.
+// Events of a run in words: the value of each event, and the events near a point of a curve.
 
-// The value of an event: of a change, what became of what. Of a kind without a value it is empty.
+// Value of an event; for a change the values before and after. Empty for a kind without a value.
 function value_words(run, { time, kind, owner, value }) {
   const { name, scope, value: pattern } = mark_kind(kind);
   if (name === "link_change" || name === "controller_change") return changes_in(run).get(`${Math.round(time * 1e9)} ${scope} ${owner}`)?.join(", ") ?? "";
@@ -8,8 +8,8 @@ function value_words(run, { time, kind, owner, value }) {
   return local(pattern).replace(/\{(\w+)\}/g, (_, word) => (word === "number" ? digits(value + 1, 9) : digits(value, 4)));
 }
 
-// The values of link directions at a time in ns, by the events of the scenario and of "What if". `tell` is called with
-// each change: the event, a key of `LINK_KEYS`, the value before and after.
+// Values of link directions at a time in ns, after the events of the scenario and of "What if". Calls `tell` for each
+// change with the event, a key of `LINK_KEYS`, and the values before and after.
 function replayed_links(run, until, tell = () => {}) {
   const { links, events = [] } = run.scenario, values = links.map((_, i) => link_values(run.scenario, i));
   for (const event of [...events, ...run.later].sort((a, b) => a.at - b.at)) {
@@ -24,7 +24,7 @@ function replayed_links(run, until, tell = () => {}) {
   return values;
 }
 
-const known_changes = new WeakMap(); // by the run's later events: {language, changes}
+const known_changes = new WeakMap();  // by the array of the run's later events: {language, changes}
 
 // Changes of links and controllers: texts by time in ns, scope and owner.
 function changes_in(run) {
@@ -47,8 +47,9 @@ function changes_in(run) {
 
 const OF_LINKS = ["link_change", "link_up", "link_down"];
 
-// Events near a point that may have shaped the curve there, the nearest first: {time, text}. A curve of a link has the
-// changes of that link, others those on their paths; and all have the losses and timeouts of their subflows.
+// Events near a point that may have shaped the curve there, nearest first: {time, text}. A curve of a link has the
+// changes of this link; other curves have the changes on their paths. All include the losses and timeouts of their
+// subflows.
 function named_near(run, scope, owner, time, reach) {
   const { links, subflows } = run.info, beneath = run.subflows_of(scope, owner), found = [];
   const own = new Set(scope === "link" ? [links[owner >> 1].name] : beneath.flatMap((i) => subflows[i].path));
@@ -58,7 +59,7 @@ function named_near(run, scope, owner, time, reach) {
     const text = name === "link_change" && words ? words : local(title);
     let who;
     if (on === "link" && OF_LINKS.includes(name) && own.has(links[mark.owner >> 1].name)) {
-      // Both directions at once are the link.
+      // A change of both directions at once is named as a change of the link.
       const is_other = (each) => each.kind === mark.kind && each.owner === (mark.owner ^ 1) && each.time === mark.time && value_words(run, each) === words;
       who = marks.some(is_other) ? links[mark.owner >> 1].name : run.label_of("link", mark.owner);
     } else if (on === "subflow" && is_turn && beneath.includes(mark.owner)) who = run.label_of("subflow", mark.owner);

@@ -23,7 +23,7 @@ class Lab {
 
   at(id) { return document.getElementById(id); }
 
-  // --- what charts ask for
+  // --- interface for charts
 
   newest() { return this.shown_runs[this.shown_runs.length - 1] ?? null; }
   duration() { return Math.max(0, ...this.shown_runs.map((run) => run.info.duration_s)) || this.data.scenarios[this.progress.state.scenario].info.duration_s; }
@@ -99,7 +99,7 @@ class Lab {
     document.body.dataset.ready = "yes";
   }
 
-  // Runs that were made before the page was closed are made again: they are what they were, bit for bit.
+  // Repeats the runs made before the page was closed; their results are identical bit by bit.
   async restore() {
     const kept = this.progress.kept_runs;
     if (kept.length) this.tell(say("restoring", kept.length));
@@ -162,7 +162,7 @@ class Lab {
     await this.simulate([{ state: structuredClone(this.progress.state), fork: null }]);
   }
 
-  // The last run with an event from a time on.
+  // Forks the last run at the time of an event.
   async fork(event) {
     const parent = this.progress.runs[this.progress.runs.length - 1];
     if (this.is_busy || !parent) return this.tell(say("no_run_yet"), true);
@@ -171,7 +171,7 @@ class Lab {
     await this.simulate([{ state, fork: { run: parent.number, at_s: event.at } }]);
   }
 
-  // Each of them; whether all came to their end.
+  // Simulates the given runs; returns true if all of them finished.
   async simulate(wanted) {
     this.is_busy = true;
     document.body.dataset.ready = "";
@@ -200,7 +200,7 @@ class Lab {
     return made.length === wanted.length ? made : null;
   }
 
-  // The newest, over the one before if that is of the same scenario.
+  // Shows the newest run over the previous run of the same scenario, if any.
   async show_run(run) {
     const before = this.shown_runs.filter((each) => each.scenario === run.scenario).slice(-1);
     this.shown_runs = [...before, run];
@@ -267,7 +267,7 @@ class Lab {
     this.at("progress").textContent = `${say("lab_progress", progress.passed, this.data.steps.length)} · ${say("lab_minutes", this.data.lab.minutes)}`;
   }
 
-  // After something was done: the active step may be passed by it.
+  // After an action of the student: may pass the active step.
   look_again() {
     const { active } = this.progress;
     if (active) this.progress.take(active);
@@ -294,7 +294,7 @@ class Lab {
     this.look_again();
   }
 
-  // --- taking it away
+  // --- saving
 
   save_scenario() {
     if (!this.form.take()) return;

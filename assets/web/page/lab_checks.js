@@ -1,6 +1,6 @@
-// Checks of a lab over what was run: the functions of features/labs/core/functions.py and figure_functions.py.
+// Checks of a lab on the student's runs: the functions of features/labs/core/functions.py and figure_functions.py.
 
-// What a check asks for is not there yet; the message says what.
+// A run, curve or value that a check needs is missing; the message names it.
 class NotThere extends Error {}
 
 const OPERATORS = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "==": (a, b) => a === b };
@@ -13,14 +13,14 @@ function known(value) {
   throw new NotThere(say("not_known"));
 }
 
-// Evidence: {facts, runs, step_runs, sweep, since}: as features/labs/core/evidence.py has it; runs are LabRun.
+// `evidence`: {facts, runs, step_runs, sweep, since}, as in features/labs/core/evidence.py; runs are LabRun.
 class Checks {
   constructor(evidence) {
     this.evidence = evidence;
     this.counted = evidence.runs.filter((run) => run.number > evidence.since);
   }
 
-  // {holds, why}; why is empty if numbers do not fit.
+  // {holds, why}; why is empty if a comparison of numbers fails.
   check(node) {
     try {
       return { holds: this.value(node) === true, why: "" };
@@ -44,7 +44,7 @@ class Checks {
     return known(ARITHMETIC[operation](this.value(parts[0]), this.value(parts[1])));
   }
 
-  // The value that settles it counts, whatever else is not known.
+  // Value of "and" or "or": a part with the value `settles` decides, even if other parts cannot be computed.
   joined(parts, settles) {
     let missing = null;
     for (const part of parts) {
@@ -114,7 +114,7 @@ class Checks {
     return this.run_at(run).fork.at_s;
   }
 
-  // --- what scenarios say
+  // --- facts of scenarios
 
   fact(first, second, form = (key) => key) {
     const is_run = typeof first === "number", facts = is_run ? this.run_at(first).facts : this.evidence.facts;
@@ -160,7 +160,7 @@ class Checks {
     this.named ??= new Map(Object.keys(told_words.measures.measures).map((key) => ({ ...measure_of(key), key })).map((each) => [each.function, each]));
     return name ? this.named.get(name) : undefined;
   }
-  // A measure of a run and a flow or link, or of one subflow: as features/labs/core/figure_functions.py has it.
+  // A measure of a run for a flow, a link or one subflow, as in features/labs/core/figure_functions.py.
   measured(measure, number, owner = "*", which = 0) {
     const key = measure.source || measure.key;
     if (measure.of === "link") return this.of_link(number, owner, key);
@@ -185,7 +185,7 @@ class Checks {
     return average(found.map((run) => this.call(figure, [run.number, ...(what ? [what] : [])])));
   }
 
-  // --- a curve that was drawn, evidence.points: as features/labs/core/misconceptions.py has them
+  // --- a curve drawn by the student, evidence.points, as in features/labs/core/misconceptions.py
 
   drawn(since, until) {
     const found = this.evidence.points.filter(([time]) => since <= time && time <= until).map(([, height]) => height);
@@ -194,7 +194,7 @@ class Checks {
   }
   call_highest(...given) { return Math.max(...this.drawn(...given)); }
   call_lowest(...given) { return Math.min(...this.drawn(...given)); }
-  // How often it falls to four fifths of its height or less, with a rise between.
+  // Number of falls to at most four fifths of the last peak, each followed by a rise.
   call_drops() {
     let count = 0, peak = 0, trough = Infinity;
     for (const [, height] of this.evidence.points) {
@@ -209,7 +209,7 @@ class Checks {
 
   // --- curves
 
-  // {values, interval}; the sample i is of the time (i + 1) * interval.
+  // {values, interval}; sample i has the time (i + 1) * interval.
   curve(number, column, owner) {
     const found = this.run_at(number).curve(column, owner);
     if (!found) throw new NotThere(say("no_curve", column, owner));

@@ -1,4 +1,4 @@
-// The form of a lab's scenario, of sweeps over it, and of events in it.
+// Forms for a lab's scenario, for sweeps over it, and for events in it.
 
 class SettingsForm {
   constructor(host) {
@@ -79,7 +79,7 @@ class SettingsForm {
     return element("ul", {}, ...items);
   }
 
-  // The state as the form says; whether it can be.
+  // Takes the values of the form into the state; returns false if a value is not allowed.
   take() {
     const sets = {};
     for (const { input, setting, initial, rule, name } of this.inputs) {
@@ -202,7 +202,7 @@ function range_of(rule) {
   return `${digits(rule.least / rule.factor)}–${digits(rule.most / rule.factor)} ${rule.shown}`;
 }
 
-// "3", "1..5", "1, 4"; null: it is none.
+// Seeds of a text such as "3", "1..5" or "1, 4"; null if it is not a list of seeds.
 function seeds_of(text) {
   const found = text.split(",").flatMap((part) => {
     const range = /^\s*(\d{1,15})(?:\s*(?:\.\.|-)\s*(\d{1,15}))?\s*$/.exec(part);

@@ -1,5 +1,5 @@
-// A student's way through a lab: which step is next, what was predicted and answered, and what is handed in. As
-// features/labs/core/session.py and result_file.py have it; kept in the browser where it allows that.
+// A student's progress through a lab: the next step, predictions, answers, and the result to hand in. Equivalent to
+// features/labs/core/session.py and result_file.py; kept in the browser's storage if the browser allows it.
 
 const RESULT = { kind: "subflow lab result", format: 1 };
 const EMPTY_STEP = { passed_at: "", hints: 0, prediction: null, answers: {}, last_run: 0 };
@@ -40,7 +40,7 @@ class Progress {
     this.keep();
   }
 
-  // --- what it is
+  // --- state
 
   of(step) { return this.steps[step.id] ?? EMPTY_STEP; }
   is_passed(step) { return Boolean(this.of(step).passed_at); }
@@ -62,7 +62,7 @@ class Progress {
     };
   }
 
-  // What there is to say about a step: {why, is_done, came}; why is empty if it is for the step to say.
+  // Judgement of a step: {why, is_done, came}; why is empty if the step shows its own message.
   judge(step) {
     const made = this.of(step), checks = new Checks(this.evidence(step));
     if (step.prediction && !made.prediction) return { why: "", is_done: false, came: null };
@@ -79,7 +79,7 @@ class Progress {
     return { why, is_checked: is_done, is_done: is_done && step.questions.every((question) => this.is_answered(step, question)), came };
   }
 
-  // --- what changes it
+  // --- changes
 
   set(step, change) {
     this.steps = { ...this.steps, [step.id]: { ...this.of(step), ...change } };
@@ -87,7 +87,7 @@ class Progress {
     this.keep();
   }
 
-  // Goes on as far as what was done allows; whether the step is passed by it.
+  // Passes the step if its conditions hold; returns true if it has been passed by this call.
   take(step) {
     const { is_done, came } = this.judge(step), made = this.of(step);
     if (came && JSON.stringify(made.prediction) !== JSON.stringify({ ...made.prediction, ...came })) this.set(step, { prediction: { ...made.prediction, ...came } });
@@ -107,7 +107,7 @@ class Progress {
     this.set(step, { prediction: { value, at: time_text(), after_run: this.last_run, came: null, is_right: null } });
   }
 
-  // What is said to an answer, {is_right, why}; of a wrong one that was given before once more.
+  // Feedback for an answer, {is_right, why}; a wrong answer given before gets its feedback again.
   async answer(step, question, value) {
     const told = question.sealed ? await opened(question, value) : this.open_answer(step, question, value);
     const given = this.of(step).answers[question.id] ?? [];
@@ -118,7 +118,7 @@ class Progress {
     return told;
   }
 
-  // One whose right answer depends on the student's own runs.
+  // Feedback for a question whose right answer depends on the student's own runs.
   open_answer(step, question, value) {
     const right = new Checks(this.evidence(step)).value(question.answer);
     if (is_near(value, right, question.tolerance)) return { is_right: true, why: question.why };
@@ -175,7 +175,7 @@ function came_of(prediction, value, checks) {
   return { came: sketch_gap(value, checks.curve(run.number, prediction.column, prediction.owner)), is_right: null };
 }
 
-// What is said to a prediction that did not come true, as HTML; empty: nothing.
+// HTML feedback for a prediction that did not come true; empty without one in the lab.
 function mistake_of(asked, made) {
   if (made.is_right || made.came === null) return "";
   const is_meant = (said) => is_near(made.value, said, 0.1);
@@ -185,7 +185,7 @@ function mistake_of(asked, made) {
   return asked.mistakes.find(([said]) => is_said(said))?.[1] ?? "";
 }
 
-// How far a curve that was drawn is off on average.
+// Mean deviation of a drawn curve from the run's curve.
 function sketch_gap(points, { values, interval }) {
   let sum = 0, count = 0;
   values.forEach((value, i) => {
@@ -206,7 +206,7 @@ function height_at(points, time) {
   return y0 + ((y1 - y0) * (time - t0)) / (t1 - t0);
 }
 
-// A number as a person says it, in SI units: "83", "83 pkt", "2,5 Mbit/s"; null: it is none.
+// SI value of a number that a person typed: "83", "83 pkt", "2,5 Mbit/s"; null if the text is not a number.
 function said_number(said, unit, units) {
   const found = /^\s*([-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?)\s*(\S*)\s*$/i.exec(said);
   const worth = found && (found[2] ? units[found[2]] : (units[unit] ?? 1));

@@ -1,6 +1,6 @@
-// What a student has changed of a scenario, what it is for the core, as a file, and for checks; and the runs of it.
+// A student's changes of a scenario, as input for the core, as a file and as facts for checks; and the runs of it.
 
-// A scenario with its changes: {scenario, sets, events, seed}. `sets` has a number, or the rank in a menu, by key.
+// A scenario with its changes: {scenario, sets, events, seed}. `sets` maps keys to numbers, or to ranks in a menu.
 function fresh_state(scenario = 0) {
   return { scenario, sets: {}, events: [], seed: null };
 }
@@ -13,7 +13,7 @@ function applied(target, patch) {
   }
 }
 
-// The document that a run is opened with, and what is drawn of it: as features/exporting/core/web_page.py tells it.
+// The document that opens a run, with all that its pictures need, as features/exporting/core/web_page.py writes it.
 function info_of(data, state) {
   const place = data.scenarios[state.scenario], info = structuredClone(place.info);
   for (const setting of place.settings) {
@@ -35,7 +35,7 @@ function info_of(data, state) {
   return info;
 }
 
-// An event: {at, link, what, value}; what is "up" or a key of links.
+// Events for the core from an event {at, link, what, value}; what is "up" or a key of links.
 function core_events(info, event) {
   const both = event.what === "up" || info.links[event.link].follows[event.what];
   return (both ? [2 * event.link, 2 * event.link + 1] : [2 * event.link]).map((index) => {
@@ -56,7 +56,7 @@ function event_toml(info, event) {
   return `\n${lines.join("\n")}\n`;
 }
 
-// The file that says the same.
+// The scenario file with the changes.
 function toml_of(data, state) {
   const place = data.scenarios[state.scenario], splices = [];
   for (const setting of place.settings) {
@@ -74,7 +74,7 @@ function toml_of(data, state) {
   return text.trimEnd() + "\n" + state.events.map((event) => event_toml(place.info, event)).join("");
 }
 
-// What checks find in it.
+// Facts of the changed scenario for checks.
 function facts_of(data, state) {
   const place = data.scenarios[state.scenario], facts = { ...place.facts };
   for (const setting of place.settings) {
@@ -103,9 +103,9 @@ function event_words(info, event) {
   return `${seconds(event.at)}: ${info.links[event.link].name} ${what}`;
 }
 
-// A run of the lab: the state that it is of, and what came out.
+// A run of the lab: its state and its results.
 class LabRun {
-  // `kept`: {number, state, fork, started_at, signature}, as progress has it.
+  // `kept`: {number, state, fork, started_at, signature}, as the progress keeps it.
   constructor(data, kept) {
     Object.assign(this, kept);
     this.data = data;
@@ -126,7 +126,7 @@ class LabRun {
     await this.run.finish(simulator, this.run.columns.map((column) => column.name), on_progress);
   }
 
-  // What it takes in the simulator is given back; what came out stays.
+  // Frees the memory of the run in the simulator; its results stay.
   async rest(simulator) {
     const run = this.run.id;
     this.run.id = undefined;

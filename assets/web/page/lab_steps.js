@@ -1,8 +1,8 @@
-// A step as it is read and done: its text, its prediction, its questions, its hints.
+// View of a step: its text, prediction, questions and hints.
 
 const FEEDBACK_OF = (is_right) => (is_right ? "exact" : "problem");
 
-// Text that the lab's author wrote and that was made HTML where the page was: never what a student or a run says.
+// An element with HTML of the lab's author, converted when the page was exported; never pass text of students or runs.
 function authored(tag, markup, attributes = {}) {
   const made = element(tag, attributes);
   made.innerHTML = markup;
@@ -14,7 +14,7 @@ class StepView {
     this.place = place;
     this.host = host;
     this.sketch = null;
-    this.said = new Map(); // what was said to answers, by question
+    this.said = new Map();  // feedback to answers, by question
   }
 
   get progress() { return this.host.progress; }
@@ -51,7 +51,7 @@ class StepView {
     return element("div", { class: "ask" }, element("p", {}, say("beyond", step.beyond)), element("div", { class: "choices" }, save, ...(is_active ? [skip] : [])));
   }
 
-  // A formula whose numbers are dragged; each circle is a run of the student's.
+  // A formula with draggable numbers; each circle is a run of the student.
   exploration(step) {
     const { description, measured } = step.exploration, place = element("div");
     const result = description.equations[description.equations.length - 1].name, points = [];
@@ -177,14 +177,14 @@ class StepView {
     return box;
   }
 
-  // What was said to the right answer, after the page was opened again.
+  // Restores the feedback to the right answer after the page was opened again.
   async recall(step, question, value) {
     if (!question.sealed) return;
     this.said.set(question.id, await opened(question, value));
     if (this.step === step) this.show(step);
   }
 
-  // --- how it ends
+  // --- end of a step
 
   ending(step, made) {
     const { progress } = this, parts = [];

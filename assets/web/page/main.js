@@ -1,10 +1,10 @@
-// The page: it starts the worker, keeps what the runs have given, and joins the parts.
+// The page: it starts the worker, keeps the results of runs, and connects the parts.
 
 const DEFAULT_CHARTS = ["throughput_bps", "cwnd_pkts", "srtt_s", "queue_pkts"];
 const NEXT_STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
 const SPEEDS = [0.01, 0.1, 1, 5, 20];
 
-// As the browser has read it, but for this script, before anything was added: what is saved is this with other data.
+// The document as parsed, without this script and before any addition: a saved page is this document with other data.
 document.currentScript.remove();
 const pristine = document.documentElement.cloneNode(true);
 
@@ -12,8 +12,8 @@ class Page {
   constructor(data) {
     this.data = data;
     this.runs = data.runs.map((info) => new Run(info));
-    this.listed = []; // those that are simulated and drawn
-    this.active = 0; // the number of that whose network is shown, and which can be changed
+    this.listed = [];  // the simulated and drawn runs
+    this.active = 0;  // number of the run whose network is shown and can be changed
     this.time = 0;
     this.whatif = null;
     this.chosen = new Set();
@@ -25,7 +25,8 @@ class Page {
     this.why = new Why(this.at("why_answer"), this.at("why_owner"), this);
   }
 
-  // --- what the parts ask for ------------------------------------------------------------------------------------------
+  // --- interface for the parts
+  // ----------------------------------------------------------------------------------------
 
   run() { return this.runs[this.active]; }
   info() { return this.run().info; }
@@ -38,9 +39,9 @@ class Page {
     if (this.whatif?.change.applied) times.push(Number(this.whatif.change.applied));
     return [...new Set(times)].slice(0, 100);
   }
-  // As they are at the cursor, the events of the scenario and the changes included.
+  // Values of links at the cursor, after the events of the scenario and the changes.
   links() { return replayed_links(this.shown_run(), this.time * 1e9); }
-  // The state of a curve's owner at the cursor, as the network shows it; undefined: only samples know it.
+  // State of a curve's owner at the cursor, as the network shows it; undefined if only samples have the quantity.
   state_of(curve) {
     const { run, state } = this.moment ?? {};
     if (run !== curve.run || Math.abs(state.now_s - this.time) > 1e-9) return undefined;
@@ -52,7 +53,7 @@ class Page {
 
   quantities() { return this.charts.map((chart) => chart.spec.quantity); }
 
-  // Of all runs that are shown: what is changed before its original, and several told apart by dashes and numbers.
+  // Curves of all shown runs: a changed run precedes its original; dashes and numbers distinguish several runs.
   curves(quantity) {
     const shown = this.shown_run(), curves = [];
     const add = (run, rank, is_ghost) => {
@@ -96,7 +97,7 @@ class Page {
     this.draw();
   }
 
-  // Those that the page around asks for by the names of their quantities; undefined: it asks for none.
+  // Quantities that the address names; undefined if it names none.
   asked_charts() {
     const known = new Set(this.run().columns.map((column) => column.name));
     const chapters = (this.data.chapters ?? []).map(({ id }) => id);
@@ -139,7 +140,7 @@ class Page {
     if (first.at) await this.on_pick(first.at.time_s, first.at.key);
   }
 
-  // Only these of the page's runs are simulated and drawn, over each other. While some are, the last wish counts.
+  // Simulates and draws only these runs of the page. A call during a simulation replaces waiting calls.
   list(numbers, active = numbers[0] ?? this.active) {
     this.wish = { numbers, active };
     this.listing ??= this.grant_wishes().finally(() => (this.listing = null));
@@ -329,7 +330,7 @@ class Page {
     });
     addEventListener("keydown", (event) => {
       if (event.defaultPrevented || is_typing(event.target)) return;
-      // Controls have keys of their own, and none of them is w.
+      // Keys pressed in a control belong to the control, except w, which no control uses.
       const is_control = event.target.closest("input, select, button, canvas, summary") !== null;
       if (!is_control || event.key === "w") this.on_key(event);
     });
@@ -419,7 +420,7 @@ class Page {
     else if (run.signature === run.info.signature) [text, kind] = [say("exact"), "exact"];
     else [text, kind] = [say("differs", run.signature, run.info.signature), "problem"];
     const change = this.whatif?.change;
-    // What is shown is another run than the recorded one, however right that is.
+    // A changed run differs from the recorded one, even if the recorded result was reproduced.
     if (change && !run.error) [text, kind] = [`${say("not_recorded")} (${say("without_change", text)})`, "changed"];
     place.className = kind;
     place.textContent = text;
@@ -449,7 +450,7 @@ class Page {
       const { name, scope } = mark_kind(kind), is_link = scope === "link", top = is_link ? 0 : name === "rto" ? 2 : 6;
       if (name === "recovered" || name === "action") continue;
       const x = (width * time) / duration, place = Math.round(x) * 8 + top;
-      if (drawn.has(place)) continue; // of many in one column of pixels, the first
+      if (drawn.has(place)) continue;  // only the first of several marks in one pixel column
       drawn.add(place);
       pen.strokeStyle = is_link ? css("--text") : this.run().colour_of(scope, owner);
       pen.lineWidth = is_link || name === "rto" ? 2.5 : 1;
@@ -457,18 +458,19 @@ class Page {
     }
   }
 
-  // All of it, or only what moves with the cursor.
+  // Draws everything, or only the parts that move with the cursor.
   draw(is_whole = true) {
     this.chores.want(this.topology, () => this.topology.draw());
     if (is_whole) this.chores.want("marks", () => this.draw_marks());
     draw_charts(this.chores, this.charts, is_whole);
   }
 
-  // --- taking it away -------------------------------------------------------------------------------------------------
+  // --- saving
+  // ---------------------------------------------------------------------------------------------------------
 
   save() {
     const change = this.whatif ? { ...this.whatif.change, run: this.active, signature: this.whatif.run.signature } : null;
-    // "<" as an escape: no text of a scenario can end the element that it stands in.
+    // "<" is escaped, so that no text of a scenario can end its script element.
     const data = JSON.stringify({ ...this.data.own, change, language }).replaceAll("<", "\\u003c");
     const page = `<!doctype html>\n${pristine.outerHTML}`;
     const begin = page.indexOf(">", page.indexOf('id="data"')) + 1, end = page.indexOf("<\/script>", begin);
@@ -485,7 +487,7 @@ class Page {
 async function begin() {
   let data;
   try {
-    const own = JSON.parse(document.getElementById("data").textContent); // what is saved anew
+    const own = JSON.parse(document.getElementById("data").textContent);  // the data that a saved page contains
     if (own.format !== 1) throw new Error(`format ${own.format}`);
     data = { ...own, own, ...JSON.parse(await unpacked_text("told")) };
   } catch (error) {

@@ -1,7 +1,7 @@
-// Measures and kinds of events as the program has them (vocabulary/measures.py, features/explain/core/run_events.py): names, units,
-// definitions and digits, and how the numbers of several flows become one.
+// Measures and kinds of events from the program (vocabulary/measures.py, features/explain/core/run_events.py): names,
+// units, definitions and digits, and how values of several flows combine into one.
 
-// What the program says of decisions, measures and events; German by the English text.
+// The program's texts on decisions, measures and events; German texts by their English text.
 const told_words = { causes: {}, german: {}, measures: { measures: {}, periods: {} }, marks: [], rules: {}, units: {}, rate_units: {} };
 
 function local(text) {
@@ -18,7 +18,7 @@ function name_of(key) {
   return local(measure_of(key).title);
 }
 
-// An SI value in the unit of its measure, with the digits that the program shows.
+// An SI value in the unit of its measure, with the program's number of digits.
 function measure_text(key, value, has_unit = true) {
   const { unit, scale, decimals } = measure_of(key);
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";
@@ -26,7 +26,7 @@ function measure_text(key, value, has_unit = true) {
   return unit && has_unit ? `${text} ${local(unit)}` : text;
 }
 
-// Definition, formula and time, for those who point at a name.
+// Tooltip of a measure's name: definition, formula and period.
 function measure_tip(key) {
   const { definition, formula, over } = measure_of(key), period = told_words.measures.periods[over];
   const parts = [definition && local(definition), formula && say("formula_is", local(formula)), period && say("over_period", local(period))];
@@ -34,14 +34,14 @@ function measure_tip(key) {
 }
 
 function measure_head(key) {
-  // In narrow columns the symbol stands for the name, which is then part of what is said of it.
+  // Narrow columns show the symbol instead of the name, which the tooltip then includes.
   const { unit, symbol } = measure_of(key), head = symbol || name_of(key), tip = measure_tip(key);
   return element("span", { title: symbol ? `${name_of(key)}\n${tip}` : tip }, unit ? `${head} (${local(unit)})` : head);
 }
 
 const kind_of_flow = (flow) => (flow.size_bytes === null || flow.size_bytes === undefined ? "endless" : "sized");
 
-// The keys that a table of flows shows first: completion time and goodput while active of those with a size.
+// Keys of the first columns in a table of flows: for flows with a size completion time and goodput while active.
 function headline_keys(flows) {
   const kinds = new Set(flows.map(kind_of_flow)), all = Object.keys(told_words.measures.measures).map((key) => [key, measure_of(key)]);
   const keys = ["sized", "endless"].filter((kind) => kinds.has(kind)).flatMap((kind) => {
@@ -55,7 +55,8 @@ const sum_of = (numbers) => numbers.reduce((sum, each) => sum + each, 0);
 const average = (numbers) => sum_of(numbers) / numbers.length;
 const is_number = (value) => typeof value === "number" && Number.isFinite(value);
 
-// One number of several flows, subflows or links, SI; null if none of them has it. As Combination.of_parts has it.
+// One SI value for several flows, subflows or links; null if no part has the measure. Equivalent to
+// Combination.of_parts.
 function combined(measure, key, parts) {
   const having = parts.filter((part) => is_number(part[key])), values = having.map((part) => part[key]);
   if (!measure.combine) return parts.length === 1 && values.length === 1 ? values[0] : null;
@@ -80,7 +81,8 @@ function combined(measure, key, parts) {
   return average(values);
 }
 
-// The flows that a number of a whole run counts: makespan those with a size, fairness those with a controller that sent.
+// Flows that count for a measure of a whole run: flows with a size for the makespan, flows that sent under a controller
+// for the fairness.
 function flows_counted(measure, flows) {
   if (measure.combine?.how === "span") return flows.filter((flow) => kind_of_flow(flow) === "sized");
   if (measure.combine?.how === "jain") return flows.filter((flow) => flow.active_s !== 0 && flow.has_subflows);
@@ -89,7 +91,7 @@ function flows_counted(measure, flows) {
 
 const GLYPHS = { loss: "▼", rto: "✖", recovered: "△", established: "●", closed: "○", completed: "■", link_up: "↑", link_down: "↓", link_change: "◆", penalised: "▽", meta_rto: "✖", controller_change: "◆", scripted_drop: "▼", announced: "●", refused: "○", stale: "○", marked: "▽" };
 
-// By the number of MarkKind: {name, title, scope}, its value in words, and whether a subflow takes another way there.
+// Description of a MarkKind: {name, title, scope}, a pattern for its value, and whether it is a turn of the subflow.
 function mark_kind(number) {
   return told_words.marks[number] ?? { name: String(number), title: String(number), scope: "subflow" };
 }

@@ -1,7 +1,8 @@
-// A run: what the page knows of it, how the simulator makes it, and its curves.
+// A run: its description, its simulation, and its curves.
 
 class Run {
-  // `info`: as features/exporting/core/web_page.py tells it: scenario, seed, duration_s, interval_ns, names and colours.
+  // `info`: as features/exporting/core/web_page.py writes it: scenario, seed, duration_s, interval_ns, names and
+  // colours.
   constructor(info) {
     this.info = info;
     this.forget();
@@ -10,9 +11,9 @@ class Run {
   forget() {
     this.is_shown = true;
     this.samples = new Map(); // by the number of the column
-    this.means = new Map(); // likewise, over the measured interval
+    this.means = new Map();  // mean over the measured interval, by the number of the column
     this.columns = [];
-    this.scenario = this.info.scenario.scenario; // as it was opened, and events since
+    this.scenario = this.info.scenario.scenario;  // the scenario as opened, and later events
     this.later = [];
     this.id = this.error = this.signature = this.results = this.marks = undefined;
   }
@@ -23,7 +24,7 @@ class Run {
   // Time, kind, owner and value.
   mark(number) { return this.marks.subarray(4 * number, 4 * number + 4); }
 
-  // Those between two times, both included: {time, kind, owner, value}, in order of time.
+  // Marks between two times, both included: {time, kind, owner, value}, in order of time.
   *marks_between(from, until) {
     let low = 0, high = this.mark_count;
     while (low < high) {
@@ -37,7 +38,7 @@ class Run {
     }
   }
 
-  // The loss, timeout or the like of a subflow that is nearest to a time; null: none is within reach.
+  // The nearest loss, timeout or similar turn of a subflow; null if none lies within reach.
   turn_near(owner, time, reach) {
     let best = null;
     for (const mark of this.marks_between(time - reach, time + reach)) {
@@ -47,7 +48,7 @@ class Run {
     return best;
   }
 
-  // The last one up to a time of a kind that fits.
+  // The last turn up to a time whose kind fits.
   turn_before(owner, time, fits) {
     let last = null;
     for (const mark of this.marks_between(0, time)) {
@@ -57,7 +58,7 @@ class Run {
     return last;
   }
 
-  // The subflows behind a curve: that one, those of a flow, those that use a link.
+  // Numbers of the subflows behind a curve: the subflow itself, those of a flow, those that use a link.
   subflows_of(scope, owner) {
     const { links, flows, subflows } = this.info, numbers = [...subflows.keys()];
     if (scope === "subflow") return [owner];
@@ -65,14 +66,14 @@ class Run {
     return numbers.filter((i) => subflows[i].path.includes(links[owner >> 1].name));
   }
 
-  // At its beginning; with another scenario than its own, if one is given.
+  // Opens the run at time 0, with another scenario if given.
   async open(simulator, scenario = this.info.scenario) {
     const { seed, interval_ns } = this.info;
     const { run, columns } = await simulator.call("open", { scenario: JSON.stringify(scenario), seed, interval: interval_ns });
     Object.assign(this, { id: run, columns, scenario: scenario.scenario, later: [] });
   }
 
-  // As another run was at a time, in seconds, with events that happen there. Returns that time to the nanosecond.
+  // Opens the run as a fork of another run at a time in seconds, with events at this time. Returns the exact time.
   async fork(simulator, base, time, events) {
     const forked = await simulator.call("fork", { run: base.id, at: Math.round(time * 1e9), events: JSON.stringify(events) });
     const later = [...base.later, ...events.scenario.events.map((event) => ({ ...event, at: forked.at }))];
@@ -80,7 +81,7 @@ class Run {
     return forked.at;
   }
 
-  // To its end; `on_progress` is called whenever there is more of the curves of these quantities.
+  // Simulates to the end; calls `on_progress` whenever the curves of these quantities have grown.
   async finish(simulator, quantities, on_progress = () => {}) {
     const columns = this.numbers_of(quantities), until = this.info.duration_s * 1e9;
     const { signature, results, marks, samples } = await simulator.call("finish", { run: this.id, until, columns, tell: true }, (progress) => {
@@ -92,13 +93,13 @@ class Run {
     Object.assign(this, { signature, results, marks });
   }
 
-  // The curves of further quantities.
+  // Fetches the curves of further quantities.
   async ask(simulator, quantities) {
     const columns = this.numbers_of(quantities).filter((number) => !this.samples.has(number));
     if (this.is_open && columns.length) this.take_samples(columns, await simulator.call("samples", { run: this.id, columns }));
   }
 
-  // What it takes is given back; it can be opened again.
+  // Frees the run in the simulator; it can be opened again.
   async close(simulator) {
     const run = this.id, was_open = this.is_open;
     this.forget();
@@ -139,13 +140,13 @@ class Run {
     return this.info.colours[scope][owner]?.[is_dark() ? 1 : 0] ?? "#888888";
   }
 
-  // Link directions that carry data somewhere: the others only have ACKs.
+  // Link directions that carry data; all others carry only ACKs.
   data_links() {
     this.carriers ??= new Set(this.info.scenario.scenario.flows.flatMap((flow) => flow.paths.flatMap((path) => path.forward)));
     return this.carriers;
   }
 
-  // As charts draw them; a quantity of links only of those that carry data.
+  // Curves for charts; for a quantity of links only of the links that carry data.
   curves(quantity) {
     const scope = this.scope_of(quantity), curves = [];
     this.columns.forEach(({ name, scope: of, owner }, number) => {

@@ -1,12 +1,12 @@
-// Hashes, the answers that are closed with them, and the signature of what is handed in, as features/labs/core/sealing.py and
-// result_file.py have them. A page that a server sends without TLS has no hashes of the browser's own.
+// Hashes, answers encrypted with them, and the signature of results, equivalent to features/labs/core/sealing.py and
+// result_file.py. The hashes are computed here, because browsers hide theirs from pages that a server sends without TLS.
 
 const SEAL_ROUNDS = 20000, TOLERANCE_STEPS = 4;
 const HASH_BLOCK = 64, HASH_BYTES = 32;
 const utf8 = (text) => new TextEncoder().encode(text);
 const hex_of = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-// The first 32 bits of the fractions of the roots of the first primes.
+// First 32 bits of the fractional parts of square and cube roots of the first primes (FIPS 180-4).
 const [HASH_START, HASH_ROUNDS] = (() => {
   const primes = [];
   for (let n = 2; primes.length < 64; ++n) if (primes.every((prime) => n % prime)) primes.push(n);
@@ -31,7 +31,7 @@ function hash_block(state, bytes, at) {
   state[0] += a; state[1] += b; state[2] += c; state[3] += d; state[4] += e; state[5] += f; state[6] += g; state[7] += h;
 }
 
-// `state` may have taken `before` bytes in, whole blocks.
+// `state`: the hash state after `before` bytes, which are whole blocks.
 function sha256(bytes, state = HASH_START, before = 0) {
   const size = bytes.length, padded = new Uint8Array(Math.ceil((size + 9) / HASH_BLOCK) * HASH_BLOCK), view = new DataView(padded.buffer);
   padded.set(bytes);
@@ -44,7 +44,7 @@ function sha256(bytes, state = HASH_START, before = 0) {
   return new Uint8Array(found.buffer);
 }
 
-// A function that signs with the key.
+// Returns a function that signs bytes with the key (HMAC-SHA-256).
 function hmac(key) {
   const given = key.length > HASH_BLOCK ? sha256(key) : key;
   const state = (pad) => {
@@ -57,7 +57,7 @@ function hmac(key) {
   return (bytes) => sha256(sha256(bytes, inner, HASH_BLOCK), outer, HASH_BLOCK);
 }
 
-// PBKDF2, in slices that leave the page its hands.
+// PBKDF2 in slices, so that the page stays responsive.
 async function stretched(name, salt, size) {
   const sign = hmac(utf8(name)), blocks = Math.ceil(size / HASH_BYTES), made = new Uint8Array(blocks * HASH_BYTES);
   for (let block = 0; block < blocks; ++block) {
@@ -83,7 +83,7 @@ function is_near(value, other, tolerance) {
   return Math.abs(value - other) <= tolerance * Math.abs(other) + 1e-12;
 }
 
-// What is said to an answer: {is_right, why}.
+// Decrypted feedback for an answer: {is_right, why}.
 async function opened(question, value) {
   const { salt, entries, is_exact } = question.sealed;
   const key = await stretched(answer_name(value, question.options.length ? 0 : question.tolerance), salt, 48);
@@ -102,19 +102,19 @@ async function opened(question, value) {
   return { is_right: is_right && is_meant, why: is_meant ? text.slice(end + 1) : "" };
 }
 
-// Options in the order in which this student has them.
+// Options in this student's order.
 function dealt(options, ...by) {
   const places = options.map((option, i) => [hex_of(sha256(utf8([...by, String(i)].join("\0")))), option]);
   return places.sort((a, b) => (a[0] < b[0] ? -1 : 1)).map(([, option]) => option);
 }
 
-// A number as Python writes it.
+// A number in Python's notation.
 function python_number(value) {
   if (Number.isInteger(value) || Math.abs(value) >= 1e-4) return String(value);
   return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
 
-// JSON as Python writes it with sorted keys, in ASCII.
+// JSON as Python writes it, with sorted keys and in ASCII.
 function canonical(value) {
   if (typeof value === "number") return python_number(value);
   if (typeof value === "string") return JSON.stringify(value).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,8 +1,8 @@
-// The simulator in its worker: each call is a message and a promise of the answer.
+// Access to the simulator in its worker: each call is a message and returns a promise of the answer.
 
 class Simulator {
-  // Unpacks the worker of the page, which unpacks the core and the policies that runs name by their numbers: some take
-  // a tenth of a second.
+  // Unpacks the worker's script, which unpacks the core and the policies that runs name by number; a core or policy can
+  // take 0.1 s.
   static async start(policies = []) {
     const unpacking = `const LETTERS = ${JSON.stringify(LETTERS)};\n${dense}\n${inflated}\n`;
     const made = new Simulator((await unpacked_text("worker")) + unpacking), core = document.getElementById("core");

@@ -1,9 +1,9 @@
-// A curve to be drawn before a run: with the pointer, with the arrow keys, or as points in words.
+// A prediction drawn as a curve before the run: by the pointer, by arrow keys, or typed as points.
 
 const SKETCH_COLUMNS = 121, SKETCH_KEY_STEPS = 20;
 
 class Sketch {
-  // `on_change` is called with the points that are drawn, [s, SI] each.
+  // Calls `on_change` with the drawn points, each [s, SI value].
   constructor(prediction, units, duration, on_change) {
     this.prediction = prediction;
     this.worth = units[prediction.unit] ?? 1;
@@ -29,7 +29,7 @@ class Sketch {
 
   time_of(column) { return (column * this.until) / (SKETCH_COLUMNS - 1); }
 
-  // "0:1, 20:80": seconds, and the unit of the curve. Whether it could be read.
+  // Reads a text such as "0:1, 20:80", seconds and values in the unit of the curve. Returns false if it is malformed.
   take_text(text) {
     const points = text.split(",").map((part) => /^\s*([\d.]+)\s*s?\s*:\s*([\d.]+)\s*$/.exec(part)).map((found) => found && [Number(found[1]), Number(found[2]) * this.worth]);
     if (points.length < 2 || points.includes(null) || points.some(([at], i) => i && at <= points[i - 1][0])) return false;
@@ -63,7 +63,7 @@ class Sketch {
     const [x, y] = place_of(event);
     const column = Math.round(share((x - left) / width) * (SKETCH_COLUMNS - 1)), drawn = share(1 - (y - top) / height) * this.top;
     const before = this.last ?? column, from = this.heights[before];
-    // A quick stroke passes over columns: they lie on the line between.
+    // A quick stroke skips columns: interpolate between the last column and this one.
     const step = Math.sign(column - before);
     for (let i = before + step; step && i !== column; i += step) this.heights[i] = from + ((drawn - from) * (i - before)) / (column - before);
     this.heights[column] = drawn;

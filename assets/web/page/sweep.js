@@ -1,7 +1,7 @@
-// A sweep: its figures over a parameter, with 95 % intervals, and the points whose runs are looked at.
+// A sweep: its figures over a parameter with 95 % confidence intervals, and a choice of points whose runs are shown.
 
 class Sweep {
-  // `data.sweep`: as features/exporting/core/sweep_page.py tells it. `host`: list(numbers of runs).
+  // `data.sweep`: as features/exporting/core/sweep_page.py writes it. `host`: list(numbers of runs).
   constructor(place, data, host) {
     this.sweep = data.sweep;
     this.host = host;
@@ -31,7 +31,7 @@ class Sweep {
     this.write();
   }
 
-  // What is looked at when the page opens: the point of that run, or else the first one of the first line.
+  // Chooses the point shown at first: that of the given run, or the first point of the first line.
   first(number) {
     const start = this.marks()[0]?.point ?? 0;
     this.chosen = number === null ? start : Math.max(0, this.sweep.points.findIndex((point) => point.run === number));
@@ -63,7 +63,7 @@ class Sweep {
     this.beneath.value = this.over === null ? "" : String(this.over);
   }
 
-  // Where a mark stands, and what the axes reach over.
+  // Positions of marks and ranges of the axes.
   frame() {
     const { x, lines, least } = { ...this.sweep, ...this.shown() }, marks = this.marks();
     const [width, height] = size_of(this.canvas);
@@ -117,7 +117,7 @@ class Sweep {
     }
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    let free = -Infinity; // where the next label fits
+    let free = -Infinity;  // left end of the space for the next label
     const values = [...new Set(x_axis.names ? x_axis.names.map((_, i) => i) : this.marks().map((mark) => mark.x))].sort((a, b) => a - b);
     for (const value of values) {
       const text = x_axis.names ? x_axis.names[value] : digits(value, 4), x = at_x(value), half = pen.measureText(text).width / 2;
@@ -174,7 +174,7 @@ class Sweep {
     if (mark) this.choose(event.shiftKey ? this.chosen : mark.point, event.shiftKey ? mark.point : this.over);
   }
 
-  // Along a line, and to what stands nearest on the next one.
+  // Moves the choice along a line, or to the nearest point of the neighbouring line.
   on_key(event) {
     const marks = this.marks(), now = marks.find((mark) => mark.point === this.chosen) ?? marks[0];
     const own = marks.filter((mark) => mark.rank === now.rank), ranks = this.shown().lines.length;

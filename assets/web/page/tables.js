@@ -1,12 +1,12 @@
-// The figures of a run and its events as tables.
+// Tables of a run's figures and events.
 
-const MOST_ROWS = 100; // of a table in the document: laying out ten thousand takes a second
+const MOST_ROWS = 100;  // of one table in the document: the layout of ten thousand rows takes a second
 
 function table_of(caption, heads, rows) {
   return element("div", { class: "scroll" }, element("table", {}, caption && element("caption", {}, caption), element("thead", {}, row("th", ...heads)), element("tbody", {}, ...rows)));
 }
 
-// A table of which some rows are in the document, with what leads to the others.
+// A table with some of its rows in the document, and controls that lead to the others.
 function long_table(caption, heads, count, row_at) {
   const made = table_of(caption, heads, []), body = made.querySelector("tbody");
   const first = element("input", { type: "number", min: 1, max: count, "aria-label": say("first_row") }), told = element("span");
@@ -29,7 +29,7 @@ function long_table(caption, heads, count, row_at) {
   return count > MOST_ROWS ? element("div", {}, made, element("div", { class: "choices" }, before, first, told, after)) : made;
 }
 
-// Rows of numbers under the names of their measures.
+// Rows of values with the names of their measures as head.
 function measured_table(caption, first, keys, parts, name_at) {
   const heads = [...first.map((key) => say(key)), ...keys.map(measure_head)];
   return long_table(caption, heads, parts.length, (i) => with_head(...name_at(i), ...keys.map((key) => measure_text(key, parts[i][key], false))));
@@ -51,7 +51,7 @@ function link_table(run) {
   return measured_table(say("link"), ["link"], ["utilisation", "drops", "mean_queue_pkts", "max_queue_pkts"], links, (i) => [run.label_of("link", i)]);
 }
 
-// A table of a run's events; `go` is called with the time and the key of the owner of one that is chosen.
+// A table of a run's events; a click on an event calls `go` with its time and the key of its owner.
 function event_table(run, go) {
   const heads = ["time", "event", "owner", "value"].map((key) => say(key));
   const row_at = (number) => {
@@ -65,7 +65,7 @@ function event_table(run, go) {
 
 const TABLES = [flow_table, subflow_table, link_table];
 
-// Fills the places of a run's figures and events; `run_now`: which run that is when their turn comes.
+// Fills the tables of figures and events; `run_now` returns the run to show when the work begins.
 function show_results(chores, tables, events, run_now, go) {
   TABLES.forEach((make, i) =>
     chores.want(make, () => {

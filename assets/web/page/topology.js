@@ -1,13 +1,13 @@
-// The network at the cursor: nodes, links with their load, queues, and packets where they are.
+// The network at the cursor: nodes, links with their load, queues, and packets at their positions.
 
 const ACK = 1; // PacketKind
 
-// The two nodes of a link, whichever it leaves.
+// Key of the two nodes of a link, the same for both directions.
 function pair_of({ ends }) {
   return [...ends].sort().join("\n");
 }
 
-// How many links each two nodes have.
+// Number of links between each pair of nodes.
 function counts_of_pairs(links) {
   const counts = new Map();
   for (const link of links) counts.set(pair_of(link), (counts.get(pair_of(link)) ?? 0) + 1);
@@ -39,13 +39,13 @@ class Topology {
     const most = Math.max(1e6, ...this.links.map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
     lanes.forEach((lane, index) => this.draw_lane(pen, lane, index, most));
     if (this.moment) this.draw_packets(pen, lanes);
-    this.named = []; // where: in a crowd, those that would hide others are left out
+    this.named = [];  // positions of drawn labels: in a crowd, labels that would hide others are left out
     info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
     for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width);
     this.tell(info);
   }
 
-  // A row of nodes with few links side by side needs little height.
+  // A row of nodes with few parallel links needs little height.
   is_flat({ nodes, links }) {
     return nodes.every((node) => node.at[1] === nodes[0].at[1]) && Math.max(...counts_of_pairs(links).values()) <= 3;
   }
@@ -63,8 +63,8 @@ class Topology {
     return new Map(info.nodes.map((node) => [node.name, place(node)]));
   }
 
-  // Both directions of each link, side by side; links of the same two nodes bend apart, as far as there is room, and
-  // where that is little, their names stand one after the other.
+  // Lanes for both directions of each link, side by side. Links between the same two nodes bend apart, if the space
+  // suffices; in little space their names are spread along the line.
   lanes(info, at, room) {
     const beside = counts_of_pairs(info.links), used = new Map(), lanes = [];
     for (const link of info.links) {
@@ -105,7 +105,7 @@ class Topology {
     pen.stroke();
     pen.setLineDash([]);
     if (!state || queued < 1) return;
-    // What waits stands before the line as a bar, as long as the queue is full.
+    // A bar before the line shows the queue: its length is the share of the queue that is full.
     const steps = Math.max(1, Math.round(fill * 8));
     pen.strokeStyle = css("--full");
     pen.lineWidth = 6;
@@ -141,13 +141,13 @@ class Topology {
     const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
     if (width > 560 && !lane.is_tight) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
-    // Between two nodes that leave it no room, it stands above them.
+    // A label without space between its nodes moves above them.
     const gap = Math.abs(lane.to[0] - lane.from[0]) - 32, is_above = !lane.bend && Math.abs(lane.to[1] - lane.from[1]) < 24 && parts.some((text) => pen.measureText(text).width > gap);
     const middle = is_above ? y - 16 - 8 * parts.length : y;
     parts.forEach((text, i) => this.write(pen, text, x, middle + (i - (parts.length - 1) / 2) * 16));
   }
 
-  // On a ground of its own, as lines and packets lie under it.
+  // Writes with a background, because lines and packets may lie below.
   write(pen, text, x, y) {
     const half = pen.measureText(text).width / 2 + 4;
     pen.textAlign = "center";
@@ -173,7 +173,7 @@ class Topology {
     this.write(pen, node.name, Math.min(Math.max(x, half), width - half), y + 22);
   }
 
-  // The same in words, for who does not see it.
+  // Describes the picture in words for screen readers.
   tell(info) {
     const state = this.moment?.state;
     if (!state) return;

@@ -1,4 +1,4 @@
-// What if: a form for links and flows, what it changes of a scenario, and the difference in words.
+// The panel "What if": a form for links and flows, its changes of a scenario, and the differences of the results in words.
 
 const LINK_KEYS = {
   rate: { unit: "bit/s", factor: 1e6, shown: "Mbit/s", least: 1e3, most: 1e12 },
@@ -7,7 +7,7 @@ const LINK_KEYS = {
   queue: { unit: "pkt", factor: 1, shown: "pkt", least: 1, most: 1e6 },
 };
 
-// What a link has at the start, of one direction: numbers as the core has them, in SI units.
+// Values of a link direction at the start, in SI units as in the core.
 function link_values(scenario, index) {
   const spec = scenario.links[index];
   const rate = spec.rate === undefined || spec.rate === "inf" ? Infinity : spec.rate;
@@ -38,7 +38,7 @@ function choice_named(data, info, edit) {
   return group.find((each) => each.name === edit.value);
 }
 
-// The scenario with the edits made from its start.
+// Returns the scenario with the edits applied from its start.
 function edited_scenario(data, info, edits) {
   const whole = structuredClone(info.scenario), scenario = whole.scenario;
   for (const edit of edits) {
@@ -58,7 +58,7 @@ function edited_scenario(data, info, edits) {
   return whole;
 }
 
-// The edits as events that happen at a time.
+// Returns the edits as events at a time.
 function edit_events(data, info, edits) {
   const events = [];
   for (const edit of edits) {
@@ -86,7 +86,7 @@ function describe_edit(info, edit) {
   return `${edit.flow}: ${say(edit.key)} ${edit.before} → ${edit.value}`;
 }
 
-// Events at the end of the scenario's file; null: the edits cannot be written that way.
+// The scenario file with the events appended; null if a file cannot express the edits.
 function toml_with(info, change) {
   if (!change) return info.toml;
   if (change.from === null) return null;
@@ -103,15 +103,15 @@ function toml_with(info, change) {
   return `${info.toml.trimEnd()}\n\n${blocks.join("\n\n")}\n`;
 }
 
-// Of which tables of results what is compared.
+// Tables of results and their columns that are compared.
 const COMPARED = { flows: ["completion_s", "active_goodput_bps", "goodput_bps", "mean_rtt_s", "retransmits"], links: ["utilisation"] };
 
-// What differs between two results, the largest differences first.
+// Differences between two results, largest first.
 function differences(before, after) {
   const found = [];
   for (const [table, keys] of Object.entries(COMPARED))
     before[table].forEach((row, i) => {
-      // Of a flow the rate that it shows first.
+      // Only the rate that tables show first for this flow.
       const rates = table === "flows" ? headline_keys([row]) : [];
       for (const key of keys) {
         const was = row[key], is = after[table][i][key];
@@ -170,7 +170,7 @@ class WhatIf {
     this.add_flows(flows);
   }
 
-  // Some at a time: each has menus with all controllers and schedulers.
+  // Adds a few flows at a time: each needs menus with all controllers and schedulers.
   add_flows(place) {
     const choices = this.host.data.choices[this.host.info().profile];
     for (const flow of this.unlisted.splice(0, FLOWS_AT_A_TIME)) {
@@ -189,7 +189,7 @@ class WhatIf {
     else this.show(this.host.whatif?.change ?? null);
   }
 
-  // A scheduler cannot change while a connection is there: such a change is from the start.
+  // A change of the scheduler applies from the start: a connection keeps its scheduler.
   follow_cursor() {
     if (!this.cursor_label) return;
     this.cursor_label.textContent = say("from_cursor", seconds(this.host.cursor()));

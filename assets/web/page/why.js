@@ -1,11 +1,11 @@
-// Why: a decision in words, its rule, its formula and its numbers; of a learning agent, which numbers moved it; and what
-// lies behind a curve that no decision sets.
+// "Why": a decision in words with its rule, formula and numbers; for a learning agent, the observations that moved its
+// action; for a curve that no decision sets, the events near the point.
 
 const MOST_REASONS = 3; // of an agent, the strongest first
-const MOST_NAMED = 4; // events near a point, and subflows whose windows are offered there
-const INSTANT = 0.5e-9; // two times that are nearer than this are the same, s
+const MOST_NAMED = 4;  // events near a point, and subflows whose windows are suggested there
+const INSTANT = 0.5e-9;  // s; nearer times count as equal
 
-// The loss or timeout that a decision answers, or carries out: {mark, is_now}; null: there is none.
+// The loss or timeout that a decision answers or carries out: {mark, is_now}; null if none.
 function cut_behind(run, owner, decision) {
   const mark = run.turn_before(owner, decision.time_s, ({ value }) => value.startsWith("ssthresh"));
   const rule = told_words.rules[decision.rule];
@@ -14,7 +14,7 @@ function cut_behind(run, owner, decision) {
   return is_now || (rule && rule[1] === "ssthresh") ? { mark, is_now } : null;
 }
 
-// What a decision was because of: of a loss, how the sender came to act on it, as `detected` of the program has it.
+// Cause of a decision; for a loss, how the sender detected it, equivalent to `detected` of the program.
 function cause_text(run, decision) {
   const { cause, rule, numbers } = decision, { causes } = told_words;
   let key = cause;
@@ -39,7 +39,8 @@ function cut_text(cut, decision) {
   return share <= 1 ? say("cut", digits(value, 4), digits(100 * share, 2)) : `ssthresh = ${digits(value, 4)} pkt`;
 }
 
-// In one line: after a loss the window goes to its threshold with what is delivered, after a timeout at once.
+// A decision in one line. After a loss the window falls gradually with each delivery to its threshold, after a timeout
+// at once.
 function decision_line(run, owner, decision) {
   const cut = cut_behind(run, owner, decision), is_cut = cut?.is_now, is_gradual = is_cut && decision.cwnd_after_pkts > cut.mark.value;
   const event = is_cut ? local(mark_kind(cut.mark.kind).title) : cause_text(run, decision);
@@ -63,12 +64,12 @@ function reasons_of(run, owner, decision) {
   return parts;
 }
 
-// A name of a rule or a number as words.
+// A name of a rule or a number in words.
 function spaced(name) {
   return name.replaceAll("_", " ");
 }
 
-// A number of a rule without its unit in its name, and its value: with the unit, a set of subflows, or whether so.
+// Name of a rule's number without its unit, and its value: with its unit, as a set of subflows, or yes or no.
 function number_of(name, value) {
   if (name.startsWith("is_")) return [spaced(name.slice(3)), say(value ? "yes" : "no")];
   const parts = number_parts(name), amount = number_value(parts.name, value);
@@ -80,7 +81,7 @@ function action_text(action) {
   return action.map(({ name, value }) => (value === undefined ? name : `${name} ${value >= 0 ? "+" : ""}${digits(value, 4)}`)).join(", ");
 }
 
-// A number that an agent saw moved its action if it would have done something else with the number's median in its place.
+// Shows the observations that moved an agent's action: with the observation's median instead, the action would differ.
 function agent_reasons({ time_s, action, reasons, decider }) {
   const parts = [element("p", {}, element("b", {}, `${seconds(time_s)}: ${say("agent")}`), ` — ${action_text(action)}`)];
   if (decider) parts.push(element("p", {}, say(decider)));
@@ -92,9 +93,9 @@ function agent_reasons({ time_s, action, reasons, decider }) {
   return parts;
 }
 
-// Answers in a place of the page, and in one line above the curves that were clicked.
+// Shows answers in their section of the page, and in one line above the clicked curves.
 class Why {
-  // `menu`: of the subflow; null: the page has none. `host`: simulator, charts, explained_run(), and move_to(time).
+  // `menu`: menu of subflows; null in a page without it. `host`: simulator, charts, explained_run(), and move_to(time).
   constructor(place, menu, host) {
     Object.assign(this, { place, menu, host });
     this.owner = 0;
@@ -111,7 +112,7 @@ class Why {
     this.answer_again();
   }
 
-  // In another language, or of the run as it was changed; of another run nothing was asked yet.
+  // Repeats the last answer in another language, or for the changed run; after a change to another run clears it.
   answer_again() {
     if (this.last && this.last.info === this.run.info) return this.answer(false);
     if (!this.last) return;
@@ -121,7 +122,7 @@ class Why {
 
   get run() { return this.host.explained_run(); }
 
-  // Of a point: a time, the key of a curve or of an event's owner, null: the chosen subflow, and the chart, if in one.
+  // Explains a point. key: owner of a curve or event, null for the chosen subflow; chart: the clicked chart, if any.
   async pick(time, key, chart = null) {
     const run = this.run, { info } = run, [scope, owner] = key ? [key.split("/")[0], Number(key.split("/")[1])] : ["subflow", this.owner];
     if (scope === "subflow") {
@@ -145,7 +146,7 @@ class Why {
     const number = ++this.asked;
     try {
       const { decision, agent } = await this.host.simulator.call("explain", { run: run.id, owner, at: Math.round(time * 1e9) });
-      if (number !== this.asked) return; // something else was asked meanwhile
+      if (number !== this.asked) return;  // another question came meanwhile
       const nothing = say("no_decision", run.label_of("subflow", owner), seconds(time));
       const parts = decision ? reasons_of(run, owner, decision) : [element("p", {}, nothing)];
       this.show([...parts, ...(agent ? agent_reasons(agent) : [])], decision ? decision_line(run, owner, decision) : nothing, chart, is_shown);
@@ -154,7 +155,8 @@ class Why {
     }
   }
 
-  // Changes of links and losses at a point of a curve that no decision sets, and the windows that are explained there.
+  // Names changes of links and losses near a point of a curve that no decision sets, and suggests windows to explain
+  // there.
   name(run, { scope, owner, time, reach, chart }, is_shown) {
     ++this.asked;
     const found = named_near(run, scope, owner, time, reach).slice(0, MOST_NAMED).sort((a, b) => a.time - b.time);
@@ -173,12 +175,12 @@ class Why {
     this.place.replaceChildren(...parts);
     const { charts } = this.host, where = chart ?? charts.find((each) => DECIDED.includes(each.spec.quantity)) ?? charts[0];
     for (const each of charts) each.answer(each === where ? text : "", () => this.place.scrollIntoView({ block: "center", behavior: "smooth" }), each === where ? offers : []);
-    // Nothing moves while the answer or its line can be seen.
+    // Do not scroll while the answer or its line is visible.
     if (is_shown && !is_in_sight(this.place) && !(where && is_in_sight(where.line))) (chart?.line ?? this.place).scrollIntoView({ block: "nearest" });
   }
 }
 
-// Whether its beginning is within the window, below the bar that stays on top.
+// True if the top of an element is visible below the bar that stays on top.
 function is_in_sight(place) {
   const { top, bottom } = place.getBoundingClientRect();
   return top > 40 && bottom > top && top + Math.min(bottom - top, 40) <= innerHeight;

@@ -1,4 +1,4 @@
-// The texts of the page in its languages, and how numbers are written.
+// Texts of the page in its languages, and formats of numbers.
 const WORDS = {
   en: {
     recomputing: "Simulating …",
@@ -111,7 +111,7 @@ function say(key, ...values) {
   return values.reduce((text, value, i) => text.replaceAll(`{${i}}`, value), pattern);
 }
 
-const formats = new Map(); // of numbers: making one takes a hundred times as long as using it
+const formats = new Map();  // making a format takes a hundred times as long as using it
 
 function number_text(value, rule, count) {
   const name = `${language} ${rule} ${count}`;
@@ -119,7 +119,7 @@ function number_text(value, rule, count) {
   return formats.get(name).format(value);
 }
 
-// With so many decimals; a number between two is rounded to the even one, as the program rounds it.
+// A fixed number of decimals; ties round to even, as in the program.
 function fixed_text(value, places) {
   const name = `${language} fixed ${places}`;
   if (!formats.has(name)) formats.set(name, new Intl.NumberFormat(language, { minimumFractionDigits: places, maximumFractionDigits: places, useGrouping: false, roundingMode: "halfEven" }));
@@ -134,7 +134,7 @@ function digits(value, places = 3) {
   return number_text(value, "maximumSignificantDigits", places);
 }
 
-// A value with its unit, as people write it.
+// A value with its unit in a readable notation.
 function quantity(value, unit, places = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (unit === "s") return Math.abs(value) < 1 && value !== 0 ? `${digits(value * 1e3, places)} ms` : `${digits(value, 4)} s`;
@@ -147,13 +147,13 @@ function quantity(value, unit, places = 3) {
   return unit ? `${digits(value, places)} ${unit}` : digits(value, places);
 }
 
-// A change of a text with a unit; a unit that stays is written once.
+// A change of a text with a unit; a unit common to both is written once.
 function arrow(before, after) {
   const unit = after.slice(after.lastIndexOf(" ") + 1), is_same = after.includes(" ") && before.endsWith(` ${unit}`);
   return `${is_same ? before.slice(0, -unit.length - 1) : before} → ${after}`;
 }
 
-// A word within a sentence: nouns begin with a capital in German.
+// A word within a sentence: German nouns keep their capital.
 function small(key) {
   return language === "en" ? say(key).toLowerCase() : say(key);
 }

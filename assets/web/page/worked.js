@@ -1,12 +1,13 @@
-// A rule with its numbers filled in, as features/explain/core/worked_rules.py has it; `told_words` has rules and units from there.
+// A rule with its numbers filled in, equivalent to features/explain/core/worked_rules.py, which supplies rules and
+// units in `told_words`.
 
 const SIGNS = { "+": ["+", 1], "-": ["−", 1], "*": ["·", 2], "/": ["/", 2], "**": ["^", 3] };
 const CALCULATE = { "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b, "**": Math.pow };
 const COMPARE = { "<": (a, b) => a < b, ">": (a, b) => a > b, "==": (a, b) => a === b };
 const CALLS = { min: Math.min, max: Math.max, whole: Math.floor };
-const ALWAYS = 9; // stronger than any sign: needs no brackets
+const ALWAYS = 9;  // precedence above all operators: needs no parentheses
 
-// As Python's format "g" writes a number, with a minus.
+// A number as Python's format "g" writes it, with a typographic minus.
 function six_digits(value) {
   if (!Number.isFinite(value)) return value > 0 ? "inf" : value < 0 ? "−inf" : "nan";
   const [mantissa, exponent] = value.toExponential(5).split("e"), power = Number(exponent);
@@ -14,7 +15,7 @@ function six_digits(value) {
   return `${Number(mantissa)}e${power < 0 ? "-" : "+"}${Math.abs(power) < 10 ? "0" : ""}${Math.abs(power)}`.replace(/-/g, "−");
 }
 
-// Value and text of an expression as features/exporting/core/expression_document.py compiles it.
+// Value and text of an expression compiled by features/exporting/core/expression_document.py.
 function filled(node, values) {
   if (!Array.isArray(node)) {
     const value = typeof node === "number" ? node : node in values ? values[node] : NaN;
@@ -38,20 +39,20 @@ function filled(node, values) {
   return { value: CALCULATE[operation](left.value, right.value), text: `${within(left, strength)} ${sign} ${within(right, strength + 1)}`, strength };
 }
 
-// A rule's number by its name: without its unit, the symbol of that, and whether it is a set of subflows.
+// Parts of a rule's number by its name: name without unit, symbol of the unit, and whether it is a set of subflows.
 function number_parts(name) {
   if (name.endsWith("_mask")) return { name: name.slice(0, -5), unit: "", is_set: true };
   const ending = Object.keys(told_words.units).find((each) => name.endsWith(`_${each}`));
   return ending ? { name: name.slice(0, -ending.length - 1), unit: told_words.units[ending], is_set: false } : { name, unit: "", is_set: false };
 }
 
-// JSON knows nothing infinite: a threshold without a value was never set.
+// JSON has no infinity: a threshold without a value was never set.
 function number_value(name, value) {
   return value === null || value === undefined ? (name === "ssthresh" ? Infinity : NaN) : value;
 }
 
-// {result, text, value, unit}; null: the rule depends on more than a decision records.
-// `ssthresh`: that of the loss or timeout which the decision carries out, packets; null: of none.
+// {result, text, value, unit}; null if the rule depends on more than a decision records. `ssthresh`: threshold in
+// packets of the loss or timeout that the decision carries out; null if none.
 function worked_rule(decision, packet_bits, ssthresh) {
   const rule = told_words.rules[decision.rule];
   if (!rule) return null;
