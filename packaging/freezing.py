@@ -1,4 +1,4 @@
-"""What belongs into the frozen program and what does not; `subflow.spec` asks, PyInstaller does."""
+"""Content of the frozen program; `subflow.spec` calls these functions for PyInstaller."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from typing import TypeAlias
 from subflow_app.distribution import DISTRIBUTION
 
 Entry: TypeAlias = tuple[str, str, str]
-"""A file of the bundle: where it goes, where it comes from, PyInstaller's word for its kind."""
+"""A file of the bundle: destination, source, and PyInstaller's type code."""
 
 SOURCE_FOLDERS = ("sim", "agents", "app")
 
 EXCLUDED_MODULES = [
-    # Interactive, or for developers.
+    # Interactive tools, and tools for developers.
     "tkinter", "IPython", "readline", "pytest", "_pytest", "hypothesis", "sphinx", "docutils", "setuptools", "pip",
     "wheel", "mypy", "PyInstaller", "lib2to3", "ensurepip", "idlelib", "turtledemo",
-    # Learners and clusters of others; the GPU; PyTorch's compiler and what only that needs.
+    # Learners of other projects, clusters, the GPU; PyTorch's compiler with its dependencies.
     "ray", "gymnasium", "pettingzoo", "stable_baselines3", "triton", "nvidia", "cuda", "tensorboard", "pandas",
     "torch._dynamo", "torch._inductor", "sympy", "mpmath", "jinja2", "fsspec", "functorch",
     "torch.onnx", "torch.utils.tensorboard", "torch.utils.benchmark", "torch.utils.bottleneck", "caffe2",
     "torch.utils.cpp_extension", "torch.test",
-    # Parts of libraries that nobody asks for.
+    # Unused parts of libraries.
     "numpy.distutils", "matplotlib.tests",
     "scipy.cluster", "scipy.datasets", "scipy.differentiate", "scipy.integrate", "scipy.interpolate", "scipy.io",
     "scipy.ndimage", "scipy.odr", "scipy.signal", "scipy.stats",
     "pyqtgraph.examples", "pyqtgraph.opengl", "pyqtgraph.jupyter",
     "pyarrow", "zstandard._cffi", "zstandard.backend_cffi", "PIL._avif", "PIL._webp", "PIL.ImageTk",
     "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest", "PySide6.QtSql",
-    # Reached through what is left out, or for services that nobody asks.
+    # Dependencies of the parts above, or of unused network services.
     "requests", "urllib3", "certifi", "yaml", "attr", "attrs", "lxml",
-    # Nothing of Subflow speaks to a server; hashes are computed without OpenSSL too.
+    # Subflow connects to no server; hashlib computes its hashes without OpenSSL, too.
     "ssl", "_ssl", "_hashlib",
 ]  # fmt: skip
 
@@ -53,14 +53,16 @@ TORCH_SOURCES = (
     "torch.fx.experimental._config",
     "torch.nn",
 )
-"""Parts of PyTorch that read their own sources as they are imported: settings, and functions with several forms."""
+"""Parts of PyTorch that read their own sources at import: settings, and functions with several forms."""
 
 LOOSE_PACKAGES = ("subflow_app", "subflow_sim", "subflow_store", "numpy", "pyqtgraph")
-"""What each start loads; it lies beside the archive of modules, whose decompression took a twentieth of a start."""
+"""Packages that every start loads. They lie beside the archive of modules, because decompressing them took 5 % of a
+start.
+"""
 
 MAC_PROPERTIES = {
     "NSHighResolutionCapable": True,
-    "LSMinimumSystemVersion": "14.0",  # PyTorch's; Qt's is 13
+    "LSMinimumSystemVersion": "14.0",  # PyTorch's requirement; Qt requires 13
     "CFBundleDocumentTypes": [
         {
             "CFBundleTypeName": "Subflow database",
@@ -105,14 +107,14 @@ _DROPPED = re.compile(
 
 
 def own_binaries() -> list[tuple[str, str]]:
-    """The compiled core, wherever it was built to."""
+    """The compiled core of the installed package."""
     core = importlib.import_module("subflow_sim._core")
     assert core.__file__ is not None
     return [(core.__file__, "subflow_sim")]
 
 
 def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:
-    """The binaries with that compiled core in place of the installed one; None leaves it."""
+    """The binaries with this compiled core instead of the installed one; None changes nothing."""
     if core is None:
         return list(binaries)
     place = Path("subflow_sim") / Path(core).name
@@ -133,13 +135,13 @@ def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
 
 
 def hidden_imports(root: Path) -> list[str]:
-    """Every module of ours, since registries import them by name, and those of libraries that do so too."""
+    """All modules of Subflow and some of libraries: registries import them by name, which PyInstaller does not see."""
     own = [_module(path.relative_to(root / folder)) for folder in SOURCE_FOLDERS for path in _sources(root / folder)]
     return [*own, "dpkt", "safetensors.torch", "matplotlib.backends.backend_svg"]
 
 
 def torch_data(package: str) -> list[tuple[str, str]]:
-    """Of PyTorch's data only the program that `import torch` looks for."""
+    """The only data of PyTorch needed: the program that `import torch` looks for."""
     manager = Path(package) / "bin" / "torch_shm_manager"
     return [(str(manager), "torch/bin")] if manager.is_file() else []
 
@@ -151,10 +153,10 @@ def tree(folder: Path, destination: str) -> list[Entry]:
 
 
 def binding_support(prepared: Path) -> list[Entry]:
-    """The Python modules that Qt's bindings have inside a library and would compile anew at each start, compiled.
+    """Compiled Python modules that Qt's bindings embed in a library and would otherwise compile at each start.
 
-    The bindings look for them in ``files.dir`` beside themselves first; the variable ``SBK_EMBED`` would write them
-    there too, as sources, where a user may write to the program's folder.
+    The bindings first look for them in ``files.dir`` beside themselves. The variable ``SBK_EMBED`` would make them
+    write sources there at run time, which requires a writable program folder.
     """
     importlib.import_module("PySide6.QtCore")
     _path, embedded = sys.modules["signature_bootstrap"].prepare_zipfile()
@@ -172,12 +174,12 @@ def binding_support(prepared: Path) -> list[Entry]:
 
 
 def is_dropped(destination: str) -> bool:
-    """Whether a file that PyInstaller found does not belong into the bundle."""
+    """True if the bundle must not contain a file that PyInstaller found."""
     return _DROPPED.search(destination.replace(os.sep, "/")) is not None
 
 
 def without_unused_libraries(binaries: Sequence[Entry]) -> list[Entry]:
-    """Leaves out the libraries of the system that only dropped plug-ins asked for."""
+    """Leaves out system libraries that only removed plug-ins need."""
     if not sys.platform.startswith("linux"):
         return list(binaries)
     by_name = {Path(entry[0]).name: entry for entry in binaries}
@@ -193,16 +195,16 @@ def without_unused_libraries(binaries: Sequence[Entry]) -> list[Entry]:
 
 
 def without_broken_links(entries: Sequence[Entry], others: Sequence[Entry] = ()) -> list[Entry]:
-    """Leaves out the links to what is neither among the entries nor among the others."""
+    """Leaves out links whose target is neither in `entries` nor in `others`."""
     targets = {entry[0] for entry in (*entries, *others)}
     return [entry for entry in entries if entry[2] != "SYMLINK" or _target(entry) in targets]
 
 
 def strip_libraries(bundle: Path) -> None:
-    """Takes the symbols for debuggers out of the libraries that are shipped with them.
+    """Strips debugging symbols from the libraries in the bundle.
 
-    Not those of wheels that patched libraries of others into themselves (NAME.libs): strip breaks some of them. Qt's
-    and the system's have none.
+    Skips libraries that a wheel has patched into itself (NAME.libs), because strip breaks some of them. Libraries of Qt
+    and of the system contain no debugging symbols.
     """
     if not sys.platform.startswith("linux"):
         return
@@ -218,7 +220,7 @@ def strip_libraries(bundle: Path) -> None:
 
 
 def program_file(bundle: Path) -> Path:
-    """The program for the terminal in a bundle; on macOS it is asked for inside the application."""
+    """The program for the terminal in a bundle; on macOS it lies inside the application."""
     if sys.platform == "darwin":
         return bundle.parent / "Subflow.app" / "Contents" / "MacOS" / "subflow"
     return bundle / ("subflow-cli.exe" if sys.platform == "win32" else "subflow")
@@ -231,15 +233,15 @@ def version(root: Path) -> str:
 
 
 def icon_file(prepared: Path) -> str | None:
-    """The icon of the program's file, where the system has such."""
+    """Icon for the executable; None on Linux, whose executables contain no icons."""
     name = {"win32": "subflow.ico", "darwin": "subflow.icns"}.get(sys.platform)
     return str(prepared / name) if name is not None else None
 
 
 def asset_files(assets: Path) -> Iterable[Path]:
-    """The files of the assets that the bundle contains: no pages for readers, and nothing unfinished."""
+    """Assets that the bundle contains: neither READMEs nor unfinished files."""
     for path in sorted(assets.rglob("*")):
-        is_unfinished = ".building.db" in path.name  # of `subflow library build`, which continues there
+        is_unfinished = ".building.db" in path.name  # kept by `subflow library build` to continue from
         if path.is_file() and path.name != "README.md" and not is_unfinished:
             yield path
 
@@ -251,7 +253,7 @@ def _icon_fonts() -> Iterable[Path]:
 
 
 def _qt_texts() -> Path:
-    """Qt's own German texts: buttons of its dialogs."""
+    """Qt's German translations: the buttons of its dialogs."""
     import PySide6
 
     return Path(PySide6.__path__[0]) / "Qt" / "translations" / "qtbase_de.qm"
@@ -267,7 +269,7 @@ def _module(path: Path) -> str:
 
 
 def _target(link: Entry) -> str:
-    """Where a link of the bundle leads to, as the bundle names it."""
+    """Target of a link as a path within the bundle."""
     return os.path.normpath(Path(link[0]).parent / link[1])
 
 
@@ -276,7 +278,7 @@ def _is_of_the_system(source: str) -> bool:
 
 
 def _needed(library: str) -> list[str]:
-    """Names of the libraries that a library says it needs."""
+    """Names of the shared libraries that a library lists as needed."""
     if not Path(library).is_file():
         return []
     told = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=False).stdout

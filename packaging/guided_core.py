@@ -1,7 +1,7 @@
-"""The compiled core for installers, optimised by a profile of what it does in the workloads of the bench.
+"""The compiled core for installers, optimised with a profile of the bench's workloads.
 
-Run as a program it is the training: ``python guided_core.py CORE`` loads that core in place of the installed one, runs
-the workloads and prints their signatures as JSON.
+As a program it makes the training run: ``python guided_core.py CORE`` loads this core instead of the installed one,
+runs the workloads and prints their signatures as JSON.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 Run = Callable[[str, str, Sequence[str | Path]], None]
-"""Runs a program: what it does, the name of its log, its words."""
+"""Runs a program: description of the step, name of its log, command line."""
 
 _ENVIRONMENT_STEPS = 2000
 _MESH_SIDE = 6
 
 
 def build(folder: Path, run: Run) -> Path | None:
-    """Builds the core, trains it and builds it again; None where the compiler has no profiles, which is said.
+    """Builds the core, trains it and builds it again; without support for profiles, prints this and returns None.
 
     Args:
-        folder: for the build.
-        run: a step.
+        folder: build folder.
+        run: runs a step.
     """
     configure: list[str | Path] = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     configure += [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={_nanobind()}"]
@@ -39,7 +39,7 @@ def build(folder: Path, run: Run) -> Path | None:
     if compiler is None:
         print("The core is built without a profile: only gcc, and clang with llvm-profdata beside it, make one")
         return None
-    # What an earlier build has left is of other sources.
+    # Profiles of an earlier build belong to other sources.
     for old in folder.rglob("*.gcda"):
         old.unlink()
     shutil.rmtree(folder / "profiles", ignore_errors=True)
@@ -56,7 +56,7 @@ def build(folder: Path, run: Run) -> Path | None:
 
 
 def signatures_of(core: Path) -> dict[str, str]:
-    """What the training run comes to with a core, in a process of its own, by workload."""
+    """Signatures of the training run with a core, by workload; runs in another process."""
     told = subprocess.run(
         [sys.executable, Path(__file__), core], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
@@ -65,7 +65,7 @@ def signatures_of(core: Path) -> dict[str, str]:
 
 
 def train() -> dict[str, str]:
-    """Runs the workloads of the bench, a mesh and environments; returns the signatures of those that have one."""
+    """Runs the workloads of the bench, a mesh and environments; returns their signatures, if defined."""
     import numpy as np
 
     from subflow_sim.bench import WORKLOADS
@@ -90,7 +90,7 @@ def train() -> dict[str, str]:
 
 
 def use_core(core: Path) -> None:
-    """Has this process import that core in place of the installed one."""
+    """Makes this process import the given core instead of the installed one."""
     spec = importlib.util.spec_from_file_location("subflow_sim._core", core)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(core)
@@ -109,7 +109,7 @@ def _core_in(folder: Path) -> Path:
 
 
 def _compiler(folder: Path) -> str | None:
-    """What makes profiles: "gcc", or for clang the program that merges what it recorded; None: nothing does."""
+    """The value "gcc", or for clang the program that merges profiles; None without support for profiles."""
     told = "".join(path.read_text(encoding="utf-8") for path in folder.glob("CMakeFiles/*/CMakeCXXCompiler.cmake"))
     if 'CMAKE_CXX_COMPILER_ID "GNU"' in told:
         return "gcc"

@@ -1,7 +1,7 @@
-"""The program's icon in the forms that menus and file managers want, all drawn from the one that the window shows.
+"""The program's icon in the formats of menus and file managers, drawn from the SVG file that the window shows.
 
-Windows wants one file with pictures of many sizes (.ico), macOS another (.icns); both are lists of PNG pictures behind
-a small header, so that they are written here. Qt's own writers put a single picture in them.
+Windows reads one file with pictures of many sizes (.ico), macOS another (.icns); both are lists of PNG pictures with a
+small header, which this module writes. Qt's own writers store only one picture.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "assets" / "icon.svg"
 
 MENU_SIZES_PX = (16, 22, 24, 32, 48, 64, 128, 256, 512)
-"""Of the folders in the icon theme "hicolor" that every desktop looks into."""
+"""Sizes of the folders in the icon theme "hicolor" that every desktop searches."""
 _ICO_SIZES_PX = (16, 20, 24, 32, 40, 48, 64, 128, 256)
-# Names of the pictures by size; those for screens of double resolution have names of their own.
+# Type codes with the width of their pictures in pixels; pictures for screens of double resolution have separate codes.
 # Source: https://en.wikipedia.org/wiki/Apple_Icon_Image_format, "Icon types"
 _ICNS_TYPES = {
     b"icp4": 16, b"icp5": 32, b"ic07": 128, b"ic08": 256, b"ic09": 512,
@@ -30,7 +30,7 @@ def png(size_px: int) -> bytes:
     Raises:
         ValueError: if Qt cannot draw the icon's file.
     """
-    # A screen that is memory: icons are made where nobody is logged in.
+    # Qt draws in memory: a build machine may have no display.
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QBuffer, QByteArray, QIODevice
     from PySide6.QtGui import QImage, QImageWriter, QPainter
@@ -61,7 +61,7 @@ def ico() -> bytes:
     position = len(header) + 16 * len(pictures)
     entries = b""
     for size, picture in pictures:
-        side = size % 256  # 256 is written as 0
+        side = size % 256  # the field has one byte, in which 0 means 256
         entries += struct.pack("<BBBBHHII", side, side, 0, 0, 1, 32, len(picture), position)
         position += len(picture)
     return header + entries + b"".join(picture for _, picture in pictures)

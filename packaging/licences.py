@@ -1,8 +1,8 @@
-"""Licences of everything in the bundle, found from the files that are in it, on disk and as a list for the About page.
+"""Licences of everything in the bundle, derived from its files: texts on disk, and a list for the About page.
 
 ``licenses/index.json`` is a list of parts: ``{"name", "version", "licence", "homepage", "kind", "files", "note"}``.
-``kind`` is "program", "python" (a package), "library" (compiled, of others) or "data", and ``files`` are paths of
-licence texts below the folder ``licenses``.
+``kind`` is "program", "python" (a package), "library" (compiled, by others) or "data"; ``files`` are paths of licence
+texts below the folder ``licenses``.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ _ADS_NOTE = (
 
 
 class LicenceError(Exception):
-    """Something in the bundle comes from nobody knows where, or without a licence text."""
+    """The bundle contains a file of unknown origin, or a part without a licence text."""
 
 
 @dataclass
 class Part:
-    """A part of the bundle that somebody holds the copyright of.
+    """A part of the bundle with its own copyright.
 
     Attributes:
-        name: as its makers write it.
-        version: empty if it has none.
-        licence: an SPDX expression where its makers give one, else their words.
-        homepage: where it comes from.
-        kind: see the module.
-        texts: the files with its licence, on this machine, by the name that they get.
-        note: what else is to be said.
+        name: the authors' spelling.
+        version: empty if unknown.
+        licence: an SPDX expression, or else the authors' wording.
+        homepage: address of the project.
+        kind: see the docstring of the module.
+        texts: files with its licence on this machine, by their names in the bundle.
+        note: a further notice, such as the conditions of the LGPL.
     """
 
     name: str
@@ -72,18 +72,18 @@ class Part:
 
 
 def collect(sources: Iterable[str | Path], folder: Path, root: Path) -> list[Part]:
-    """Writes the licence texts of all parts, and their list, into a folder that is made anew.
+    """Writes the licence texts of all parts and their list into a new folder.
 
     Args:
-        sources: where the files and modules of the bundle come from.
-        folder: is replaced.
-        root: the source tree, whose files are ours.
+        sources: source paths of the bundle's files and modules.
+        folder: replaced if it exists.
+        root: the source tree; its files belong to Subflow.
 
     Returns:
         The parts, the program first, the others by kind and name.
 
     Raises:
-        LicenceError: if a file belongs to nothing that is known, or a part has no licence text.
+        LicenceError: if a file belongs to no known part, or a part lacks a licence text.
     """
     parts = {"Subflow": _own_part(root), "Python": _python_part(), "PyInstaller": _bootloader_part()}
     others = []
@@ -182,17 +182,18 @@ def _distribution_part(name: str) -> Part:
 
 
 def _short_name(file: str) -> str:
-    """The place of a licence text below its part's folder, without what all of them have in common."""
+    """Path of a licence text below its part's folder, without the metadata folder."""
     return re.sub(r"^.*?\.dist-info/(licenses/)?", "", file).removeprefix("./")
 
 
 @cache
 def _distributions() -> Mapping[str, str]:
-    """The distribution that each installed file belongs to, by its real path."""
+    """Distribution of each installed file, by its real path."""
     found = {}
     for distribution in metadata.distributions():
-        name = distribution.name  # reads a file each time
-        folder = os.path.realpath(str(distribution.locate_file("")))  # once: there are tens of thousands of files
+        name = distribution.name  # a property that reads a file at each access
+        # outside the inner loop: distributions have tens of thousands of files
+        folder = os.path.realpath(str(distribution.locate_file("")))
         for file in distribution.files or ():
             found[os.path.normpath(f"{folder}/{file}")] = name
     return found
@@ -217,7 +218,7 @@ def _is_of_python(source: Path) -> bool:
 
 
 def _system_packages(sources: list[Path]) -> dict[Path, str]:
-    """The Debian packages of libraries of the system; on Windows there is only one that is not a package of Python."""
+    """Debian packages of system libraries; on Windows the only system library is Microsoft's runtime."""
     if sys.platform == "win32":
         runtime = re.compile(r"(vcruntime|msvcp|ucrtbase|api-ms-win)")
         return {source: _WINDOWS_RUNTIME for source in sources if runtime.match(source.name.lower())}

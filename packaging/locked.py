@@ -1,6 +1,6 @@
-"""What installers are made of: locked packages, each known by its hash. `dev.py package` and `dev.py lock` are here.
+"""Locked packages for installers, each with its hash: the commands `dev.py package` and `dev.py lock`.
 
-Runs with Python alone, before anything is installed.
+Uses only the standard library, because it runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ sys.path.insert(0, str(ROOT))
 
 import dev  # noqa: E402 - from the folder above, which a script does not look into
 
-PYTHON = (3, 11)  # the one in the installers
+PYTHON = (3, 11)  # version in the installers
 LOCK = ROOT / "packaging" / "requirements.lock"
 EXTRAS = ("build", "train", "pcap", "docs", "package")
-"""What of the project ends up in an installer, and what makes that: the core, the guide, the bundle."""
+"""Extras of the project that an installer contains, or that build its core, guide and bundle."""
 
 _ENVIRONMENT = dev.BUILD / "package-venv"
 _DOTTED = ".".join(map(str, PYTHON))
 
 
 def main(words: list[str]) -> int:
-    """Does what follows `dev.py`; returns the exit code."""
+    """Runs the command given after `dev.py`; returns the exit code."""
     try:
         if words[0] == "lock":
             lock(words[1:])
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
 
 
 def requirements() -> list[str]:
-    """What the installers are made of and with, as pyproject.toml asks for it, but PyTorch for Linux without CUDA."""
+    """Requirements of the installers and their build from pyproject.toml, with PyTorch for Linux without CUDA."""
     table = dev.project()
     extras = table["project"]["optional-dependencies"]
     wanted = [*table["build-system"]["requires"], *table["project"]["dependencies"]]
@@ -55,13 +55,13 @@ def requirements() -> list[str]:
 
 
 def lock(uv_arguments: list[str]) -> None:
-    """Pins all of it, with what that needs, in packaging/requirements.lock.
+    """Pins all requirements with their dependencies in packaging/requirements.lock.
 
-    One file for Linux, Windows and macOS, with the hashes of all files that PyPI has of each version. A pin that still
-    fits stays, unless --upgrade is handed to uv. PyTorch for Linux has one hash, that of the wheel that pip finds here.
+    One file for Linux, Windows and macOS, with the hashes of all files that PyPI offers of each version. Pins that
+    still fit stay, unless uv is given --upgrade. PyTorch for Linux has one hash: that of the wheel that pip finds here.
 
     Raises:
-        dev.SetUpError: if something cannot be had, or nothing fits.
+        dev.SetUpError: if a package cannot be downloaded, or no versions fit together.
     """
     dev.set_up()
     folder = dev.BUILD / "lock"
@@ -75,11 +75,12 @@ def lock(uv_arguments: list[str]) -> None:
     )
     (folder / "pyproject.toml").write_text(asked, encoding="utf-8")
     pins = folder / LOCK.name
-    pins.write_text(dev.read_text(LOCK), encoding="utf-8")  # what uv stays with
+    pins.write_text(dev.read_text(LOCK), encoding="utf-8")  # uv keeps these pins
     words = [dev.BIN / "uv", "pip", "compile", "--directory", folder, "pyproject.toml", "--output-file", pins.name]
     words += ["--universal", "--python-version", _DOTTED, "--generate-hashes", "--find-links", "."]
     words += ["--only-binary=:all:", "--no-header", "--annotation-style=line"]
-    words += ["--upgrade-package=torch"]  # whose hash would stay although another wheel of that version is there
+    # otherwise its hash would stay, even if another wheel of the same version is available
+    words += ["--upgrade-package=torch"]
     dev.do("Choosing versions", "lock", [*words, *uv_arguments])
     head = "# Made by `python3 dev.py lock` for these lines of pyproject.toml:\n"
     head += "".join(f"#   {one}\n" for one in requirements())
@@ -87,11 +88,11 @@ def lock(uv_arguments: list[str]) -> None:
 
 
 def fetch_torch(folder: Path) -> None:
-    """Puts the wheel of PyTorch for Linux, x86-64, into a folder; its index is asked for nothing else.
+    """Downloads the wheel of PyTorch for Linux, x86-64, into a folder; its index is used for no other package.
 
-    The lock has the hash of the one that pip found where the lock was made, in PyTorch's index or in a folder that pip
-    was told of there: a wheel with other content under the same name is refused. PyPI has no build for Linux without
-    CUDA, but those for Windows and macOS have none, and theirs are the hashes that PyPI tells.
+    The lock has the hash of the wheel that pip found when the lock was made, in PyTorch's index or in a folder given to
+    pip there: pip refuses a wheel with other content under the same name. PyPI offers no build for Linux without CUDA.
+    Its builds for Windows and macOS do not contain CUDA, so their hashes come from PyPI.
     """
     (torch,) = (one.partition(";")[0] for one in requirements() if "+cpu" in one)
     words = [dev.PYTHON, "-m", "pip", "download", "--no-input", "--disable-pip-version-check", *dev.FROM_TORCH_INDEX]
@@ -100,13 +101,13 @@ def fetch_torch(folder: Path) -> None:
 
 
 def use_own_environment() -> None:
-    """From here on this process installs and builds in an environment with what is frozen and nothing else."""
+    """Makes this process install and build in a separate environment for the bundle."""
     dev.BIN = _ENVIRONMENT / dev.BIN.relative_to(dev.VENV)
     dev.VENV, dev.PYTHON = _ENVIRONMENT, dev.BIN / "python"
 
 
 def differences() -> list[str]:
-    """What packaging/requirements.lock was made for, and what pyproject.toml asks for now, where they differ."""
+    """Differences between the requirements in packaging/requirements.lock and those in pyproject.toml, a line each."""
     locked = set(re.findall(r"^#   (.+)$", dev.read_text(LOCK), re.MULTILINE))
     asked = set(requirements())
     lines = [f"  asked for, not locked: {one}" for one in sorted(asked - locked)]
@@ -114,10 +115,10 @@ def differences() -> list[str]:
 
 
 def refuse_another_lock() -> None:
-    """Stops where packaging/requirements.lock was made for something else than pyproject.toml asks for.
+    """Stops if packaging/requirements.lock was made for other requirements than those in pyproject.toml.
 
     Raises:
-        dev.SetUpError: naming what differs.
+        dev.SetUpError: naming the differences.
     """
     lines = differences()
     if lines:
@@ -126,12 +127,12 @@ def refuse_another_lock() -> None:
 
 
 def set_up() -> None:
-    """Makes the environment that is frozen: what the lock pins, each file of the hash it has there, and the core.
+    """Makes the environment for freezing: the pinned packages, each file checked against its hash, and the core.
 
-    Wheels alone: what builds a source distribution would come without a hash.
+    Installs only wheels: the build requirements of a source distribution would come without a hash.
 
     Raises:
-        dev.SetUpError: if this is not the Python of the installers, or something is not as it is locked.
+        dev.SetUpError: if this is another version of Python than that of the installers, or a hash differs.
     """
     if sys.version_info[:2] != PYTHON:
         found = sys.version.split()[0]
@@ -154,7 +155,7 @@ def set_up() -> None:
         core = dev.core_digest()
         if not dev.is_current(core_stamp, core):
             core_stamp.unlink(missing_ok=True)
-            options = ["--config-settings", f"build-dir={dev.BUILD / 'package-core'}"]  # beside that of developers
+            options = ["--config-settings", f"build-dir={dev.BUILD / 'package-core'}"]  # not the developers' build
             install = dev.pip_install("--no-build-isolation", "--no-deps", *options, "--editable", ROOT)
             dev.do("Building the core", "package-core", install)
             core_stamp.write_text(core, encoding="utf-8")

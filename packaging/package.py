@@ -23,11 +23,11 @@ BUNDLE = OUTPUT / "dist" / "subflow"
 
 
 class PackageError(Exception):
-    """The program cannot be packaged; the text says why."""
+    """The program cannot be packaged; the text contains the reason."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the command line says; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="dev.py package", description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="larger Linux packages, in seconds: to try")
     parser.add_argument("--bundle-only", action="store_true", help="freeze and check, make no installer")
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def prepare() -> None:
-    """What the bundle needs and the source tree has not: the built guide, and icons in the forms of other systems."""
+    """Prepares files for the bundle that the sources lack: the built guide, and icons for other systems."""
     shutil.rmtree(PREPARED, ignore_errors=True)
     PREPARED.mkdir(parents=True)
     words: list[str | Path] = [sys.executable, "-m", "sphinx", "-b", "html", "-E", "-W", "--keep-going"]
     words += ["-d", OUTPUT / "doctrees", ROOT / "docs", PREPARED / "guide"]
     _step("Building the guide", "guide", words)
-    # Sphinx keeps its sources and its own notes beside the pages.
+    # Sphinx writes its sources and notes beside the pages.
     for name in ("_sources", "objects.inv", ".buildinfo"):
         path = PREPARED / "guide" / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -59,12 +59,12 @@ def prepare() -> None:
 
 
 def freeze(core: Path | None) -> None:
-    """Has PyInstaller make the bundle, anew.
+    """Makes the bundle anew with PyInstaller.
 
-    The modules and libraries of the versions before would stay in it otherwise.
+    Removes the old bundle first, because modules and libraries of earlier versions would stay in it.
 
     Args:
-        core: that was built for it; None: the installed one.
+        core: compiled for the bundle; None for the installed one.
     """
     shutil.rmtree(BUNDLE.parent, ignore_errors=True)
     words: list[str | Path] = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--distpath", BUNDLE.parent]
@@ -74,20 +74,20 @@ def freeze(core: Path | None) -> None:
 
 
 def check(bundle: Path) -> None:
-    """Has the bundle test itself.
+    """Runs the bundle's self-test.
 
     Raises:
-        PackageError: if it fails.
+        PackageError: if the self-test fails.
     """
     program = freezing.program_file(bundle)
     _step("Self-test of the frozen program", "selftest", [program, "--selftest", "--out", OUTPUT / "selftest.json"])
 
 
 def make_installers(*, is_quick: bool) -> list[Path]:
-    """The installers of this platform.
+    """Makes the installers of this platform and returns their paths.
 
     Args:
-        is_quick: large files in little time.
+        is_quick: fast compression into larger files.
     """
     version = freezing.version(ROOT)
     if sys.platform == "win32":
@@ -110,10 +110,10 @@ def make_installers(*, is_quick: bool) -> list[Path]:
 
 
 def _step(what: str, log_name: str, words: Sequence[str | Path], environment: dict[str, str] | None = None) -> None:
-    """Runs a program, with its output in a log of its own, and says how long it took.
+    """Runs a program, writes its output to a log, and prints the elapsed time.
 
     Raises:
-        PackageError: if it fails; the end of its log is in the text.
+        PackageError: if it fails; the text contains the end of the log.
     """
     log = OUTPUT / "logs" / f"{log_name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)

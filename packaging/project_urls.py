@@ -1,6 +1,7 @@
-"""Where the project is at home: told by where it is built, as copies and forks have homes of their own.
+"""The project's web addresses, derived from the repository that is built.
 
-No address stands in the sources: a fork would carry one that is not its own. The build asks GitHub's runner, then git.
+The sources contain no address, because a fork would then carry the address of the original. The build reads it from
+GitHub's runner, or else from git.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def homepage() -> str | None:
-    """The web page of the repository that is built from; None where neither a runner nor git knows one."""
+    """Web page of the repository that is built; None if neither GitHub's runner nor git reveals it."""
     server, repository = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
     if server and repository:
         return f"{server}/{repository}"
@@ -24,13 +25,13 @@ def homepage() -> str | None:
 
 
 def page_of(remote: str) -> str | None:
-    """The web page of a remote of git, such as ``git@example.org:owner/name.git``; None: it is not a server's."""
+    """Web page of a git remote such as ``git@example.org:owner/name.git``; None if the remote is not on a server."""
     found = re.fullmatch(r"(?:https://|ssh://git@|git@)([A-Za-z0-9.-]+)[:/]([\w./~-]+?)(?:\.git)?/?", remote)
     return f"https://{found[1]}/{found[2]}" if found else None
 
 
 def urls() -> dict[str, str]:
-    """What `[project.urls]` would say; empty where no home is known."""
+    """Content of `[project.urls]`; empty if the project's address is unknown."""
     home = homepage()
     if home is None:
         return {}
@@ -44,7 +45,7 @@ def urls() -> dict[str, str]:
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """What a build asks of a provider of metadata: fields of `[project]`; of settings there are none."""
+    """Fields of `[project]` for a build, which calls this metadata provider; it has no settings."""
     return {"urls": urls()}
 
 
@@ -52,5 +53,5 @@ def _origin() -> str:
     command = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:  # no git here
+    except OSError:  # git is not installed
         return ""

@@ -1,4 +1,4 @@
-"""How large the bundle is, and which parts of it are."""
+"""Sizes of the bundle and of its parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 MEBIBYTE = 1 << 20
 _SHOWN = 10
-# Libraries of a wheel lie in a folder of their own (numpy.libs), and some parts under names of their own.
+# Folders and files of the bundle by the name of their part: libraries of a wheel lie in a separate folder (numpy.libs).
 _FAMILIES = {
     "numpy.libs": "NumPy", "numpy": "NumPy", "scipy.libs": "SciPy", "scipy": "SciPy", "pillow.libs": "Pillow",
     "PIL": "Pillow", "torch": "PyTorch", "PySide6": "Qt and PySide6", "shiboken6": "Qt and PySide6",
@@ -22,7 +22,7 @@ _PROGRAM = "programs, with all modules of Python"
 
 
 def parts(bundle: Path) -> list[tuple[str, int]]:
-    """The parts of the bundle with their sizes in bytes, the largest first; links count nothing."""
+    """Parts of the bundle with their sizes in bytes, largest first; links count as 0."""
     found: Counter[str] = Counter()
     inside = bundle / "_internal"
     for path in bundle.rglob("*"):
@@ -35,12 +35,12 @@ def report(bundle: Path, packages: list[Path], folder: Path) -> str:
     """Writes ``sizes.json`` and ``sizes.txt`` into a folder.
 
     Args:
-        bundle: the folder of the frozen program.
-        packages: installers that were made of it.
-        folder: for the report.
+        bundle: folder of the frozen program.
+        packages: installers made from it.
+        folder: folder for the report.
 
     Returns:
-        The report: the whole, its ten largest parts, the packages.
+        The report: total size, the ten largest parts, and the packages.
     """
     by_part = parts(bundle)
     whole = sum(size for _, size in by_part)

@@ -1,4 +1,4 @@
-"""Where the frozen program starts: the window, a command, or a child process of either."""
+"""Entry point of the frozen program: the window, a command, or a child process of either."""
 
 import sys
 

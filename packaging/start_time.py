@@ -1,11 +1,11 @@
-"""How long the frozen program takes from its start to its window, as seen on a screen.
+"""Measures how long the frozen program takes from its start to its window on a screen.
 
     python packaging/start_time.py [PROGRAM] [--starts 7] [--out FILE]
 
-Told are three kinds of start: the first of a user, who has no files yet; warm ones, whose files are in the system's
-cache; and cold ones, before each of which that cache is emptied, which takes root. The clock runs until pixels of the
-window are on the screen, which is an X server in memory. A machine that does other things meanwhile makes it run on,
-hence the best beside the median, and the processor time beside both.
+Reports three kinds of start: a user's first start, without any files; warm starts, whose files are in the file cache of
+the system; and cold starts, with this cache emptied before each, which requires root. A start ends when pixels of the
+window appear on the screen, an X server in memory. Because other load on the machine lengthens a start, the report
+contains the best time beside the median, and the processor time beside both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from virtual_screen import ScreenError, VirtualScreen
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "build" / "package"
 TARGET_COLD_S, TARGET_WARM_S = 2.0, 1.0
-"""From the command to the window, on two idle processors."""
+"""From the command to the window, with two idle processors."""
 
 _PATIENCE_S = 120.0
 _LOOK_EVERY_S = 0.002
@@ -37,13 +37,13 @@ _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 def start_once(words: list[str], screen: VirtualScreen, environment: dict[str, str]) -> dict[str, float]:
-    """Starts the program, waits for its window, and closes it as a session that ends does.
+    """Starts the program, waits for its window, and closes it like the end of a desktop session.
 
     Returns:
-        ``wall_s``: until the first pixels; ``cpu_s``: processor time of the program until then, s.
+        ``wall_s``: seconds until the first pixels; ``cpu_s``: processor time of the program until then.
 
     Raises:
-        ScreenError: if it ends before, shows nothing, or does not end well.
+        ScreenError: if the program ends early, shows nothing, or fails on closing.
     """
     if screen.pixels(step=16).any():
         raise ScreenError("the screen is not empty before the start")
@@ -59,7 +59,7 @@ def start_once(words: list[str], screen: VirtualScreen, environment: dict[str, s
                 time.sleep(_LOOK_EVERY_S)
             wall_s = time.perf_counter() - began
             cpu_s = _processor_time_s(program.pid)
-            # What is loaded after the first paint is let be loaded: closing in the middle of it is another story.
+            # Let the loading after the first paint finish: closing in the middle of it is not measured here.
             _wait_until_idle(program.pid)
             program.send_signal(signal.SIGTERM)
             if code := program.wait(_PATIENCE_S):
@@ -69,13 +69,13 @@ def start_once(words: list[str], screen: VirtualScreen, environment: dict[str, s
 
 
 def _processor_time_s(process: int) -> float:
-    # Fields 14 and 15 of proc(5), counted behind the name, which may hold spaces.
+    # Fields 14 and 15 of proc(5), counted after the name, which may contain spaces.
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait_until_idle(process: int) -> None:
-    """Returns when the process has used no processor time for a quarter of a second, or has had its time."""
+    """Waits until the process has used no processor time for a quarter of a second, or until the patience ends."""
     end = time.monotonic() + _PATIENCE_S
     before = -1.0
     while (now := _processor_time_s(process)) - before > 0.02 and time.monotonic() < end:
@@ -84,25 +84,25 @@ def _wait_until_idle(process: int) -> None:
 
 
 def empty_file_cache() -> None:
-    """Lets the system forget what it has read from its disks.
+    """Empties the file cache of the system.
 
     Raises:
-        PermissionError: for anybody but root.
+        PermissionError: if the user is not root.
     """
     os.sync()
     _DROP_CACHES.write_text("3", encoding="ascii")
 
 
 def can_empty_file_cache() -> bool:
-    """Whether cold starts can be measured here."""
+    """True if cold starts can be measured on this system."""
     return os.access(_DROP_CACHES, os.W_OK)
 
 
 def measure(words: list[str], starts: int) -> dict[str, Any]:
-    """Starts the program again and again with files of its own, and tells how long each kind of start took.
+    """Starts the program repeatedly with a temporary home, and returns the duration of each kind of start.
 
     Raises:
-        ScreenError: if there is no screen, or the program does not start.
+        ScreenError: if no screen is available, or the program does not start.
     """
     with VirtualScreen() as screen, tempfile.TemporaryDirectory(prefix="subflow-start-") as home:
         environment = os.environ | {"DISPLAY": screen.display, "HOME": home, "QT_QPA_PLATFORM": "xcb"}
@@ -142,7 +142,7 @@ def _summary(told: list[dict[str, float]]) -> dict[str, float]:
 
 
 def lines(document: dict[str, Any]) -> list[str]:
-    """The figures as a person reads them."""
+    """The figures as lines of text."""
     told = [f"first  {document['first']['wall_s']:5.2f} s (processor {document['first']['cpu_s']:.2f} s)"]
     for kind in ("warm", "cold"):
         one = document[kind]

@@ -1,4 +1,4 @@
-"""Try an installed simulator: it needs numpy alone, and a shipped scenario has the signature that is kept.
+"""Test an installed simulator: it requires only numpy, and shipped scenarios have the stored signatures.
 
 try_wheel.py SIGNATURES.json
 """
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from subflow_sim import Simulation, load_scenario, shipped_scenarios
 
-# Some seconds: two networks with all that a run can have in them, and one with a policy that ships.
+# Scenarios that take some seconds: two networks with every feature of a run, and one with a shipped policy.
 _TRIED = ("demo", "late-path", "lab-learning")
 
 
 def main(kept_in: Path) -> int:
-    """Returns the exit code: 1 if a run comes out otherwise."""
+    """Returns the exit code: 1 if a signature differs."""
     kept = json.loads(kept_in.read_text(encoding="utf-8"))
     missing = set(kept) - set(shipped_scenarios())
     for name in _TRIED:

@@ -1,7 +1,7 @@
-"""A screen of memory whose pixels and windows can be read from outside: what a person would see of the program.
+"""A screen in memory whose pixels and windows tests can read: the picture that a person would see.
 
-Xvfb keeps its screen in a file. To read that file needs neither a tool for screenshots nor the program's help, and
-costs the machine nothing while the program is being timed.
+Xvfb keeps its screen in a file. Reading this file needs neither a screenshot tool nor the program's help, and costs no
+processor time while the program is timed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _PATIENCE_S = 60.0
 
 
 class ScreenError(Exception):
-    """The screen cannot be had, or does not show what was waited for; the text says which."""
+    """The screen cannot start, or does not show the expected content; the text names the problem."""
 
 
 class VirtualScreen:
-    """An X server without a window manager, from ``with`` to the end of the block.
+    """An X server without a window manager, for the duration of a ``with`` block.
 
-    Anybody on this machine may connect: nothing is on it but the program that is being tried.
+    Every user of this machine may connect: the screen shows only the tested program.
     """
 
     def __init__(self, width: int = 1600, height: int = 1000) -> None:
-        """Says how large the screen shall be, in pixels; it does not exist yet."""
+        """Sets the size of the screen in pixels; entering the ``with`` block starts the server."""
         self._size = (width, height)
         self._folder = tempfile.TemporaryDirectory(prefix="subflow-screen-")
         self._server: subprocess.Popen[bytes] | None = None
@@ -75,7 +75,7 @@ class VirtualScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ends the server, and with it whatever is still shown."""
+        """Stops the server, which closes all windows."""
         self._stop()
 
     def _stop(self) -> None:
@@ -90,8 +90,8 @@ class VirtualScreen:
         self._folder.cleanup()
 
     def _map(self) -> None:
-        # The file is in the format of xwd: a header of 32-bit numbers, big-endian, whose first is its own size, then a
-        # table of colours of 12 bytes each, then the rows. Source: X11/XWDFile.h
+        # The file is in the format of xwd: a header of big-endian 32-bit numbers, the first of which is its size, then
+        # a table of colours of 12 bytes each, then the rows. Source: X11/XWDFile.h
         with Path(self._folder.name, "Xvfb_screen0").open("rb") as file:
             self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         header = struct.unpack(">25I", self._memory[:100])
@@ -100,7 +100,7 @@ class VirtualScreen:
         self._rows = flat.reshape(height, row_bytes)[:, : 4 * width].reshape(height, width, 4)
 
     def pixels(self, step: int = 1) -> npt.NDArray[np.uint8]:
-        """What the screen shows at this moment, every ``step``-th row and column.
+        """Current pixels of the screen, every ``step``-th row and column.
 
         Returns:
             uint8 [rows, columns, 3]: red, green, blue.
@@ -109,12 +109,12 @@ class VirtualScreen:
         return self._rows[::step, ::step, 2::-1].copy()
 
     def colours(self) -> int:
-        """How many different colours are shown."""
+        """Number of different colours on the screen."""
         pixels = self.pixels().reshape(-1, 3).astype(np.uint32)
         return len(np.unique(pixels[:, 0] << 16 | pixels[:, 1] << 8 | pixels[:, 2]))
 
     def save(self, path: Path) -> None:
-        """Writes what is shown as a PNG."""
+        """Writes the screen as a PNG."""
         from PySide6.QtGui import QImage
 
         pixels = np.ascontiguousarray(self.pixels())
@@ -124,14 +124,14 @@ class VirtualScreen:
             raise ScreenError(f"{path} cannot be written")
 
     def titles(self) -> dict[str, str]:
-        """The titles of the windows that are shown, by the number of each window.
+        """Titles of the visible windows, by window number.
 
         Raises:
-            ScreenError: if the tools for it, xwininfo and xprop, are not installed.
+            ScreenError: if xwininfo or xprop is not installed.
         """
         tree = self._ask("xwininfo", "-root", "-tree")
         shown = {}
-        # Of each line: the number of a window, its name in an encoding of the last century, where it is, how large.
+        # Each line contains the number of a window, its name in Latin-1, its position and its size.
         for number in re.findall(r"^ +(0x[0-9a-f]+) (?!\(has no name\))", tree, re.MULTILINE):
             told = self._ask("xprop", "-notype", "-id", number, "_NET_WM_NAME")
             title = re.search(r'^_NET_WM_NAME = "(.*)"$', told, re.MULTILINE)
@@ -140,10 +140,10 @@ class VirtualScreen:
         return shown
 
     def wait_for_title(self, wanted: str, program: subprocess.Popen[Any], patience_s: float = _PATIENCE_S) -> str:
-        """Waits until a window shows whose title contains the text; returns its whole title.
+        """Waits until a window's title contains the text; returns the whole title.
 
         Raises:
-            ScreenError: if there is none in time, or the program that should show it has ended.
+            ScreenError: if no such window appears in time, or the program has ended.
         """
         end = time.monotonic() + patience_s
         while True:
@@ -158,10 +158,10 @@ class VirtualScreen:
             time.sleep(0.05)
 
     def press(self, key: str, title: str) -> None:
-        """Presses a key, named as xdotool names it, in the window whose title contains the text.
+        """Presses a key (in the notation of xdotool) in the window whose title contains the text.
 
         Raises:
-            ScreenError: if there is no such window, or xdotool is not installed.
+            ScreenError: if no such window exists, or xdotool is not installed.
         """
         numbers = [number for number, shown in self.titles().items() if title in shown]
         if not numbers:
@@ -171,7 +171,8 @@ class VirtualScreen:
     def _ask(self, *words: str) -> str:
         environment = os.environ | {"DISPLAY": self.display, "LC_ALL": "C.UTF-8"}
         try:
-            # A window that closes while it is asked about is no longer shown: an empty answer says just that.
+            # A window may close between two calls; the output is then empty, and the window no longer counts as
+            # visible.
             return subprocess.run(words, env=environment, capture_output=True, text=True, check=False).stdout
         except FileNotFoundError as error:
             raise ScreenError(f"{words[0]} is not installed (packages x11-utils, xdotool)") from error

@@ -1,7 +1,7 @@
-"""Trees of files as they will lie on somebody's disk, and archives of them that come out the same byte for byte.
+"""Trees of installed files, and byte-for-byte reproducible archives of them.
 
-Nothing is copied or linked into a staging folder: an archive is written from the bundle as it is, and owner, permission
-and time of each entry are decided here, whatever umask and clock the files were made under.
+No staging folder is needed: archives are written directly from the bundle. This module sets the owner, permissions and
+time of each entry, independent of umask and clock.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# With several threads xz cuts its input into blocks, and the cut shows in the output: the count is not the machine's.
+# With several threads xz cuts its input into blocks, which changes its output: the count must not depend on the
+# machine.
 _XZ = ("xz", "--threads=2", "-6", "--stdout")
 _ZSTD_LEVEL = 10
 
 COMPRESSIONS = {"xz": "xz", "zstd": "zst"}
-"""What archives can be compressed with, and the last part of their names then."""
+"""Compressions of archives, with the suffix of each."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Entry:
     """A file or a symbolic link of a tree.
 
     Attributes:
-        content: the file's bytes or where they are; None for a link.
+        content: the file's bytes, or the path to read them from; None for a link.
         mode: permission bits.
-        link: what a link points to, relative to where it lies; empty for a file.
+        link: target of a link, relative to the link's folder; empty for a file.
     """
 
     content: Path | bytes | None
@@ -47,13 +48,13 @@ class Entry:
         return len(self.content or b"")
 
     def open(self) -> io.BufferedIOBase:
-        """The content of a file, to be read."""
+        """Opens the content of a file for reading."""
         return self.content.open("rb") if isinstance(self.content, Path) else io.BytesIO(self.content or b"")
 
 
 @dataclass
 class Tree:
-    """Files and links by their paths, which are relative and have forward slashes."""
+    """Files and links by their paths, which are relative with forward slashes."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
 
@@ -61,7 +62,7 @@ class Tree:
         """Adds a file.
 
         Raises:
-            ValueError: if there is something of that name.
+            ValueError: if the path exists already.
         """
         self._add(path, Entry(content.encode() if isinstance(content, str) else content, mode))
 
@@ -69,15 +70,15 @@ class Tree:
         """Adds a symbolic link.
 
         Raises:
-            ValueError: if there is something of that name.
+            ValueError: if the path exists already.
         """
         self._add(path, Entry(None, 0o777, target))
 
     def add_folder(self, prefix: str, folder: Path) -> None:
-        """Adds all that is in a folder of the disk; programs may be run, all else is only read.
+        """Adds everything in a folder of the disk; only programs become executable.
 
         Raises:
-            ValueError: if a link in it leads out of it or to nothing.
+            ValueError: if a link in it leads outside or is broken.
         """
         for path in sorted(folder.rglob("*")):
             name = f"{prefix}{path.relative_to(folder).as_posix()}"
@@ -103,21 +104,21 @@ class Tree:
 
 
 def is_program(path: Path) -> bool:
-    """Whether a file of the bundle may and can be run; libraries often carry the permission without need."""
-    # Scripts of libraries would need a Python that is not there.
+    """True if a file of the bundle is an executable program; libraries often have the permission without need."""
+    # Scripts of libraries would need an interpreter that the bundle does not contain.
     return os.access(path, os.X_OK) and ".so" not in path.suffixes and is_elf(path)
 
 
 def is_elf(path: Path) -> bool:
-    """Whether a file is a program or a library of Linux."""
+    """True if a file is an ELF program or library."""
     with path.open("rb") as file:
         return file.read(4) == b"\x7fELF"
 
 
 def release_time_s() -> int:
-    """The time that everything in an archive is given: of the release, not of the build.
+    """Time of every entry in an archive: the time of the release, not of the build.
 
-    SOURCE_DATE_EPOCH if it is set, else the time of the commit, else that of pyproject.toml.
+    SOURCE_DATE_EPOCH if set, else the time of the commit, else the modification time of pyproject.toml.
 
     Raises:
         ValueError: if SOURCE_DATE_EPOCH is not a number of seconds.
@@ -157,14 +158,15 @@ def write_tar(out: IO[bytes], tree: Tree, time_s: int, prefix: str = "") -> None
 
 @contextmanager
 def compressed(path: Path, compression: str) -> Iterator[IO[bytes]]:
-    """A file to be written that is compressed on the way, the same on every machine.
+    """Opens a file for writing through a compressor whose output is the same on every machine.
 
     Args:
-        path: the file.
-        compression: one of :data:`COMPRESSIONS`: xz is a quarter smaller and takes two minutes for the whole program.
+        path: file to write.
+        compression: one of :data:`COMPRESSIONS`; xz makes the program a quarter smaller than zstd and takes two
+            minutes.
 
     Raises:
-        ValueError: if the compression is none of them.
+        ValueError: if the compression is unknown.
         OSError: if the file cannot be written.
     """
     if compression not in COMPRESSIONS:

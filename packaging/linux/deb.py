@@ -1,8 +1,8 @@
-"""The Debian package: the bundle in /usr/lib/subflow, and around it what the desktop wants to know.
+"""The Debian package: the bundle in /usr/lib/subflow, and the files for the desktop.
 
-A .deb is an archive of three members: the format's version, a tar archive about the package and one of its files. It is
-written here directly, so that it needs neither root nor debhelper and comes out the same byte for byte. There are no
-maintainer scripts: menus, file types and icons are brought up to date by triggers of the packages that keep them.
+A .deb is an ar archive of three members: the format's version, a tar archive about the package, and a tar archive of
+its files. This module writes it directly, which needs neither root nor debhelper and is reproducible. Maintainer
+scripts are not needed: triggers of other packages update menus, file types and icons.
 
 Source: deb(5), deb-control(5), Debian Policy 4.6.2.
 """
@@ -25,7 +25,7 @@ from linux.archive import COMPRESSIONS, ROOT, Tree, compressed, release_time_s, 
 
 HOME = "usr/lib/subflow/"
 LICENCES = "_internal/licenses"
-# No mail reaches ".invalid", by its definition in RFC 2606; the format asks for an address all the same.
+# The format requires an address; RFC 2606 reserves ".invalid" for addresses that receive no mail.
 _MAINTAINER = "Subflow contributors <contributors@subflow.invalid>"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _DESCRIPTION = """\
@@ -36,7 +36,7 @@ workbench for multipath congestion control
  .
  Python, Qt and PyTorch (for the CPU) are part of the package. Nothing is
  fetched from a network."""
-# Without these the program works, but the desktop does not learn of its files and icons, or a link cannot be opened.
+# Without these packages the program works, but the desktop does not register its files and icons, or links do not open.
 _RECOMMENDS = ("desktop-file-utils", "hicolor-icon-theme", "shared-mime-info", "xdg-utils")
 
 
@@ -44,17 +44,17 @@ def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd")
     """Makes ``subflow_VERSION_ARCHITECTURE.deb``.
 
     Args:
-        bundle: the folder of the frozen program, with the executable ``subflow`` and the licences of all parts.
-        output: the folder that gets the package.
-        version: the program's, such as ``0.1.0``.
-        compression: ``zstd`` in seconds, or ``xz``, smaller, in minutes.
+        bundle: folder of the frozen program, with the executable ``subflow`` and the licences of all parts.
+        output: folder for the package.
+        version: version of the program, such as ``0.1.0``.
+        compression: ``zstd``, which takes seconds, or ``xz``, which is smaller and takes minutes.
 
     Returns:
         The package.
 
     Raises:
-        ValueError: if the bundle, the version or the compression is not as it has to be.
-        UnknownLibraryError: if something in the bundle needs a library that nobody here has.
+        ValueError: if the bundle, the version or the compression is invalid.
+        UnknownLibraryError: if a file in the bundle needs a library that this system lacks.
     """
     check(bundle, version)
     time_s = release_time_s()
@@ -84,10 +84,10 @@ def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd")
 
 
 def check(bundle: Path, version: str) -> None:
-    """Says what is wrong with a bundle or a version before anything is made of it.
+    """Refuses an invalid bundle or version before anything is written.
 
     Raises:
-        ValueError: with what is wrong and what is allowed.
+        ValueError: naming the problem and the allowed values.
     """
     if not re.fullmatch(r"[0-9][0-9A-Za-z.+~]*", version):
         raise ValueError(f"the version is {version!r}: must be a digit, then digits, letters and . + ~")
@@ -109,8 +109,8 @@ def files(bundle: Path, version: str, time_s: int) -> Tree:
 
 
 def control(tree: Tree, depends: list[str], version: str) -> str:
-    """The fields that say what the package is and what it needs."""
-    # As dpkg counts: each file in whole KiB, and one for each folder and link.
+    """Fields of the package: its description and dependencies."""
+    # dpkg counts each file in whole KiB, and 1 KiB for each folder and link.
     sizes_kib = sum(max(1, -(-entry.size_bytes() // 1024)) for entry in tree.entries.values())
     fields = {
         "Package": "subflow",
@@ -128,7 +128,7 @@ def control(tree: Tree, depends: list[str], version: str) -> str:
 
 
 def md5sums(tree: Tree) -> str:
-    """The sums that `dpkg --verify` compares."""
+    """MD5 sums for `dpkg --verify`."""
     lines = []
     for path, entry in sorted(tree.entries.items()):
         if entry.content is not None:
@@ -138,14 +138,14 @@ def md5sums(tree: Tree) -> str:
 
 
 def changelog(version: str, time_s: int) -> str:
-    """The newest part of CHANGELOG.md, in Debian's form.
+    """The newest part of CHANGELOG.md in Debian's format.
 
     Args:
-        version: of the package; a test keeps that of the newest part the same.
-        time_s: of the release, in seconds since 1970.
+        version: of the package; a test compares it with the newest part.
+        time_s: time of the release in seconds since 1970.
 
     Raises:
-        ValueError: if the file has no part.
+        ValueError: if the file contains no part.
     """
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     parts = re.split(r"^## \[.+$", text, flags=re.MULTILINE)
@@ -194,7 +194,7 @@ def _architecture() -> str:
 
 
 def _add_member(out: IO[bytes], name: str, content: IO[bytes], size_bytes: int, time_s: int) -> None:
-    """Adds a member to an archive of the form of ar(1): a header of 60 characters, then the content, on even places."""
+    """Adds a member to an ar(1) archive: a header of 60 characters, then the content, aligned to even offsets."""
     out.write(f"{name:<16}{time_s:<12}{0:<6}{0:<6}{'100644':<8}{size_bytes:<10}`\n".encode())
     while chunk := content.read(1 << 20):
         out.write(chunk)

@@ -1,4 +1,4 @@
-"""Which packages of the system the bundle needs: read from its own libraries, not from a list that grows old."""
+"""System packages that the bundle depends on, derived from its libraries: a fixed list would become outdated."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pathlib import Path
 
 from linux.archive import is_elf
 
-# Data that a library reads from the system although it is itself in the bundle.
+# Data that a bundled library reads from the system.
 _DATA_OF = {
-    "libfontconfig.so.1": "fontconfig-config",  # where fonts are; it brings a font as well
+    "libfontconfig.so.1": "fontconfig-config",  # locations of fonts; it depends on a package with a font
     "libxkbcommon.so.0": "xkb-data",  # keyboard layouts
 }
 _LIBC = "libc6"
-# Files that a command line takes at once; Linux allows many more.
+# Files per command line, far below the limit of Linux.
 _AT_ONCE = 500
 
 
 class UnknownLibraryError(Exception):
-    """A library is needed that is neither in the bundle nor on this machine."""
+    """A required library is neither in the bundle nor on this machine."""
 
 
 def depends(bundle: Path) -> list[str]:
-    """The packages that have to be there, as in the field Depends, sorted.
+    """Required packages as in the field Depends, sorted.
 
     Raises:
-        UnknownLibraryError: if something in the bundle needs a library that nobody here has.
-        OSError: if readelf (package binutils), ldconfig or dpkg is not there.
+        UnknownLibraryError: if a file in the bundle needs a library that this system lacks.
+        OSError: if readelf (package binutils), ldconfig or dpkg is not installed.
     """
     binaries = [path for path in sorted(bundle.rglob("*")) if path.is_file() and not path.is_symlink() and is_elf(path)]
     needed_by, glibc = read_binaries(binaries)
@@ -43,13 +43,13 @@ def depends(bundle: Path) -> list[str]:
 
 
 def read_binaries(binaries: list[Path]) -> tuple[dict[str, str], tuple[int, ...]]:
-    """The libraries that are needed, each with a file that needs it, and the newest glibc that is asked for."""
+    """Required libraries, each with a file that needs it, and the newest version of glibc required."""
     needed_by: dict[str, str] = {}
     glibc: tuple[int, ...] = ()
     for start in range(0, len(binaries), _AT_ONCE):
         command = ["readelf", "--wide", "--dynamic", "--version-info", *map(str, binaries[start : start + _AT_ONCE])]
         told = subprocess.run(command, capture_output=True, text=True, check=True, errors="replace").stdout
-        # With one file alone, readelf does not say its name.
+        # readelf prints no file name if it reads only one file.
         user = str(binaries[start])
         for line in told.splitlines():
             if line.startswith("File: "):
@@ -62,7 +62,7 @@ def read_binaries(binaries: list[Path]) -> tuple[dict[str, str], tuple[int, ...]
 
 
 def _packages(libraries: dict[str, str]) -> set[str]:
-    """The packages that hold libraries of this system.
+    """Packages that contain libraries of this system.
 
     Args:
         libraries: names of libraries, each with a file that needs it.
@@ -87,16 +87,16 @@ def _packages(libraries: dict[str, str]) -> set[str]:
 
 
 def packages_of(files: Iterable[Path]) -> dict[Path, str]:
-    """The packages that hold files of this system; files of none are left out.
+    """Packages that contain files of this system; leaves out files of no package.
 
     Raises:
-        OSError: if dpkg is not there.
+        OSError: if dpkg is not installed.
     """
     ways: dict[str, list[Path]] = {}
     for file in files:
         for way in _ways_to(file):
             ways.setdefault(way, []).append(file)
-    # All at once: dpkg reads the lists of all packages for each question.
+    # One call for all files: dpkg reads the lists of all packages at each call.
     command = ["dpkg", "-S", *ways]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout if ways else ""
     found = {}
@@ -108,6 +108,6 @@ def packages_of(files: Iterable[Path]) -> dict[Path, str]:
 
 
 def _ways_to(file: Path) -> set[str]:
-    """A file as dpkg may know it: /lib is a link to /usr/lib today, but packages were made before that."""
+    """Paths under which dpkg may list a file: /lib is a link to /usr/lib, but older packages list files in /lib."""
     known = {str(file), str(file.resolve())}
     return known | {path.removeprefix("/usr") if path.startswith("/usr/") else f"/usr{path}" for path in known}

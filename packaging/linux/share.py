@@ -1,4 +1,4 @@
-"""What a Linux desktop wants to know of a program: menu entry, file types, icons, description, manual page."""
+"""Files for the Linux desktop: menu entry, file types, icons, description, manual page."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ SCREENSHOTS = {
     "script": "A controller written as text, and its run over that of another",
     "dark": "The window in dark colours",
 }
-"""Pictures of `docs/images` for software centres, the first one first."""
+"""Pictures of `docs/images` for software centres; the first is the default."""
 
 
 def add(tree: Tree, prefix: str, version: str, time_s: int) -> None:
     """Adds the files to a tree.
 
     Args:
-        tree: gets them.
-        prefix: what the desktop calls a data folder, e.g. ``usr/share/``.
-        version: the program's.
-        time_s: of the release, seconds since 1970.
+        tree: receives the files.
+        prefix: a data folder of the desktop, e.g. ``usr/share/``.
+        version: version of the program.
+        time_s: time of the release in seconds since 1970.
     """
     tree.add(f"{prefix}applications/subflow.desktop", HERE / "subflow.desktop")
     tree.add(f"{prefix}mime/packages/subflow.xml", HERE / "subflow-mime.xml")
@@ -41,14 +41,14 @@ def add(tree: Tree, prefix: str, version: str, time_s: int) -> None:
 
 
 def filled(template: str, version: str, time_s: int) -> str:
-    """A text of this folder with version and date of the release put in."""
+    """A template of this folder with the version and date of the release."""
     date = datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d")
     text = (HERE / template).read_text(encoding="utf-8")
     return text.replace("@LINKS@\n", _links(version)).replace("@VERSION@", version).replace("@DATE@", date)
 
 
 def _links(version: str) -> str:
-    """Addresses in the description, and pictures, which software centres fetch; none where no home is known."""
+    """Addresses and pictures for software centres; empty if the project's address is unknown."""
     home = project_urls.homepage()
     if home is None:
         return ""
@@ -65,5 +65,5 @@ def _links(version: str) -> str:
 
 
 def packed(text: str) -> bytes:
-    """A text as gzip has it, without a time in it."""
+    """A text compressed by gzip without a timestamp."""
     return gzip.compress(text.encode(), mtime=0)

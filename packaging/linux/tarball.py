@@ -1,4 +1,4 @@
-"""The archive for any Linux: unpacked anywhere, started from there. `add-to-menu` makes a menu entry on request."""
+"""The archive for any Linux: unpack it and start the program in place. `add-to-menu` makes a menu entry."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd")
     """Makes ``subflow-VERSION-linux-MACHINE.tar.xz`` or ``.tar.zst``.
 
     Args:
-        bundle: the folder of the frozen program, with the executable ``subflow`` and the licences of all parts.
-        output: the folder that gets the archive.
-        version: the program's.
-        compression: ``zstd`` in seconds, or ``xz``, smaller, in minutes.
+        bundle: folder of the frozen program, with the executable ``subflow`` and the licences of all parts.
+        output: folder for the archive.
+        version: version of the program.
+        compression: ``zstd``, which takes seconds, or ``xz``, which is smaller and takes minutes.
 
     Returns:
         The archive.
 
     Raises:
-        ValueError: if the bundle, the version or the compression is not as it has to be.
+        ValueError: if the bundle, the version or the compression is invalid.
     """
     deb.check(bundle, version)
     time_s = release_time_s()

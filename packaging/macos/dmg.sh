@@ -1,10 +1,10 @@
 #!/bin/bash
-# Makes the disk image that is opened on a Mac to drag Subflow into Applications.
+# Makes the disk image from which a user of macOS drags Subflow into Applications.
 #
 # usage: dmg.sh SUBFLOW.APP IMAGE.DMG VERSION
 #
-# Signed ad hoc, which Apple's processors ask of any program. That says nothing of who made it, so macOS wants a
-# Control-click and "Open" the first time; to do away with that takes a certificate and notarization by Apple.
+# Apple's processors require a signature; this one is ad hoc and names no author. Therefore the first start needs a
+# Control-click and "Open"; only a certificate and notarization by Apple would avoid that.
 set -euo pipefail
 
 if [ $# -ne 3 ]; then
@@ -32,7 +32,7 @@ trap 'rm -rf "$folder"' EXIT
 ditto "$app" "$folder/Subflow.app"
 ln -s /Applications "$folder/Applications"
 
-# LZMA, which macOS reads since 10.15; replaced as a whole, so that no half-made image is left behind.
+# LZMA, readable since macOS 10.15. The image is moved into place when complete, so that no partial image remains.
 hdiutil create -quiet -volname "Subflow $version" -srcfolder "$folder" -fs HFS+ -format ULMO -ov "$folder.dmg"
 hdiutil verify -quiet "$folder.dmg"
 mv "$folder.dmg" "$image"

@@ -1,4 +1,4 @@
-"""The disk image for macOS, made by `dmg.sh` from the tools of that system."""
+"""The disk image for macOS, made by `dmg.sh` with Apple's tools."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def make(app: Path, output: Path, *, version: str) -> Path:
 
     Args:
         app: the frozen program, ``Subflow.app``.
-        output: the folder that gets the image.
-        version: the program's.
+        output: folder for the image.
+        version: version of the program.
 
     Returns:
         The image.
 
     Raises:
-        OSError: if the script does not succeed; with what it said.
+        OSError: if the script fails; the message contains its output.
     """
     output.mkdir(parents=True, exist_ok=True)
     image = output / f"Subflow-{version}-macos-{platform.machine()}.dmg"

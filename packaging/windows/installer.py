@@ -13,8 +13,8 @@ import icons
 HERE = Path(__file__).resolve().parent
 
 PARTS = frozenset({"_internal", "subflow.exe", "subflow-cli.exe"})
-"""All that the uninstaller removes, hence all that may be installed."""
-# Where the installer of NSIS puts it; that folder is not in PATH.
+"""Everything that the uninstaller removes, and therefore everything that may be installed."""
+# Folders of NSIS's own installer, which does not add them to PATH.
 _USUAL_PLACES = (r"C:\Program Files (x86)\NSIS\makensis.exe", r"C:\Program Files\NSIS\makensis.exe")
 
 
@@ -22,18 +22,18 @@ def make(bundle: Path, output: Path, *, version: str, options: tuple[str, ...] =
     """Makes ``Subflow-VERSION-Setup.exe``.
 
     Args:
-        bundle: the folder of the frozen program.
-        output: the folder that gets the installer.
-        version: the program's, three numbers: Windows has no other form for it.
-        options: further ones for makensis.
+        bundle: folder of the frozen program.
+        output: folder for the installer.
+        version: version of the program as three numbers, the only form that Windows accepts.
+        options: further options for makensis.
 
     Returns:
         The installer.
 
     Raises:
-        ValueError: if the bundle or the version is not as it has to be.
-        FileNotFoundError: if NSIS is not there.
-        OSError: if NSIS does not succeed; with what it said.
+        ValueError: if the bundle or the version is invalid.
+        FileNotFoundError: if NSIS is not installed.
+        OSError: if NSIS fails; the message contains its output.
     """
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise ValueError(f"the version is {version!r}: Windows wants three numbers, such as 0.1.0")
@@ -50,7 +50,7 @@ def make(bundle: Path, output: Path, *, version: str, options: tuple[str, ...] =
         icon.write_bytes(icons.ico())
         settings = {"VERSION": version, "SRC": bundle.resolve(), "OUT": installer.resolve(), "ICON": icon}
         defined = [f"-D{name}={value}" for name, value in settings.items()]
-        # Warnings are errors: most are names that nothing has.
+        # Warnings are errors: most report undefined names.
         command = [_makensis(), "-V2", "-WX", "-INPUTCHARSET", "UTF8", *defined, *options, str(HERE / "subflow.nsi")]
         done = subprocess.run(command, capture_output=True, text=True, check=False, errors="replace")
     if done.returncode != 0:

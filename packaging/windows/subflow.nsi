@@ -1,11 +1,11 @@
-; The installer for Windows: for the user alone, without an administrator; /S installs without a question, /D=FOLDER
-; elsewhere. What the user made lies in %LOCALAPPDATA%\subflow, which neither an update nor the uninstaller touches.
+; The installer for Windows: for the current user only, without administrator rights; /S installs without questions,
+; /D=FOLDER into another folder. The user's files in %LOCALAPPDATA%\subflow survive updates and the uninstaller.
 ;
 ; makensis -DVERSION=0.1.0 -DSRC=build/package/dist/subflow -DOUT=Subflow-0.1.0-Setup.exe -DICON=subflow.ico subflow.nsi
-; Called by installer.py, which also checks that the bundle has just what the uninstaller removes.
+; installer.py calls it, and also checks that the bundle contains only what the uninstaller removes.
 
 Unicode true
-!ifdef AMD64_STUB ; of Debian's makensis: an installer that needs no 32-bit Wine
+!ifdef AMD64_STUB ; offered by Debian's makensis: an installer that runs without 32-bit Wine
   Target amd64-unicode
 !endif
 
@@ -64,7 +64,7 @@ VIAddVersionKey /LANG=${LANG_ENGLISH} "FileDescription" "${APP} installer"
 VIAddVersionKey /LANG=${LANG_ENGLISH} "CompanyName" "Subflow contributors"
 VIAddVersionKey /LANG=${LANG_ENGLISH} "LegalCopyright" "MIT license"
 
-; A program that runs cannot be opened for writing. Ends with exit code 2, and nothing has been changed by then.
+; A running program cannot be opened for writing. Ends with exit code 2 before any change.
 !macro StopIfRunning
   ${If} ${FileExists} "$INSTDIR\subflow.exe"
     ClearErrors
@@ -88,7 +88,7 @@ FunctionEnd
 
 Section "Install"
   !insertmacro StopIfRunning
-  ; A folder with a Subflow is updated, an empty or new one is filled; any other belongs to somebody.
+  ; Update a folder with Subflow, fill an empty or new folder, and refuse any other: it contains files of the user.
   ${IfNot} ${FileExists} "$INSTDIR\subflow.exe"
     ${DirState} "$INSTDIR" $0
     ${If} $0 == 1
@@ -99,13 +99,13 @@ Section "Install"
   ${EndIf}
 
   SetOutPath "$INSTDIR"
-  RMDir /r "$INSTDIR\_internal" ; no modules of the version before
-  File /r "${SRC}\*" ; with a slash, NSIS on Windows finds nothing
+  RMDir /r "$INSTDIR\_internal" ; removes modules of the last version
+  File /r "${SRC}\*" ; NSIS on Windows finds nothing with a forward slash
   WriteUninstaller "$INSTDIR\Uninstall.exe"
   CreateShortcut "$SMPROGRAMS\${APP}.lnk" "$INSTDIR\subflow.exe"
   WriteRegStr HKCU "Software\${APP}" "InstallDir" "$INSTDIR"
 
-  ; A double click on a database opens it here. TOML belongs to editors: there we are one choice of "Open with".
+  ; A double click on a database opens Subflow. TOML files stay with editors: Subflow becomes a choice of "Open with".
   WriteRegStr HKCU "${CLASSES}\${DATABASE_TYPE}" "" "$(DatabaseName)"
   WriteRegStr HKCU "${CLASSES}\${DATABASE_TYPE}\DefaultIcon" "" "$INSTDIR\subflow.exe,0"
   WriteRegStr HKCU "${CLASSES}\${DATABASE_TYPE}\shell\open\command" "" '"$INSTDIR\subflow.exe" "%1"'
@@ -138,8 +138,8 @@ Section "Uninstall"
   Delete "$INSTDIR\subflow.exe"
   Delete "$INSTDIR\subflow-cli.exe"
   Delete "$INSTDIR\Uninstall.exe"
-  SetOutPath "$TEMP" ; a folder that somebody is in cannot be removed
-  RMDir "$INSTDIR" ; only when it is empty: what others put there is theirs
+  SetOutPath "$TEMP" ; the current folder of a process cannot be removed
+  RMDir "$INSTDIR" ; only if empty: other files belong to the user
 
   ReadRegStr $0 HKCU "${CLASSES}\.subflow" ""
   ${If} $0 == "${DATABASE_TYPE}"
