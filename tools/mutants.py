@@ -1,4 +1,4 @@
-"""Change one operator, constant or branch at a time, and see whether the tests of that folder notice.
+"""Change one operator, constant or branch at a time, and check whether the tests of its folder fail.
 
     python -m tools.mutants --list FILE [--count 40] [--seed 1] [--also TREE]   choose places, half core and half app
     python -m tools.mutants --run FILE [--tree TREE]                            run the tests with each of them
@@ -56,14 +56,14 @@ _BRANCH = re.compile(r"\bif \((?=[^;]*\) )")
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change.
+    """A change of one token.
 
     Attributes:
         part: "core" or "app".
-        context: three lines of the file, the changed one in the middle.
-        column: of the change in its line.
-        before: the token.
-        after: the one that replaces it.
+        context: three lines of the file, with the changed line in the middle.
+        column: column of the change in its line.
+        before: the original token.
+        after: the replacement.
     """
 
     part: str
@@ -74,7 +74,7 @@ class Mutant:
 
 
 def mutants(text: str, suffix: str, part: str) -> Iterator[Mutant]:
-    """Every change of a source file that the tool knows."""
+    """Every possible change of a source file."""
     lines = ["", *text.splitlines(), ""]
     places = _python_places(text) if suffix == ".py" else _cpp_places(text)
     for line, column, before in places:
@@ -113,7 +113,7 @@ def _cpp_places(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def mutated(text: str, mutant: Mutant) -> str | None:
-    """A file with the change, None if the place is not there exactly once."""
+    """A file with the change; None unless its context occurs exactly once."""
     padded = f"\n{text}\n"
     if padded.count(f"\n{mutant.context}\n") != 1:
         return None
@@ -123,7 +123,7 @@ def mutated(text: str, mutant: Mutant) -> str | None:
         return None
     changed = padded[:at] + mutant.after + padded[at + len(mutant.before) :]
     if mutant.before == "if (":
-        # The whole condition is turned around, up to the bracket that closes it.
+        # Negate the whole condition up to its closing parenthesis.
         depth, end = 0, at + len(mutant.after) - 1
         for end in range(at + 3, len(changed)):
             depth += {"(": 1, ")": -1}.get(changed[end], 0)
@@ -135,14 +135,14 @@ def mutated(text: str, mutant: Mutant) -> str | None:
 
 
 def sources(tree: Path, part: str) -> dict[Path, str]:
-    """The source files of a part, by path."""
+    """Source files of a part, by path."""
     folder, suffixes = PARTS[part]
     paths = (path for path in sorted((tree / folder).rglob("*")) if path.suffix in suffixes.split())
     return {path: path.read_text(encoding="utf-8") for path in paths}
 
 
 def choose(trees: Iterable[Path], count: int, seed: int) -> list[Mutant]:
-    """Changes that can be made in each of the trees, half of each part, in random order."""
+    """Changes that apply to each of the trees, half of them in each part, in random order."""
     draw = random.Random(seed)
     chosen: list[Mutant] = []
     for part in PARTS:
@@ -156,7 +156,7 @@ def choose(trees: Iterable[Path], count: int, seed: int) -> list[Mutant]:
 
 
 def tests_of(path: Path, tree: Path) -> str:
-    """The folder with the tests of a source file of the application."""
+    """Folder with the tests of a source file of the application."""
     words = path.relative_to(tree / "app").parts
     if words[0] == "subflow_store":
         return "tests/store"
@@ -166,7 +166,7 @@ def tests_of(path: Path, tree: Path) -> str:
 
 
 def verdict(tree: Path, mutant: Mutant) -> tuple[str, str]:
-    """Where a change is made, and how its tests end: "caught", "survives", "too slow" or "does not compile"."""
+    """File of a change, and the result of its tests: "caught", "survives", "too slow" or "does not compile"."""
     for path, text in sources(tree, mutant.part).items():
         changed = mutated(text, mutant)
         if changed is None:
@@ -208,7 +208,7 @@ def _ending(tree: Path, path: Path, part: str) -> str:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Chooses or runs."""
+    """Chooses changes or runs the tests with each of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--list", type=Path, metavar="FILE", help="write the changes that are chosen")

@@ -1,8 +1,8 @@
 """Compile the core to WebAssembly, for pages that run a scenario in a browser: python3 dev.py web.
 
-Needs the compiler of the package `ziglang`, which is put into an environment of its own in build/web: 101 MB to fetch,
-411 MB there. The result lies in assets/web and is checked in, so that nobody else needs it: the same sources make the
-same bytes, and a test tells when they have changed.
+Requires the compiler in the package `ziglang`, installed into a separate environment in build/web: 101 MB to download,
+411 MB on disk. The result in assets/web is under version control, so that only changes of the core require the
+compiler: the same sources yield the same bytes, and a test reports changed sources.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "web"
 RESULT = ROOT / "assets" / "web"
 ZIG = "ziglang==0.17.1"
-ZOPFLI = "zopfli==0.4.3"  # packs by a twentieth better than zlib
+ZOPFLI = "zopfli==0.4.3"  # packs 5 % better than zlib
 
-# What no page needs.
+# Sources that no page needs.
 LEFT_OUT = ("sim/core/agent/vec_env.cpp",)
-SOURCES_AT_ONCE = 11  # as CMake has it: file-scope names differ within that many
-# By what their names begin with: what runs for every packet is compiled to be fast, what runs once to be small, and the
-# rest to be rather small: a page has 500 kB.
+SOURCES_AT_ONCE = 11  # as in CMake: equal names at file scope allow no larger units
+# Optimisation by the beginnings of file names, because a page is limited to 500 kB: code that runs for every packet for
+# speed, code that runs once for size, the rest for a compromise.
 SMALL = (
     *("scenario", "json", "estimate", "policy_document", "tensor_file", "network_policy", "program", "rules"),
     *("agent", "learning_agents", "capture", "decision_table", "driven", "traffic", "instant"),
@@ -44,22 +44,22 @@ EXCEPTIONS = [
     *("-mllvm", "-wasm-enable-eh", "-mllvm", "-wasm-use-legacy-eh=false"),
 ]
 OPTIONS = ["-DNDEBUG", "-fno-sanitize=all", "-ffp-contract=off", "-g0"]
-# WORKAROUND(https://github.com/ziglang/zig/issues/19893): the C++ library of the package has no exceptions for
-# WebAssembly, but their sources.
+# WORKAROUND(https://github.com/ziglang/zig/issues/19893): the package's compiled C++ library lacks exceptions for
+# WebAssembly; the package contains their sources.
 ABI_SOURCES = ("libcxxabi/src/cxa_exception.cpp", "libcxxabi/src/cxa_personality.cpp", "libunwind/src/Unwind-wasm.c")
 LIBRARIES = ("libc++.a", "libc++abi.a", "libc.a", "libzigc.a", "libcompiler_rt.a")
 TAG = "\t.globl\t__cpp_exception\n\t.tagtype\t__cpp_exception i32\n__cpp_exception:\n"
 
 
 def source_files() -> list[Path]:
-    """Everything that decides what comes out, in a fixed order."""
+    """All sources that determine the module, in a fixed order."""
     folders = [path for name in ("sim/core", "sim/web") for path in (ROOT / name).rglob("*")]
     sources = [path for path in folders if path.suffix in (".h", ".cpp")]
     return sorted([*sources, Path(__file__).resolve()])
 
 
 def sources_digest() -> str:
-    """SHA-256 of the names and contents of all that the module is made of."""
+    """SHA-256 of the names and contents of all sources."""
     digest = hashlib.sha256()
     for path in source_files():
         digest.update(f"{path.relative_to(ROOT).as_posix()}\0".encode() + path.read_bytes() + b"\0")
@@ -67,7 +67,7 @@ def sources_digest() -> str:
 
 
 def compiler() -> list[str]:
-    """The command of zig, from an environment that is made first where there is none."""
+    """Command of zig; creates its environment first if necessary."""
     folder = BUILD / "venv"
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     stamp = folder / "subflow.stamp"
@@ -81,13 +81,13 @@ def compiler() -> list[str]:
 
 
 def library(zig: list[str]) -> Path:
-    """Where the package has the sources of its C++ library."""
+    """Folder with the sources of the package's C++ library."""
     code = "import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / 'lib')"
     return Path(subprocess.run([zig[0], "-c", code], check=True, capture_output=True, text=True).stdout.strip())
 
 
 def compile_all(zig: list[str]) -> list[Path]:
-    """Object files of the core, of what a page calls and of what the library lacks."""
+    """Object files of the core, of the page interface and of the missing parts of the library."""
     lib = library(zig)
     (BUILD / "objects").mkdir(parents=True, exist_ok=True)
     prefix = [f"-ffile-prefix-map={ROOT}=.", f"-ffile-prefix-map={lib}=zig"]
@@ -130,22 +130,22 @@ def compile_all(zig: list[str]) -> list[Path]:
 
 
 def level_of(path: Path) -> str:
-    """How a source is compiled."""
+    """Optimisation level of a source."""
     if path.stem.startswith(SMALL):
         return "small"
     return "fast" if path.stem.startswith(FAST) else "rest"
 
 
 def caches() -> dict[str, str]:
-    """The environment, with what zig keeps beside what it makes."""
+    """Environment variables with folders for zig's caches."""
     places = {name: str(BUILD / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
     return {**os.environ, **places}
 
 
 def link(zig: list[str], objects: list[Path]) -> bytes:
-    """The module. Linked by hand: zig's own call takes what the library has in place of exceptions, too."""
+    """Links the module without zig's own command, which would include the library's stubs for exceptions."""
     made, probe = BUILD / "core.wasm", BUILD / "objects" / "probe.cpp"
-    # Compiles the libraries, if need be, and tells where they are.
+    # Compiles the libraries if necessary, so that the cache contains them.
     probe.write_text("#include <string>\nint main() { return std::stoi(std::to_string(7)); }\n", encoding="utf-8")
     words = [*zig, "c++", *TARGET, PROCESSOR, "-mexec-model=reactor", "-O2", str(probe), "-o", str(made)]
     subprocess.run(words, check=True, cwd=ROOT, env=caches())
@@ -156,12 +156,12 @@ def link(zig: list[str], objects: list[Path]) -> bytes:
 
 
 def newest_in_cache(name: str) -> Path:
-    """What zig has compiled of its own libraries."""
+    """Newest compiled file of this name in zig's cache."""
     return max((BUILD / "cache" / "o").glob(f"*/{name}"), key=lambda path: path.stat().st_mtime_ns)
 
 
 def main() -> int:
-    """Compiles, and writes the module with what it was made of."""
+    """Compiles and writes the module with its description."""
     digest = sources_digest()
     zig = compiler()
     module = link(zig, compile_all(zig))

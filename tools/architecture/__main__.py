@@ -17,7 +17,7 @@ from tools.architecture.house import read_house
 
 
 def main(arguments: list[str]) -> int:
-    """Does what the arguments ask for; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(prog="python -m tools.architecture", description=__doc__.splitlines()[0])
     parser.add_argument("--outline", action="store_true", help="print boxes and arrows instead")

@@ -1,4 +1,4 @@
-"""The drawing: rows of boxes, and arrows that pass between them."""
+"""The drawing as SVG: rows of boxes, and arrows that pass between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = {
 _WIDTH, _EDGE = 780.0, 10.0
 _BOX, _HIGH, _PITCH, _GAP, _LANE = 86.0, 27.0, 39.0, 7.0, 8.0
 _MOST_IN_ROW = 3
-_ROUNDS = 24  # of bringing boxes nearer to what they are joined with
+_ROUNDS = 24  # iterations that move boxes towards their neighbours in other rows
 _STYLE = """
 svg { --paper: #ffffff; --ink: #1b1b1b; --quiet: #5a5a5a; --line: #7a8594;
   --top: #e7e0f3; --qt: #dcebfb; --core: #dff1e2; --cli: #fbeed3; --low: #ececec; --room: #f7f7f8; }
@@ -39,7 +39,7 @@ marker path { fill: var(--line); stroke: none; } #bold path { fill: var(--ink); 
 
 @dataclass
 class _Place:
-    """A box in a row, or the place where an arrow passes it."""
+    """A box in a row, or the position where an arrow passes the row."""
 
     name: str
     x: float
@@ -123,10 +123,10 @@ def svg(house: House) -> str:
 
 
 def _rows(house: House, kind: str) -> tuple[list[list[_Place]], list[list[str]]]:
-    """Rows of boxes and of passing arrows, and each arrow as the names of the places that it joins."""
+    """Rows of boxes and of passing arrows, and each arrow as the names of the places along it."""
     names: list[list[str]] = []
     for row in house.orders[kind]:
-        # A long row takes two lines.
+        # A long row takes several lines.
         lines = -(-len(row) // _MOST_IN_ROW)
         names += [list(row[line::lines]) for line in range(lines)]
     row_of = {f"{name}.{kind}": number for number, row in enumerate(names) for name in row}
@@ -144,7 +144,7 @@ def _rows(house: House, kind: str) -> tuple[list[list[_Place]], list[list[str]]]
 
 
 def _arrange(rows: list[list[_Place]], chains: Sequence[Sequence[str]]) -> None:
-    """Orders each row for few crossings and short arrows, then moves its places below what they are joined with."""
+    """Orders each row for few crossings and short arrows, then moves its places below their neighbours."""
     joined: dict[str, list[str]] = {}
     for one, other in (pair for chain in chains for pair in itertools.pairwise(chain)):
         joined.setdefault(one, []).append(other)
@@ -169,7 +169,7 @@ def _arrange(rows: list[list[_Place]], chains: Sequence[Sequence[str]]) -> None:
 
 
 def _crossings(place: Mapping[str, _Place], chains: Sequence[Sequence[str]]) -> int:
-    """How many pairs of arrows cross between two rows."""
+    """Number of pairs of arrows that cross between two rows."""
     steps: dict[int, list[tuple[float, float]]] = {}
     for one, other in (pair for chain in chains for pair in itertools.pairwise(chain)):
         steps.setdefault(place[one].row, []).append((place[one].x, place[other].x))
@@ -185,7 +185,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def _spread(row: Sequence[_Place], wanted: Sequence[float]) -> None:
-    """Puts the places of a row as near as their widths allow to where they are wanted.
+    """Moves the places of a row as near to the wanted positions as their widths allow.
 
     Source: pool adjacent violators, Ayer et al. 1955.
     """
@@ -246,7 +246,7 @@ def _layer_arrows(house: House, boxes: dict[str, _Box]) -> Iterator[tuple[str, s
 
 
 def _layer_arrow(source: _Box, target: _Box) -> str:
-    """From one layer to another: across to a neighbour, else straight down where the two overlap."""
+    """An arrow between layers: sideways to a neighbour, else straight down where the two boxes overlap."""
     if source.top == target.top:
         y = source.top + 60
         is_right = source.left < target.left
@@ -275,7 +275,7 @@ def _text(x: float, y: float, text: str, kind: str) -> str:
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:
-    """Through points, upright at each."""
+    """A smooth curve through points, vertical at each."""
     drawn = f"M {points[0][0]:.1f} {points[0][1]:.1f}"
     for (x0, y0), (x1, y1) in itertools.pairwise(points):
         middle = (y0 + y1) / 2

@@ -23,8 +23,8 @@ class Size:
     """Size of a box.
 
     Attributes:
-        files: Python files.
-        lines: Lines of code: neither blank nor comment nor docstring.
+        files: number of Python files.
+        lines: lines of code, without blank lines, comments and docstrings.
     """
 
     files: int
@@ -36,9 +36,9 @@ class House:
     """The boxes of the drawing.
 
     Attributes:
-        files: By box: a layer, a package, or a part of a feature (`arena.qt`).
-        orders: Rows of parts from the top, by `QT` and `CORE`: each part imports from rows below it alone.
-        arrows: Imports between boxes of the same kind, without those that follow from others.
+        files: Python files by box: a layer, a package, or a part of a feature (`arena.qt`).
+        orders: rows of parts from the top, by `QT` and `CORE`: each part imports only from rows below it.
+        arrows: imports between boxes of the same kind, without those that follow from others.
     """
 
     files: Mapping[str, list[Path]]
@@ -57,7 +57,7 @@ class House:
 
 
 def box_of(module: str) -> tuple[str, str] | None:
-    """Layer or package of a module, and its feature there; None: the version and the name of the program."""
+    """Layer or package of a module, and its feature there; None for the version and the program's name."""
     package, *rest = module.split(".")
     if package in PACKAGES:
         return package, ""
@@ -69,7 +69,7 @@ def box_of(module: str) -> tuple[str, str] | None:
 
 
 def read_house() -> House:
-    """The house as it is now."""
+    """Reads the house from the imports of this checkout."""
     known = import_graph.modules()
     boxes = {module: box for module in known if (box := box_of(module)) is not None}
     found = [
@@ -89,14 +89,14 @@ def read_house() -> House:
 
 
 def reduced(pairs: Iterable[tuple[str, str]]) -> Graph:
-    """The transitive reduction: an arrow goes if a longer way leads to the same place."""
+    """Transitive reduction: removes an arrow if a longer way leads to the same place."""
     graph = networkx.DiGraph((source, target) for source, target in pairs if source != target)
     least = networkx.transitive_reduction(graph)
     return {node: frozenset(least[node]) for node in least if least[node]}
 
 
 def _order(kind: str) -> tuple[tuple[str, ...], ...]:
-    """The rows of a contract in pyproject.toml, which the linter of imports holds."""
+    """Rows of a contract in pyproject.toml, which import-linter checks."""
     tree = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     beginning, end = "subflow_app.features.", f".{kind}"
     for contract in tree["tool"]["importlinter"]["contracts"]:

@@ -1,7 +1,7 @@
-"""Walks through the program, counted while it runs: a scenario from file to core, a sweep from dialog to figure.
+"""Walks of a value through the running program: a scenario from file to core, a sweep from dialog to figure.
 
-A function counts if it is given the value, a part of the value, or something that a counted function made from it. Each
-call from one function to another counts once, in the order of the first, so that loops add nothing. A return is a call
+A function counts if it receives the value, a part of the value, or something that a counted function made from it. Each
+call from one function to another counts once, at its first occurrence, so that loops add nothing. A return is a call
 into a file that the walk had left.
 """
 
@@ -27,44 +27,44 @@ _PLAIN = (type(None), bool, int, float, enum.Enum, type, type(sys), CodeType)
 
 
 class Walk:
-    """The way of a value.
+    """The calls along the way of a value.
 
     Args:
-        value: With which it begins.
+        value: the value to follow.
         leaves_out: Folders whose functions do not count.
     """
 
     def __init__(self, value: object, leaves_out: Iterable[Path] = ()) -> None:
         self.calls: dict[tuple[CodeType | None, CodeType], None] = {}
-        """Pairs of functions, caller and called, in the order of the first call."""
+        """Pairs of caller and called function, in the order of their first calls."""
         self._left_out = tuple(f"{folder}{os.sep}" for folder in leaves_out)
-        self._known: dict[int, object] = {}  # by id, kept alive so that no id is used again
+        self._known: dict[int, object] = {}  # by id; keeps the objects alive, so that no id is used again
         self.learn(value)
 
     @property
     def functions(self) -> int:
-        """How many functions are called."""
+        """Number of functions called."""
         return len(set(self._called()))
 
     @property
     def files(self) -> int:
-        """How many files have them."""
+        """Number of files with a called function."""
         return len(set(self._way()))
 
     @property
     def folders(self) -> int:
-        """How many folders have them."""
+        """Number of folders with such a file."""
         return len({Path(file).parent for file in self._way()})
 
     @property
     def returns(self) -> int:
-        """How many calls lead into a file that was left."""
+        """Number of calls into a file that the walk had left."""
         way = self._way()
         stays = sum(one != other for one, other in zip(["", *way], way, strict=False))
         return stays - self.files
 
     def lines(self) -> Iterator[str]:
-        """Each stay in a file, with the functions that are called there."""
+        """Each stay in a file, with the functions called there."""
         before = ""
         for called in self._called():
             file = Path(called.co_filename).relative_to(ROOT).as_posix()
@@ -78,8 +78,8 @@ class Walk:
         return [called.co_filename for called in self._called()]
 
     def learn(self, value: object) -> None:
-        """Makes a value, and what it consists of, known."""
-        # Words can be constants of the program as well.
+        """Marks a value and its parts as known."""
+        # Short words and identifiers may also be constants of the program.
         is_word = isinstance(value, str) and (value.isidentifier() or len(value) < 2)
         if isinstance(value, _PLAIN) or is_word or inspect.isroutine(value) or id(value) in self._known:
             return
@@ -99,7 +99,7 @@ class Walk:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Watches every call of this thread, and of those that begin meanwhile."""
+        """Watches every call of this thread and of threads started meanwhile."""
         threading.setprofile(self._see)
         sys.setprofile(self._see)
         try:
@@ -125,7 +125,7 @@ class Walk:
 
 
 def reading() -> Walk:
-    """The demo from its text to what the program knows of it."""
+    """The demo from its text to the scenario model."""
     from subflow_sim.scenario import parse_scenario
 
     text = DEMO.read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ def reading() -> Walk:
 
 
 def lowering() -> Walk:
-    """The demo from there to the network of the core."""
+    """The demo from the scenario model to the network of the core."""
     from subflow_sim.scenario import load_scenario
     from subflow_sim.simulation import Simulation
 
@@ -148,7 +148,7 @@ def lowering() -> Walk:
 
 
 def sweep() -> Walk:
-    """Three losses and two seeds of the demo, from the draft of the dialog to a figure; the simulator is left out."""
+    """Sweeps three losses and two seeds of the demo, from the dialog's draft to a figure, without the simulator."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
 
@@ -194,7 +194,7 @@ WALKS: dict[str, Callable[[], Walk]] = {
 
 
 def report(*, is_long: bool = False) -> str:
-    """A line for each walk; long: with the way."""
+    """A line for each walk; if long, with every function on the way."""
     lines = []
     for name, take in WALKS.items():
         walk = take()

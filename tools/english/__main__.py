@@ -22,7 +22,7 @@ from tools.english.habits import HABITS, Hit, hits
 from tools.english.prose import KEPT, Prose, prose_of
 
 ROOT = Path(__file__).resolve().parents[2]
-# German texts, recorded input of tests, and pages that a program writes from texts that are checked where they are.
+# German texts, recorded input of tests, and generated pages, whose source texts are checked instead.
 _LEFT_OUT = (
     "/de/",
     "tests/sim_core/corpus/",
@@ -37,11 +37,11 @@ _FROZEN = tuple(
 
 
 def pieces(root: Path = ROOT, under: Sequence[str] = ()) -> Iterator[tuple[str, Prose]]:
-    """Prose of the files that git knows, with the path of each.
+    """Prose of the files under version control, with the path of each.
 
     Args:
         root: a checkout.
-        under: paths of files or folders; empty: all.
+        under: paths of files or folders; empty for all.
     """
     listed = subprocess.run(["git", "ls-files", "--", *under], cwd=root, capture_output=True, text=True, check=True)
     for path in listed.stdout.splitlines():

@@ -47,9 +47,9 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
         ("mind", "a verb of action: programs know and want nothing", r"\b(?:knows|knew|wants|thinks|believes|minds)\b"),
     )
 }
-# Pages speak of people, too, and labels of a window may end in a clause.
+# Pages also describe people, and labels of a window may end in a clause.
 _NOT_IN = {"page": ("somebody", "mind", "entry"), "message": ("entry",)}
-# Code, placeholders, addresses and quotations, which are not ours.
+# Code, placeholders, addresses and quotations are left out.
 _CODE = re.compile(
     r"(?m:^ *[\w.]+ = .*$)|\b\w+\.\w+\([^()\n]*\)|<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"",
     re.S,
@@ -63,10 +63,10 @@ class Hit(NamedTuple):
     """A habit in a sentence.
 
     Attributes:
-        line: of the file, where the sentence begins.
-        kind: of the prose, as in `Prose`.
+        line: line of the file on which the sentence begins.
+        kind: kind of the prose, as in `Prose`.
         habit: key of `HABITS`.
-        sentence: in one line, code as ‹›.
+        sentence: the sentence in one line, with code replaced by ‹›.
     """
 
     line: int

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# Quoted text comes first in the line, so that "//" within an address begins no comment.
+# Strings come first in the pattern, so that "//" within an address begins no comment.
 _STRINGS = r'"(?P<text>(?:[^"\\\n]|\\.)*)"|\'(?P<other>(?:[^\'\\\n]|\\.)*)\''
 _BRACES = re.compile(rf"{_STRINGS}|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/", re.S)
 _SCRIPT = re.compile(rf"{_STRINGS}|`(?P<ticks>[^`]*)`|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/", re.S)
@@ -21,12 +21,12 @@ _DIRECTIVE = re.compile(r"#\s*(noqa|type:|mypy:|pragma|!)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _MARKS = "/!#: "
 
-# Written beside a sentence, in a comment, it keeps the sentence as it is.
+# A comment with these words beside a sentence keeps the sentence.
 KEPT = "english: keep"
 
 
 class Prose(NamedTuple):
-    """A stretch of text without a gap.
+    """A block of text without a gap.
 
     Attributes:
         line: number of its first line in the file, from 1.
@@ -80,7 +80,7 @@ def _message(line: int, text: str) -> Iterator[Prose]:
 
 
 def _comments(lines: Iterable[tuple[int, str, bool]]) -> Iterator[Prose]:
-    """Joins comments that fill neighbouring lines; one that follows code stays apart."""
+    """Joins comments on consecutive lines; a comment after code stays separate."""
     first, words = 0, list[str]()
     for number, text, is_whole in lines:
         if text.strip() == KEPT:
@@ -126,7 +126,7 @@ def _hashes(text: str) -> Iterator[Prose]:
 
 
 def _page(text: str) -> Iterator[Prose]:
-    """Paragraphs; of the settings between two lines "+++" the quoted texts."""
+    """Paragraphs; in the front matter between two lines "+++", the quoted texts."""
     paragraph, settings, first = list[str](), list[str](), 0
     place = "text"
     for number, line in enumerate([*text.splitlines(), ""], start=1):

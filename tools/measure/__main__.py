@@ -1,8 +1,8 @@
-"""Measures one part of Subflow and prints what came of it, beside its target, as a JSON document.
+"""Measures one part of Subflow and prints the results with their targets as a JSON document.
 
     python3 dev.py measure WHAT [NAME ...]
 
-`subflow bench` has what users are offered: packets per CPU-second of the simulator.
+`subflow bench` measures for users: packets per CPU-second of the simulator.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MEASURES = {
     "store": "how fast runs are stored, read, listed and searched, beside the plainest SQLite code",
     "sweep": "what a run of a sweep costs beyond its simulation, and what all cores gain",
 }
-"""By the name of the module beside this one whose `document` measures."""
+"""Descriptions by name; the module of this name in this folder measures by its function `document`."""
 
 
 def main(words: list[str]) -> int:
-    """Measures what the words say; returns the exit code."""
+    """Measures the given part; returns the exit code."""
     lines = "\n".join(f"  {name:<12}{text}" for name, text in MEASURES.items())
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("dev.py measure", description=f"{__doc__}\n{lines}", formatter_class=plain)

@@ -1,4 +1,4 @@
-"""How fluid a large topology is on the canvas: does with it what a person does, and tells what each frame costs."""
+"""Measures how smoothly the canvas shows a large topology: the cost of a frame for each action of a person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from subflow_sim.instant import FlowsNow, Instant, LinksNow, PacketsUnderWay, Su
 
 NODES, LINKS = 400, 700
 TARGET_FPS = 30.0
-"""A hand that drags sees no steps from here on."""
+"""From this rate on, a person who drags sees no steps."""
 
 _SIZE = (1200, 800)
 _FRAMES = 40
@@ -37,7 +37,7 @@ _ZOOMS_OF_REST = (0.12, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
 
 @dataclass(frozen=True, slots=True)
 class CanvasFigure:
-    """What one thing a person does costs: processor time of one frame, or of doing it once."""
+    """Processor time of one frame, or of one execution, for one action of a person."""
 
     name: str
     description: str
@@ -46,7 +46,7 @@ class CanvasFigure:
 
 
 def mesh_text(nodes: int = NODES, links: int = LINKS) -> str:
-    """Write a scenario of routers that are linked to their neighbours, two hosts, and one flow along a path."""
+    """Write a scenario of routers with links to their neighbours, two hosts, and one flow along a path."""
     draw = random.Random(4)
     side = math.sqrt(nodes)
     at = [(draw.random() * side, draw.random() * side) for _ in range(nodes)]
@@ -60,7 +60,7 @@ def mesh_text(nodes: int = NODES, links: int = LINKS) -> str:
         if len(pairs) >= links:
             break
         pairs.add((a, b))
-    # The first edges make a tree, in which the way from the first node to the last is found by going up.
+    # The first edges form a tree: following parents from the last node yields the path to the first node.
     tree = {b: min(range(b), key=lambda a: distance(a, b)) for b in range(1, nodes)}
     way = [nodes - 1]
     while way[-1]:
@@ -72,7 +72,7 @@ def mesh_text(nodes: int = NODES, links: int = LINKS) -> str:
         kind = "" if index in hosts else 'kind = "router"\n'
         lines.append(f"[nodes.{name[index]}]\n{kind}at = [{round(x * 240)}, {round(y * 180)}]")
     for a, b in sorted(pairs):
-        # Hosts do not forward: links of theirs but the first lead nowhere.
+        # Hosts do not forward: a host's further links carry no flow.
         rate = draw.choice(("10Mbit/s", "100Mbit/s", "1Gbit/s"))
         lines.append(f'[links.l{a}-{b}]\nends = ["{name[a]}", "{name[b]}"]\nrate = "{rate}"\ndelay = "5ms"')
     path = ", ".join(f'"l{a}-{b}"' for b, a in itertools.pairwise(way))
@@ -81,7 +81,7 @@ def mesh_text(nodes: int = NODES, links: int = LINKS) -> str:
 
 
 def document() -> dict[str, Any]:
-    """Measures everything."""
+    """Measures all actions."""
     application = make_application([])
     text = mesh_text()
     figures: list[CanvasFigure] = []
@@ -118,7 +118,7 @@ def document() -> dict[str, Any]:
     small.deleteLater()
     application.sendPostedEvents(small, QEvent.Type.DeferredDelete)
     stack.clear()
-    # An application must not go before its windows.
+    # Delete the windows before the application.
     view.deleteLater()
     application.sendPostedEvents(view, QEvent.Type.DeferredDelete)
     told = [asdict(figure) | ({"fps": 1e3 / figure.cpu_ms} if figure.is_frame else {}) for figure in figures]
@@ -131,7 +131,7 @@ def _once(name: str, description: str, started: float) -> CanvasFigure:
 
 def _frames(name: str, description: str, make: Callable[[], Callable[[int], None]]) -> CanvasFigure:
     step = make()
-    step(0)  # the first frame fills caches, as the one before a drag does
+    step(0)  # the first frame fills caches, which in a drag the frames before it have done
     took = []
     for number in range(1, _FRAMES + 1):
         started = time.process_time()
@@ -141,7 +141,7 @@ def _frames(name: str, description: str, make: Callable[[], Callable[[int], None
 
 
 def _paint(view: TopologyView) -> None:
-    # Everything that is waiting to be drawn, as the next frame of the screen would.
+    # Draw everything that is waiting, as the next frame of the screen would.
     QApplication.processEvents()
     QApplication.sendEvent(view, QEvent(QEvent.Type.UpdateRequest))
 
@@ -174,7 +174,7 @@ def _zoom_to(view: TopologyView, zoom: float) -> None:
 
 
 def _rest(view: TopologyView) -> CanvasFigure:
-    """Tells what the end of zooming costs where it costs most."""
+    """Measures the end of zooming at the zoom factor with the largest cost."""
     took = []
     for zoom in _ZOOMS_OF_REST:
         view.canvas.set_zoom(zoom)
@@ -187,7 +187,7 @@ def _rest(view: TopologyView) -> CanvasFigure:
 
 
 def _packets(view: TopologyView) -> Callable[[int], None]:
-    """Moves packets over at most 100 links in both directions, a tenth of them waiting, as the playhead does."""
+    """Moves packets over at most 100 links in both directions as the playhead does; a tenth of them wait in queues."""
     links = dict(list(view.scene.link_items().items())[:100])
     tracks = {name: track_of(item) for name, item in links.items()}
     item = PacketItem()

@@ -1,4 +1,4 @@
-"""How long the window does not answer: a timer that should beat every few milliseconds, and what keeps it waiting."""
+"""Time without an answer from the window: intervals between beats of a fast timer."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ INTERVAL_MS = 5
 
 
 class Turn(NamedTuple):
-    """What lay between two beats."""
+    """Time between two beats."""
 
-    cpu_ms: float  # of the GUI thread alone, whatever else the machine does
+    cpu_ms: float  # of the GUI thread only, independent of other load
     wall_ms: float
 
 
 class Heartbeat(QObject):
-    """Beats in the event loop of the thread that makes it, and keeps the time between the beats."""
+    """Beats in the event loop of its thread, and keeps the times between beats."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Beats at once."""
+        """Starts to beat at once."""
         super().__init__(parent)
         self.turns: list[Turn] = []
         self._before = self._now()
@@ -32,24 +32,24 @@ class Heartbeat(QObject):
         self._timer.start()
 
     def beat(self) -> None:
-        """Notes the time since the beat before."""
+        """Records the time since the last beat."""
         now = self._now()
         self.turns.append(Turn(*(1e3 * (late - early) for late, early in zip(now, self._before, strict=True))))
         self._before = now
 
     def stop(self) -> None:
-        """Beats a last time."""
+        """Stops after a last beat."""
         self._timer.stop()
         self.beat()
 
     @property
     def longest_cpu_ms(self) -> float:
-        """The longest that the thread has worked without a beat."""
+        """Longest processor time of the thread between two beats."""
         return max((turn.cpu_ms for turn in self.turns), default=0.0)
 
     @property
     def longest_wall_ms(self) -> float:
-        """The longest pause between two beats; other work of the machine is in it."""
+        """Longest pause between two beats, which includes other work of the machine."""
         return max((turn.wall_ms for turn in self.turns), default=0.0)
 
     @staticmethod

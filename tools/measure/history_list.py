@@ -1,4 +1,4 @@
-"""What the list of thousands of runs costs the GUI thread: what ``dev.py measure store`` tells of the window."""
+"""Cost of a list of thousands of runs for the GUI thread, as part of ``dev.py measure store``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 _REPEATS = 8
-_SIZE = (1200, 700)  # px: some 25 rows are in view
+_SIZE = (1200, 700)  # px: about 25 rows are visible
 
 
 def measure_list(store: Store) -> dict[str, float]:
-    """CPU time of taking over all runs of a store, of the first paint after that, and of a paint later on, ms."""
+    """CPU time in ms of loading all runs of a store into the list, of its first paint, and of a later paint."""
     application = QApplication.instance() or QApplication([])
     place = QWidget()
     model = RunTable(place)

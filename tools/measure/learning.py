@@ -1,4 +1,4 @@
-"""What learning rests on: how fast policies decide and environments step, how a training answers, what recipes take."""
+"""Speed of learning: decisions of policies, steps of environments, answers of a training, duration of recipes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class LearningFigure:
     """One measured figure beside its target.
 
     Attributes:
-        name: of the figure.
-        description: what was measured.
-        value: in `unit`.
+        name: name of the figure.
+        description: description of the measurement.
+        value: measured value in `unit`.
         unit: e.g. "us".
-        target: what it should be.
-        is_limit: the target is the most it may be; else the least.
+        target: value to reach.
+        is_limit: whether the target is an upper limit; otherwise a lower limit.
     """
 
     name: str
@@ -44,12 +44,12 @@ class LearningFigure:
 
     @property
     def is_met(self) -> bool:
-        """Whether it is what it should be."""
+        """True if the value meets its target."""
         return self.value <= self.target if self.is_limit else self.value >= self.target
 
 
 def document(*names: str) -> list[dict[str, Any]]:
-    """Measures the figures of those names; left out: all but the recipes, of which their cards tell."""
+    """Measures the named figures; without names all figures, with durations of recipes from policy cards."""
     from tools.measure import training
 
     known = (*FIGURES, *training.figure_names())
@@ -62,13 +62,13 @@ def document(*names: str) -> list[dict[str, Any]]:
 
 
 def decision_time_s(encoder: str, subflows: int, observations: int = _OBSERVATIONS, rounds: int = _ROUNDS) -> float:
-    """How long a policy takes to decide in the core: CPU time of a decision, the least of some rounds, s.
+    """CPU time in seconds of one decision of a policy in the core, best of some rounds.
 
     Args:
-        encoder: "lstm" of 64 or "none", before two layers of 128; DRL-CC's rows, two of which act.
+        encoder: "lstm" of 64 units or "none", before two layers of 128; rows of DRL-CC, two of which act.
         subflows: rows of an observation.
-        observations: decisions in a round.
-        rounds: how often it is measured: other load meets some of them.
+        observations: decisions per round.
+        rounds: repetitions, because other load disturbs some of them.
     """
     policy = Policy.from_bytes(_content(encoder))
     rng = np.random.default_rng(1)
@@ -84,7 +84,7 @@ def decision_time_s(encoder: str, subflows: int, observations: int = _OBSERVATIO
 
 
 def _content(encoder: str) -> bytes:
-    """A policy of DRL-CC's shape with random weights."""
+    """A policy of DRL-CC's shape with random weights, as the bytes of a policy file."""
     spec = learner_spec("drl-cc")
     width, slots, actions = len(spec.features), 2, len(spec.actions)
     rng = np.random.default_rng(1)
@@ -147,4 +147,4 @@ def _environment() -> LearningFigure:
 FIGURES: Mapping[str, Callable[[], LearningFigure]] = MappingProxyType(
     {"policy_lstm": _policy_lstm, "policy_mlp": _policy_mlp, "environment": _environment}
 )
-"""What can be measured, by name."""
+"""Measurements by name."""

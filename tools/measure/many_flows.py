@@ -1,4 +1,4 @@
-"""How long the window does not answer while a hundred flows run."""
+"""Time without an answer from the window while a hundred flows run."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from subflow_app.toolkit.preferences import Preferences
 
 FLOWS = 100
 TARGET_MS = 100.0
-"""Of CPU: from here on a person notices that a window does not answer."""
+"""CPU time from which on a person notices that a window does not answer."""
 
 _SIZE = (1400, 900)
 _SPEEDS = {"express": "as fast as possible", "fast": "100x"}
-_DRAWN_MS = 2500  # after the end of a run its last picture comes in slices
+_DRAWN_MS = 2500  # after the end of a run, its last picture is drawn in slices
 
 
 @dataclass(frozen=True, slots=True)
 class ManyFlowsFigure:
-    """The longest time without an answer in one run, with plots, legend, topology and history in view."""
+    """Longest time without an answer in one run, with plots, legend, topology and history visible."""
 
     speed: str
-    cpu_ms: float  # of the thread that answers
-    wall_ms: float  # other work of the machine is in it
+    cpu_ms: float  # of the GUI thread
+    wall_ms: float  # includes other work of the machine
     turns: int
 
 
 def many_flows_text(flows: int = FLOWS, duration_s: float = 4.0) -> str:
-    """Write a scenario of that many flows over the same two links."""
+    """Write a scenario with this number of flows over the same two links."""
     return f"""\
 format = 1
 name = "A crowd"
@@ -73,7 +73,7 @@ paths = [["wifi"], ["lte"]]
 
 
 def document() -> dict[str, Any]:
-    """Measures at both speeds."""
+    """Measures at each speed."""
     application = make_application([])
     with tempfile.TemporaryDirectory() as folder:
         window = _window(application, Path(folder))
@@ -112,7 +112,7 @@ def _spin_until_open(window: MainWindow) -> None:
 
 
 def _run(window: MainWindow, speed: str) -> ManyFlowsFigure:
-    """One run from the key that starts it until its last picture."""
+    """Measures one run from its start by a key until its last picture."""
     loop = QEventLoop()
     window.runs.ended.connect(loop.quit)
     heart = Heartbeat()

@@ -1,8 +1,8 @@
-"""A window with one empty plot of pyqtgraph's and nothing of ours: what no start on this machine can be quicker than.
+"""Reference for the start: a window with an empty pyqtgraph plot and no code of Subflow, a lower bound.
 
     python -m tools.measure.plain_probe SPAWNED
 
-Tells the first turn of its event loop as `start_probe` tells the moments of our window.
+Prints the time of the first turn of its event loop in the format of `start_probe`.
 """
 
 from __future__ import annotations

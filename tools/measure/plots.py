@@ -1,4 +1,4 @@
-"""How fast the plots are drawn: with our settings and with pyqtgraph's own."""
+"""Drawing time of the plots, with Subflow's settings and with pyqtgraph's defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CURVES = 10
 SAMPLES = 100_000
 WIDTH, HEIGHT = 1200, 600
 TARGET_MS = 1000 / 60
-"""A frame at 60 per second."""
+"""Duration of a frame at 60 frames per second."""
 
 _INTERVAL_S = 0.01
 _FRAMES = 30
@@ -37,14 +37,14 @@ LIVE = "live, samples appended"
 
 @dataclass(frozen=True, slots=True)
 class FrameTimes:
-    """Processor time of the GUI thread per frame, ms, medians: with our settings, and with pyqtgraph's own."""
+    """Median processor time of the GUI thread per frame, ms, with our settings and with pyqtgraph's defaults."""
 
     ours_ms: float
     plain_ms: float
 
 
 class _MadeRun:
-    """A run of one saw-tooth with noise per subflow, of which a part is there so far."""
+    """A running simulation with a noisy saw-tooth per subflow; `count` samples are available so far."""
 
     title = "Saw-teeth"
     warmup_s = 0.0
@@ -71,7 +71,7 @@ class _MadeRun:
         return tuple(SeriesKey(SUBFLOW, owner, "cwnd_pkts", "pkt") for owner in self.labels)
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        """What is there so far."""
+        """The samples so far."""
         return self._times[: self.count], self._values[key.owner][: self.count]
 
     def marks(self) -> Sequence[TraceMark]:
@@ -83,7 +83,7 @@ class _MadeRun:
         return EventLog({spec.name: spec for spec in (AGENT, DECISION, INTERVAL)}[stream]).table()
 
     def curves(self, _traces: object) -> list[Curve]:
-        """The curves of the plot, each in a hue of its own."""
+        """Curves of the plot, each in a different hue."""
         return [
             Curve(self.labels[key.owner], key.owner, SUBFLOW, palette.ColourKey(rank, 0), *self.read(key))
             for rank, key in enumerate(self.keys())
@@ -97,9 +97,9 @@ def document() -> dict[str, Any]:
 
 
 def measure_plots() -> dict[str, FrameTimes]:
-    """Draws ten curves of 100,000 samples in one plot, off screen, again and again; by view.
+    """Draws ten curves of 100,000 samples in one plot, off screen and repeatedly; returns the times by view.
 
-    Off screen, because then the figures are those of the processor; a screen waits for its turn.
+    Off screen, the figures contain only processor time; a real screen would add waiting for its refresh.
     """
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
@@ -134,7 +134,7 @@ def _measure(application: QApplication, *, is_plain: bool) -> dict[str, float]:
 
 
 def _take_settings_away(plot: TimePlot) -> None:
-    """As pyqtgraph comes: every sample is drawn, with rough edges."""
+    """Restores pyqtgraph's defaults: every sample is drawn, without antialiasing."""
     plot.set_antialiased(False)
     for curve in plot.curves.values():
         curve.setDownsampling(ds=1, auto=False)
@@ -143,7 +143,7 @@ def _take_settings_away(plot: TimePlot) -> None:
 
 
 def _panned(stack: PlotStack, share: float) -> Callable[[], None]:
-    """Shows this share of the time, moved on a little each time, as a drag does."""
+    """Shows this share of the time and moves it a little in each frame, as a drag does."""
     frame = 0
 
     def pan() -> None:
@@ -162,7 +162,7 @@ def _frames(application: QApplication, change: Callable[[], None]) -> float:
     for _ in range(_WARM_UP + _FRAMES):
         before = time.thread_time()
         change()
-        # The frame itself: what has changed is painted when the events are done.
+        # The frame itself: processing the events paints all changes.
         application.processEvents()
         spent.append(time.thread_time() - before)
     return 1e3 * statistics.median(spent[_WARM_UP:])

@@ -1,4 +1,4 @@
-"""How long jumps in time take in runs of 200 s."""
+"""Duration of jumps in time in runs of 200 s."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
 
 TARGET_MS = 100.0
-"""From here on a person notices that a picture does not follow the hand."""
+"""From this delay on, a person notices that a picture lags behind the hand."""
 
 DURATION_S = 200.0
 _SEEKS = 200
@@ -51,19 +51,19 @@ paths = [["one"], ["two"]]
 
 @dataclass(frozen=True, slots=True)
 class SeekFigure:
-    """One run, gone through once and then sought at random times.
+    """One run, prepared in one pass and then sought at random times.
 
     Attributes:
-        name: of the workload.
-        description: of the workload.
+        name: name of the workload.
+        description: description of the workload.
         crossings: packets offered to links in the run.
-        run_cpu_s: CPU time of the run itself, s.
+        run_cpu_s: CPU time of the run, s.
         prepare_cpu_s: CPU time of the first pass, s.
-        states: that were kept.
-        bytes: memory of them.
+        states: number of states kept.
+        bytes: memory of the states kept.
         median_ms: CPU time of a jump, ms.
-        p95_ms: of one in twenty, ms.
-        worst_ms: of the longest, ms.
+        p95_ms: 95th percentile of CPU times of jumps, ms.
+        worst_ms: longest CPU time of a jump, ms.
     """
 
     name: str
@@ -85,7 +85,7 @@ def document() -> dict[str, Any]:
 
 
 def measure_seek(duration_s: float = DURATION_S, seeks: int = _SEEKS) -> tuple[SeekFigure, ...]:
-    """Run each workload, prepare its replay and seek at random times, within the default budget."""
+    """Run each workload, prepare its replay, and seek random times within the default memory budget."""
     return tuple(_measure(name, *workload, seeks) for name, workload in _workloads(duration_s).items())
 
 

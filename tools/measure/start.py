@@ -1,4 +1,4 @@
-"""How long the window takes to start."""
+"""Duration of the window's start."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET_S = 1.0
-"""From the command to a window that can be used, on two idle processors and with warm caches."""
+"""From the command to a usable window, with two idle processors and warm caches."""
 
 _STARTS = 7
 _PATIENCE_S = 60.0
-_MOMENTS = {"start": ("painted", "usable", "listed"), "plain": ("plain",)}  # by the probe that tells them
+_MOMENTS = {"start": ("painted", "usable", "listed"), "plain": ("plain",)}  # by the probe that reports them
 
 
 @dataclass(frozen=True, slots=True)
 class StartTimes:
-    """One moment of a start, over several starts.
+    """Times of one moment of a start, over several starts.
 
-    A machine that does other things too makes the clock run on, hence the best beside the median, and the processor
-    time beside both.
+    Because other load on the machine lengthens a start, the best time accompanies the median, and the processor time
+    accompanies both.
 
     Attributes:
-        wall_s: since the process was started, s; median.
-        best_wall_s: the shortest of them, s.
-        cpu_s: processor time of the process until then, s, user and system, all threads together; median.
-        best_cpu_s: the shortest of them, s.
+        wall_s: median time since the start of the process, s.
+        best_wall_s: shortest time since the start of the process, s.
+        cpu_s: median processor time of the process until then, user and system, all threads, s.
+        best_cpu_s: shortest processor time, s.
     """
 
     wall_s: float
@@ -43,14 +43,14 @@ class StartTimes:
 
 
 def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
-    """Starts the window in child processes, on a screen of memory and with files of its own.
+    """Starts the window in child processes, off screen and with temporary files.
 
-    The first start warms the caches and makes the database; it does not count.
+    The first start fills the caches and creates the database; it does not count.
 
     Returns:
-        ``painted``: the window shows; ``usable``: the plots are loaded and input is answered; ``listed``: the database
-        is open, in a thread of its own, and its runs are listed; ``plain``: a window with an empty plot and nothing of
-        ours, measured in turn with them, which tells how quick this machine is just now.
+        ``painted``: the window is visible; ``usable``: plots are loaded and the window answers input; ``listed``: the
+            database is open in its thread, and its runs are listed; ``plain``: a window with an empty plot and without
+            code of Subflow, measured alternately as a measure of the machine's current speed.
 
     Raises:
         RuntimeError: if the window does not start.
@@ -70,19 +70,20 @@ def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
 
 
 def start_modules() -> dict[str, frozenset[str]]:
-    """Names of the modules that are loaded at ``painted``, ``usable`` and ``listed``; nothing is timed.
+    """Names of the modules loaded at ``painted``, ``usable`` and ``listed``, without timing.
 
     Raises:
         RuntimeError: if the window does not start.
     """
     with tempfile.TemporaryDirectory(prefix="subflow-start-") as folder:
-        told = [_told_by("start", _environment(Path(folder))) for _ in range(2)][-1]  # the first one is welcomed
+        # the first start shows the welcome
+        told = [_told_by("start", _environment(Path(folder))) for _ in range(2)][-1]
     return {moment: frozenset(at["modules"]) for moment, at in told.items()}
 
 
 def _start(folder: Path) -> dict[str, dict[str, Any]]:
-    # An installed program has its bytecode beside it. A source tree might not, or be told not to write it; compiling
-    # every module anew would then be a third of what is measured.
+    # An installed program has its bytecode beside it. A source tree may lack bytecode or forbid writing it; compiling
+    # every module would then take a third of the measured time.
     environment = _environment(folder) | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     told: dict[str, dict[str, Any]] = {}
@@ -92,7 +93,7 @@ def _start(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """That of a program on a screen of memory whose files lie in a folder."""
+    """Environment of a program that draws off screen and keeps its files in a folder."""
     own = {name: str(folder) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
     return os.environ | own | {"QT_QPA_PLATFORM": "offscreen"}
 
@@ -109,7 +110,7 @@ def _told_by(probe: str, environment: dict[str, str]) -> dict[str, dict[str, Any
 
 
 def document() -> dict[str, Any]:
-    """What ``dev.py measure start`` tells."""
+    """Document of ``dev.py measure start``."""
     figures = ("wall_s", "best_wall_s", "cpu_s", "best_cpu_s")
     times = {moment: {name: getattr(at, name) for name in figures} for moment, at in measure_start().items()}
     return {**times, "target_s": TARGET_S}

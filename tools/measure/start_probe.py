@@ -1,9 +1,9 @@
-"""Starts the window as a person would, tells how long it took as one line of JSON, and closes it.
+"""Starts the window as a person would, prints the times of its start as one line of JSON, and closes it.
 
     python -m tools.measure.start_probe SPAWNED
 
-``SPAWNED`` is when this process was started, s since 1970: the interpreter's own start counts too. `start` runs it
-several times.
+``SPAWNED`` is the time at which this process was started, in seconds since 1970, because the interpreter's start
+counts, too. `start` runs this probe several times.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 
-# As the program does it: the window's own modules are imported once this one has begun.
+# Imported as in the program: this module starts before the modules of the window.
 from subflow_app.shell import app
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StartProbe(QObject):
-    """Looks at the clock when the window is painted first, can be used, and has its stored runs."""
+    """Records the times at which the window is first painted, becomes usable, and has listed its stored runs."""
 
     def __init__(self, window: MainWindow, spawned_s: float) -> None:
         """Watches ``window``, which is not shown yet."""
@@ -33,7 +33,8 @@ class StartProbe(QObject):
         self._spawned_s = spawned_s
         self._told: dict[str, Any] = {}
         window.installEventFilter(self)
-        # Behind everybody else who hears of it, and behind the paint that follows: then input has its turn.
+        # The timer fires after all other receivers of the signal and after the following paint: only then is input
+        # handled.
         window.loaded.connect(lambda: QTimer.singleShot(0, self, lambda: self._look("usable")))
         for over in (window.database.opened, window.database.failed):
             over.connect(lambda _told: QTimer.singleShot(0, self, self._end))

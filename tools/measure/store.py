@@ -1,9 +1,9 @@
-"""How fast runs are stored and read, beside the plainest SQLite code that stores the same blobs.
+"""Time to store and read runs, compared with the simplest SQLite code that stores the same blobs.
 
-The workload is the one that the design was chosen by: 2 subflows x 10 signals x 20,000 samples (200 s at 100 Hz) of
-windows that grow and halve, rates and delays with noise, and nearly constant signals. The reference has a table each of
-runs, series and chunks, encodes as this store does, and has neither pyramids, statistics, tags, search nor
-threads: what it takes less is the price of those.
+The workload is the one used to choose the design: 2 subflows x 10 signals x 20,000 samples (200 s at 100 Hz) of windows
+that grow and halve, noisy rates and delays, and nearly constant signals. The reference has one table each for runs,
+series and chunks, and encodes like this store. It has neither pyramids, statistics, tags, search nor threads: the
+difference is their cost.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUBFLOWS = ("download/1", "download/2")
 REPEATS = 8
 LISTED_RUNS = 500
 HISTORY_RUNS = 5000
-"""Runs of the database whose list, queries and columns are measured: what a few years of work leave behind."""
+"""Runs in the database for measurements of lists, queries and columns: the result of a few years of work."""
 
 _UNITS = {
     "cwnd_pkts": "pkt",
@@ -57,7 +57,7 @@ _START = RunStart(
 )
 _NOT_LISTED = ("id", "tags", "scenario_text", "summary", "machine")
 
-# What the reference stores of a run: as many columns as a listed run has, so that lists are compared row for row.
+# Columns of a run in the reference: as many as a listed run has, so that lists are compared row for row.
 _RUN = {name: getattr(_START, name, None) for name in RunRow._fields if name not in _NOT_LISTED} | {
     "status": "finished",
     "signature": "0123456789abcdef",
@@ -83,11 +83,12 @@ def run_store_benchmark(look: Callable[[Store], dict[str, float]] | None = None)
     """Measure storing, reading and listing, best of several repeats, in a temporary folder.
 
     Args:
-        look: measures more on the database of many runs, e.g. how it is shown; its figures join those of the store.
+        look: further measurements on the database of many runs, e.g. of its display; its figures join those of the
+            store.
 
     Returns:
-        `store` and `reference`: milliseconds of each operation, CPU milliseconds of the insert, and megabytes a run;
-        `ratio`: the first by the second.
+        `store` and `reference`: milliseconds of each operation, CPU milliseconds of the insert, and megabytes per run;
+        `ratio`: `store` divided by `reference`.
     """
     block = aimd_like_block()
     with tempfile.TemporaryDirectory(prefix="subflow-bench-", ignore_cleanup_errors=True) as folder:
@@ -109,11 +110,11 @@ def run_store_benchmark(look: Callable[[Store], dict[str, float]] | None = None)
 
 
 def aimd_like_block(n_samples: int = N_SAMPLES, seed: int = 1) -> NDArray[np.float32]:
-    """Signals such as a run has.
+    """Signals similar to those of a run.
 
     Args:
-        n_samples: samples of each.
-        seed: of the noise.
+        n_samples: samples per signal.
+        seed: seed of the noise.
 
     Returns:
         float32 [n_samples, 20], the columns of `columns()`.
@@ -122,7 +123,7 @@ def aimd_like_block(n_samples: int = N_SAMPLES, seed: int = 1) -> NDArray[np.flo
     time_s = np.arange(n_samples) * SAMPLE_INTERVAL_S
     signals = []
     for subflow in range(len(SUBFLOWS)):
-        # A window that gains a packet a round trip of 0.1 s and halves every 8 s or so, never quite regularly.
+        # A window that gains a packet per round trip of 0.1 s and halves about every 8 s, slightly irregularly.
         losses = np.zeros(n_samples)
         losses[np.cumsum(random.integers(600, 1000, n_samples // 600)).clip(max=n_samples - 1)] = 1.0
         last_loss_s = np.maximum.accumulate(np.where(losses > 0, time_s, 0.0))
@@ -146,7 +147,7 @@ def aimd_like_block(n_samples: int = N_SAMPLES, seed: int = 1) -> NDArray[np.flo
 
 
 def columns() -> list[ColumnSpec]:
-    """The signals of `aimd_like_block`."""
+    """Columns of `aimd_like_block`."""
     return [ColumnSpec("subflow", owner, name, unit) for owner in SUBFLOWS for name, unit in _UNITS.items()]
 
 
@@ -164,7 +165,7 @@ def _measure_store(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
         figures["read_signal_ms"] = _best_ms(lambda: store.read(noisy))
         figures["read_window_ms"] = _best_ms(lambda: store.read(noisy, 100.0, 110.0))
         figures["read_run_ms"] = _best_ms(lambda: [store.read(entry.id) for entry in series])
-    with Store(path) as store:  # closing has folded the -wal file into the database
+    with Store(path) as store:  # closing has moved the -wal file into the database
         figures["megabytes_per_run"] = path.stat().st_size / 1e6 / REPEATS
         for _ in range(LISTED_RUNS - REPEATS):
             store.start_run(_START, columns()[:1]).finish("finished", _SUMMARY, "0123456789abcdef")
@@ -173,7 +174,7 @@ def _measure_store(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
 
 
 def _measure_history(path: Path, look: Callable[[Store], dict[str, float]] | None) -> dict[str, float]:
-    """Listing and searching thousands of runs with tags, notes, three flows and four directions of links each."""
+    """Listing and searching thousands of runs, each with tags, notes, three flows and four link directions."""
     random = np.random.default_rng(1)
     controllers, tags = ("lia", "olia", "balia", "cubic"), ("fairness", "paper", "baseline")
     with Store(path) as store:
@@ -204,13 +205,13 @@ def _measure_history(path: Path, look: Callable[[Store], dict[str, float]] | Non
             "search_parameter": lambda: store.runs([Condition("links.wifi.loss", "=", 0.02, is_recorded=True)]),
             "read_column": lambda: store.values("flows.a.goodput_bps"),
         }
-        # CPU time of the reading thread: nobody waits for it but for the processor.
+        # CPU time of the reading thread, which waits only for the processor.
         figures = {f"{name}_cpu_ms": _best_ms(ask, time.thread_time) for name, ask in questions.items()}
         return figures | ({} if look is None else look(store))
 
 
 def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
-    """The same with nothing but sqlite3, numpy and zstandard."""
+    """The same operations with only sqlite3, numpy and zstandard."""
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = NORMAL")
@@ -262,14 +263,14 @@ def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, floa
 
 
 def document() -> dict[str, Any]:
-    """What ``dev.py measure store`` tells, of the list in the window too."""
+    """Document of ``dev.py measure store``, with the list in the window."""
     from tools.measure.history_list import measure_list
 
     return run_store_benchmark(measure_list)
 
 
 def _insert_figures(insert: Callable[[], None]) -> dict[str, float]:
-    """Wall time of an insert, the CPU time it takes on all threads and on the calling one: best of the repeats each."""
+    """Wall time of an insert, and its CPU time on all threads and on the calling thread: best of the repetitions."""
     clocks = {
         "insert_ms": time.perf_counter,
         "insert_cpu_ms": time.process_time,

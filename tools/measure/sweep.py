@@ -1,4 +1,4 @@
-"""How fast sweeps are on this machine: what a run costs beyond its simulation, and what all cores gain over one."""
+"""Speed of sweeps on this machine: overhead of a run beyond its simulation, and speed-up by using all cores."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ paths = [["wifi"], ["lte"]]
 
 @dataclass(frozen=True, slots=True)
 class SweepSpeed:
-    """What was measured; processor time where other work on the machine would only add to it.
+    """Results; processor time where other load would distort wall time.
 
     Attributes:
-        runs: of the sweep.
-        cores: that this process may use.
-        bare_cpu_s: processor time of the simulations alone.
-        one_cpu_s: processor time of the sweep in one process, every run with its traces in a database in memory.
-        one_s: the same by the clock.
-        all_s: on all cores, their processes started anew, by the clock.
+        runs: number of runs in the sweep.
+        cores: number of cores that this process may use.
+        bare_cpu_s: processor time of the simulations only.
+        one_cpu_s: processor time of the sweep in one process, with all traces stored in a database in memory.
+        one_s: wall time of the same sweep.
+        all_s: wall time of the sweep on all cores, including the start of the processes.
     """
 
     runs: int
@@ -68,12 +68,12 @@ class SweepSpeed:
 
     @property
     def overhead_ms(self) -> float:
-        """What a run costs beyond its simulation, ms of processor time."""
+        """Overhead of a run beyond its simulation, ms of processor time."""
         return (self.one_cpu_s - self.bare_cpu_s) / self.runs * 1e3
 
     @property
     def speed_up(self) -> float:
-        """How many times as fast all cores are as one."""
+        """Wall time on one core divided by wall time on all cores."""
         return self.one_s / self.all_s
 
 

@@ -1,7 +1,7 @@
-"""How a training answers, and how long the recipes take: what stands beside the core's part of learning.
+"""Response times of a training, and durations of recipes: measurements beyond the core's part of learning.
 
-A recipe takes minutes, so it is trained only where it is asked for by name; else its policy's card tells how long it
-took when it was made.
+A recipe takes minutes, so it is trained only if its name is given; otherwise the card of its policy supplies the
+duration of the original training.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 RECIPE_PREFIX = "recipe:"
 
 ANSWERS = ("pause", "checkpoint")
-"""What a training is asked for, and how long it may take to obey."""
+"""Commands to a training whose response times are measured."""
 
 TARGET_MINUTES: Mapping[str, float] = {"drl-cc": 4, "dql-mptcp": 3, "rl-explore": 4, "ddpg-mpcc-offline": 15}
-"""What recipes may take on two cores; of others it is what they say themselves."""
+"""Limits of recipes on two cores in minutes; other recipes state their limits."""
 
 _TIMES = 5
 _PATIENCE_S = 120.0
 _PAUSE_S, _CHECKPOINT_S = 0.1, 0.2
-# A budget that is not spent: the training ends when all is measured.
+# The number of steps is never reached: the training ends after the measurements.
 _SETTINGS = {"steps": 10**9, "num_envs": 4, "evaluation_every": 0, "checkpoint_minutes": 1e3}
 _LEARNED = 1000
 
 
 def figure_names() -> tuple[str, ...]:
-    """Names of the figures that can be measured here."""
+    """Names of the figures that this module measures."""
     return (*ANSWERS, *(f"{RECIPE_PREFIX}{name}" for name in recipe_names()))
 
 
@@ -56,18 +56,18 @@ def measure(name: str) -> LearningFigure:
     """Measure one of `figure_names`.
 
     Raises:
-        TrainingError: if training is not possible here, or fails.
+        TrainingError: if training is impossible on this system, or fails.
     """
     check_torch()
     return measure_recipe(name.removeprefix(RECIPE_PREFIX)) if name.startswith(RECIPE_PREFIX) else measure_answer(name)
 
 
 def measure_answer(name: str, trainer: str | None = None) -> LearningFigure:
-    """How long DRL-CC takes to obey while it learns on its scenario 1: the median of some times.
+    """Median response time of DRL-CC while it learns on its scenario 1.
 
     Args:
         name: "pause" or "checkpoint".
-        trainer: module that trains; None: the real one.
+        trainer: module of the training process; None for the real one.
 
     Raises:
         TrainingError: if the training fails.
@@ -88,11 +88,11 @@ def measure_answer(name: str, trainer: str | None = None) -> LearningFigure:
 
 
 def measure_recipe(name: str) -> LearningFigure:
-    """Train a recipe and take the time.
+    """Train a recipe and measure the duration.
 
     Raises:
-        TrainingError: if the training does not come to its end.
-        InputError: if there is no such recipe.
+        TrainingError: if the training does not finish.
+        InputError: if no such recipe exists.
     """
     recipe = load_recipe(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +113,7 @@ def measure_recipe(name: str) -> LearningFigure:
 
 
 def recipe_on_card(name: str) -> LearningFigure | None:
-    """How long a recipe took when its shipped policy was made; None if there is no policy or it does not say."""
+    """Duration of a recipe when its shipped policy was made; None without a policy or an entry on its card."""
     minutes = number(card_of(PolicyLibrary((shipped_policies(),)), name).get("minutes"))
     if math.isnan(minutes):
         return None
@@ -121,7 +121,7 @@ def recipe_on_card(name: str) -> LearningFigure | None:
 
 
 def recipes_on_cards() -> list[LearningFigure]:
-    """How long the recipes took whose policies ship, by their cards."""
+    """Durations of the recipes with shipped policies, from their cards."""
     return [figure for name in recipe_names() if (figure := recipe_on_card(name)) is not None]
 
 

@@ -8,9 +8,9 @@
     python -m tools.same_code --prose --names MAP.json OLD NEW
                                                  the same, with identifiers renamed by a map from old to new names
 
-Python files have equal syntax trees but for imports, which are the same set; C++ files have equal tokens but for
-includes. Texts in them, and lines of other files, may name what has moved by its new name. Which names those are is
-learned from the files that git sees renamed. The exit code is 1 if anything else differs.
+Python files must have equal syntax trees without imports, and the same set of imports; C++ files must have equal tokens
+without includes. Texts in them, and lines of other files, may contain the new names of moved things, which are derived
+from the files that git reports as renamed. The exit code is 1 if anything else differs.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ KINDS = {
     ALLOWED: "differs, as --allow allows",
     DIFFERENT: "differs",
 }
-_FEW = 40  # files that are compared faster here than elsewhere
+_FEW = 40  # number of files up to which one process is faster
 
 
 @dataclass
 class Verdict:
-    """One file.
+    """Result for one file.
 
     Attributes:
-        path: where it is, or was.
+        path: current path, or the last one of a removed file.
         kind: one of `KINDS`.
-        old_path: where it was, if elsewhere.
-        problems: how it differs, the first node or line alone.
+        old_path: old path, if different.
+        problems: differences; of each comparison only the first node or line.
     """
 
     path: str
@@ -64,7 +64,7 @@ class Verdict:
 
 @dataclass
 class Report:
-    """All files that differ between two revisions."""
+    """Results for all files that differ between two revisions."""
 
     old: str
     new: str
@@ -76,11 +76,11 @@ class Report:
         return any(verdict.kind == DIFFERENT for verdict in self.verdicts)
 
     def count(self, kind: str) -> int:
-        """How many files are of a kind."""
+        """Number of files of a kind."""
         return sum(verdict.kind == kind for verdict in self.verdicts)
 
     def document(self) -> dict[str, Any]:
-        """For --json."""
+        """Document for --json."""
         shown = [verdict for verdict in self.verdicts if verdict.problems]
         return {
             "old": self.old,
@@ -90,7 +90,7 @@ class Report:
         }
 
     def text(self) -> str:
-        """For people."""
+        """Text for people."""
         lines = [f"{self.unchanged:6} unchanged"]
         lines += [f"{self.count(kind):6} {kind}: {meaning}" for kind, meaning in KINDS.items() if self.count(kind)]
         for verdict in self.verdicts:
@@ -104,7 +104,7 @@ Pair = tuple[str, str, bytes, bytes]
 
 
 def compare_pair(pair: Pair, names: Names) -> Verdict:
-    """Compares a file that is in both revisions."""
+    """Compares a file that exists in both revisions."""
     old_path, new_path = pair[:2]
     was = old_path if old_path != new_path else None
     problems, has_mapped = _differences(pair, names)
@@ -116,7 +116,7 @@ def _differences(pair: Pair, names: Names) -> tuple[list[str], bool]:
     old_path, new_path, old, new = pair
     suffix = Path(new_path).suffix
     if suffix in (".py", ".pyi") and Path(old_path).suffix == suffix:
-        # The same bytes may mean another module or folder elsewhere.
+        # The same bytes may mean another module or folder at another path.
         if old == new and b"__file__" not in old and b"import ." not in old and b"from ." not in old:
             imports = trees.parse(old_path, old).imported if old_path != new_path or b"import" in old else set()
             if all(names.modules(thing) >= {thing} for thing in imports):
@@ -140,7 +140,7 @@ _names: Names
 
 
 def _begin(names: Names) -> None:
-    """Gives a process the names, once for all files."""
+    """Gives a worker process the names once for all files."""
     global _names
     _names = names
     gc.disable()  # syntax trees have no cycles
@@ -158,12 +158,12 @@ def _compare_pairs(pairs: list[Pair], names: Names) -> list[Verdict]:
 
 
 def compare_revisions(repository: Repository, old: str, new: str, allowed: Iterable[str] = ()) -> Report:
-    """Compares two revisions.
+    """Compares two revisions file by file.
 
     Args:
-        repository: has both.
-        old: a revision, as git names it.
-        new: a later one.
+        repository: contains both revisions.
+        old: a revision in git's notation.
+        new: a later revision.
         allowed: patterns of paths of files that may differ.
     """
     changes = repository.changes(old, new)
@@ -175,7 +175,7 @@ def compare_revisions(repository: Repository, old: str, new: str, allowed: Itera
         if change.old_path is None or change.new_path is None:
             verdicts.append(_alone(change, *contents))
         elif change.old_path != change.new_path and all(map(_is_bare, (change.old_path, change.new_path), contents)):
-            # They resemble one another by chance as a rule: nothing can be learned from the pair.
+            # Such files usually resemble each other by chance: the pair reveals no new names.
             verdicts += [Verdict(path, ADDED) for path in (change.old_path, change.new_path)]
         elif change.has_other_mode:
             verdicts.append(Verdict(change.new_path, DIFFERENT, problems=["another mode"]))
@@ -198,7 +198,7 @@ def _is_bare(path: str, content: bytes) -> bool:
 
 
 def _alone(change: Change, old: bytes, new: bytes) -> Verdict:
-    """A file that is in one revision alone."""
+    """Result for a file that only one revision contains."""
     if change.old_path is not None:
         is_free = _is_bare(change.old_path, old)
         return Verdict(change.old_path, ADDED) if is_free else Verdict(change.old_path, DIFFERENT, problems=["gone"])
@@ -208,7 +208,7 @@ def _alone(change: Change, old: bytes, new: bytes) -> Verdict:
 
 
 def _table(reports: Sequence[tuple[str, str, Report]]) -> str:
-    """A line per commit, and below it how it differs."""
+    """A line per commit, followed by its differences."""
     lines = [f"{'commit':10}" + "".join(f"{kind:>13}" for kind in KINDS) + "  subject"]
     for commit, subject, report in reports:
         lines.append(f"{commit[:10]:10}" + "".join(f"{report.count(kind):13}" for kind in KINDS) + f"  {subject}")
@@ -217,7 +217,7 @@ def _table(reports: Sequence[tuple[str, str, Report]]) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """Compares what the words say; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m tools.same_code", description=__doc__, formatter_class=plain)
     parser.add_argument("old", metavar="OLD", help="a revision")

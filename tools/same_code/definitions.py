@@ -1,4 +1,4 @@
-"""The definitions of all modules, whichever file they lie in: a commit that joins files changes none of them."""
+"""Definitions of all modules, independent of their files: a commit that joins files changes no definition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.same_code.names import module_of
 
-# The name of a module or file within a text.
+# Name of a module or file within a text.
 _PLACE = re.compile(r"\bsubflow_\w+(?:[./]\w+)+")
 
 
@@ -20,8 +20,8 @@ class Definition:
     """A statement of a module that is neither an import nor its docstring.
 
     Attributes:
-        name: what it defines, or its kind.
-        tree: its syntax tree as text, with things under their own names instead of those of their modules.
+        name: the defined name, or the kind of the statement.
+        tree: syntax tree as text, with the original names of imported things.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Definition:
 
 
 def definitions(sources: Mapping[str, bytes]) -> Counter[Definition]:
-    """The definitions of modules, by the paths of these."""
+    """Definitions of modules, given by path."""
     modules = {module_of(path) for path in sources}
     found: Counter[Definition] = Counter()
     for path, content in sources.items():
@@ -43,14 +43,14 @@ def definitions(sources: Mapping[str, bytes]) -> Counter[Definition]:
             if name == "__all__":
                 continue
             plain = ast.dump(named.visit(statement))
-            # A path that begins at the file leads elsewhere from another depth.
+            # A path derived from `__file__` depends on the depth of the file.
             depth = f" at depth {path.count('/')}" if "'__file__'" in plain else ""
             found[Definition(name, plain + depth)] += 1
     return found
 
 
 def compare(old: Counter[Definition], new: Counter[Definition]) -> list[str]:
-    """A line for each definition that only one revision has; those that only have another name are one line."""
+    """A line for each definition that only one revision contains; a renamed definition is one line."""
     gone, come = list((old - new).elements()), list((new - old).elements())
     lines = []
     for before in sorted(gone, key=lambda one: one.name):
@@ -86,7 +86,7 @@ def _name(statement: ast.stmt) -> str:
 
 
 class _Plain(ast.NodeTransformer):
-    """Takes imports out, and names what they bring by its own name."""
+    """Removes imports, and replaces imported names by the original names."""
 
     def __init__(self, tree: ast.Module, modules: set[str]) -> None:
         self._modules: set[str] = set()
@@ -100,10 +100,10 @@ class _Plain(ast.NodeTransformer):
                         self._names[alias.asname] = alias.name
 
     def visit_Import(self, _node: ast.Import) -> None:
-        """Nothing is left of it."""
+        """Removes the import."""
 
     def visit_ImportFrom(self, _node: ast.ImportFrom) -> None:
-        """Nothing is left of it."""
+        """Removes the import."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id in self._modules:

@@ -1,4 +1,4 @@
-"""Names of files and modules, before and after a move: learned from the renamed files, and compared in texts."""
+"""Names of files and modules before and after a move: derived from renamed files, and compared in texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 Name = tuple[str, ...]
 
-# Folders from which Python imports: a module is not called after them.
+# Folders on Python's import path: module names do not contain them.
 IMPORT_ROOTS = ("sim", "agents", "app", "docs/_extensions", "packaging")
 
 _TOKEN = re.compile(r"((?:\.{1,2}/)*[\w-]+(?:[./]+[\w-]+)*)")
@@ -16,7 +16,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def module_of(path: str) -> str:
-    """The dotted name by which a Python file is imported; a package is called after its folder."""
+    """Dotted name under which Python imports a file; a package has the name of its folder."""
     for root in IMPORT_ROOTS:
         path = path.removeprefix(f"{root}/")
     stem = path.rpartition(".")[0]
@@ -24,14 +24,14 @@ def module_of(path: str) -> str:
 
 
 class Names:
-    """Which names of the old revision became which ones of the new revision."""
+    """Mapping of names in the old revision to names in the new revision."""
 
     def __init__(self, old_paths: Iterable[str], renames: Mapping[str, str]) -> None:
-        """Learns names.
+        """Derives the names from the renamed files.
 
         Args:
             old_paths: all files of the old revision.
-            renames: new paths by old paths; a package that has a docstring alone may be left out.
+            renames: new paths by old paths; packages that contain only a docstring may be missing.
         """
         self.renames = renames
         self.folders = _folders(renames)
@@ -49,7 +49,7 @@ class Names:
                 if old in packages and module_of(f"{old}/__init__.py") not in self._modules:
                     names = self._modules.setdefault(module_of(f"{old}/x.py").removesuffix(".x"), set())
                     names.add(module_of(f"{new}/x.py").removesuffix(".x"))
-        # A package that was divided, or that has stayed in part, is still called what it was.
+        # A package that was divided, or of which some files stayed, may keep its old name.
         exact = {module_of(old) for old in renames if old.endswith((".py", ".pyi"))}
         for module, names in self._modules.items():
             if module not in exact:
@@ -61,7 +61,7 @@ class Names:
             self._new.setdefault(old, set()).add(new)
 
     def modules(self, dotted: str) -> set[str]:
-        """Names that a module, or something in it, may have now."""
+        """Possible current names of a module, or of something in it."""
         head, rest = dotted, ""
         while head:
             if head in self._modules:
@@ -71,7 +71,7 @@ class Names:
         return {dotted}
 
     def is_same_place(self, old: str, new: str) -> bool:
-        """True if a path of the new revision is where a path of the old one went, or stayed."""
+        """True if a path of the new revision is the new or unchanged place of a path of the old revision."""
         if old in self.renames:
             return self.renames[old] == new
         head, rest = old, ""
@@ -83,13 +83,13 @@ class Names:
         return old == new
 
     def are_same_texts(self, old: str, new: str, old_path: str, new_path: str) -> bool:
-        """True if two texts differ only in names of what has moved, and in the spaces around them.
+        """True if two texts differ only in names of moved things and in surrounding white space.
 
         Args:
             old: a text of the old revision.
             new: a text of the new revision.
-            old_path: the file that has the old text.
-            new_path: the file that has the new text.
+            old_path: path of the file with the old text.
+            new_path: path of the file with the new text.
         """
         if old == new:
             return True
@@ -124,7 +124,7 @@ class Names:
         return False
 
     def _known(self, name: Name, folder: str) -> Name | None:
-        """The whole old name that a text means: below a folder of its file, or the only one that ends so."""
+        """The complete old name meant by a text: below a folder of its file, or the only name with this ending."""
         above = tuple(folder.split("/")) if folder else ()
         for cut in range(len(above), -1, -1):
             if (*above[:cut], *name) in self._new:
@@ -149,7 +149,7 @@ def _above(path: str) -> list[str]:
 
 
 def _folders(renames: Mapping[str, str]) -> dict[str, set[str]]:
-    """Folders that files went to, by folders they came from, and by those above that end in the same names."""
+    """Folders that files moved to, by their old folders, and by parent folders with the same trailing names."""
     found: dict[str, set[str]] = {}
     for old, new in renames.items():
         was, now = posixpath.dirname(old), posixpath.dirname(new)
@@ -162,7 +162,7 @@ def _folders(renames: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 def _ends(paths: Iterable[str]) -> dict[Name, Name | None]:
-    """Whole names by their last parts; None where several names end so."""
+    """Complete names by their endings; None for an ending shared by several names."""
     whole: set[Name] = set()
     for path in paths:
         whole.add(tuple(path.split("/")))
@@ -175,5 +175,5 @@ def _ends(paths: Iterable[str]) -> dict[Name, Name | None]:
         for length in range(shortest, len(name) + 1):
             end = name[-length:]
             found[end] = None if end in found and found[end] != name else name
-    # A whole name means itself, whatever else ends so.
+    # A complete name refers to itself, even if other names have the same ending.
     return {**found, **{name: name for name in whole}}

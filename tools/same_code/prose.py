@@ -1,4 +1,4 @@
-"""Compare two revisions but for prose: comments, docstrings and sentences; identifiers may change by a given map."""
+"""Compare the code of two revisions without comments, docstrings and sentences; a map allows renamed identifiers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SENTENCE = "a sentence"
 
 
 def compare(repository: Repository, old: str, new: str, names: Mapping[str, str]) -> list[str]:
-    """Differences between the code of two revisions, the first of each file, and how many files are the same.
+    """The first difference in the code of each file, and the number of unchanged files.
 
     Args:
-        repository: holds both revisions.
-        old: a revision, as git names it.
+        repository: contains both revisions.
+        old: a revision in git's notation.
         new: a later revision.
         names: new identifiers by old identifiers, without dots.
     """
@@ -62,7 +62,7 @@ def _shown(word: str) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    """Tokens of C++ or JavaScript without comments; a sentence in quotes counts as any other."""
+    """Tokens of C++ or JavaScript without comments; every quoted sentence becomes the same token."""
     return [
         _SENTENCE if kind in ("text", "raw") and " " in word.strip("\"' ") else word
         for kind, _, word in cpp_tokens(text)
@@ -71,7 +71,7 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Plain(ast.NodeTransformer):
-    """Removes docstrings, and replaces sentences."""
+    """Removes docstrings, and replaces sentences by a placeholder."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
@@ -86,7 +86,7 @@ class _Plain(ast.NodeTransformer):
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        """A sentence with values: the values count, in any order."""
+        """In a sentence with values only the values count, in any order."""
         values = sorted(ast.dump(part) for part in node.values if isinstance(part, ast.FormattedValue))
         text = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
         return ast.Constant(f"{_SENTENCE} {values}" if re.search(r"\s", text) else ast.dump(node))
@@ -97,5 +97,5 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _python(text: str) -> list[str]:
-    """Nodes of a syntax tree in order, one line each, without docstrings and with sentences replaced."""
+    """Nodes of a syntax tree in order, one per line, without docstrings and with sentences replaced."""
     return ast.dump(_Plain().visit(ast.parse(text)), indent=0).splitlines()

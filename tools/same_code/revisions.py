@@ -1,4 +1,4 @@
-"""Read two revisions from git, without checking them out."""
+"""Read two revisions from git without checking them out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-# A file that changed in more than that is no longer the same one.
+# Least similarity of a renamed file: below it, git reports one removed and one new file.
 SIMILARITY = "-M40%"
 RENAME_LIMIT = "-l100000"
 _NO_FILE = "0" * 6
@@ -18,11 +18,11 @@ class Change:
     """A file that differs between the revisions.
 
     Attributes:
-        old_path: where it was; None if it is new.
-        new_path: where it is; None if it is gone.
-        old_blob: its content, as git calls it.
-        new_blob: its content now.
-        has_other_mode: another kind of file, or another right to run it.
+        old_path: path before; None for a new file.
+        new_path: path now; None for a removed file.
+        old_blob: git's name of the old content.
+        new_blob: git's name of the new content.
+        has_other_mode: whether the file type or the executable permission differs.
     """
 
     old_path: str | None
@@ -33,17 +33,17 @@ class Change:
 
 
 class Repository:
-    """A repository of git."""
+    """A git repository."""
 
     def __init__(self, folder: Path) -> None:
-        """The one that has this folder."""
+        """Opens the repository that contains this folder."""
         self.folder = folder
 
     def git(self, *words: str, given: bytes | None = None) -> bytes:
         """The output of git.
 
         Raises:
-            SystemExit: if git refuses.
+            SystemExit: if git fails.
         """
         command = ["git", "-C", str(self.folder), *words]
         answer = subprocess.run(command, input=given, capture_output=True, check=False)
@@ -52,19 +52,19 @@ class Repository:
         return answer.stdout
 
     def paths(self, revision: str) -> list[str]:
-        """All files of a revision."""
+        """Paths of all files of a revision."""
         listed = self.git("ls-tree", "-r", "-z", "--full-tree", "--name-only", revision).decode()
         return [path for path in listed.split("\0") if path]
 
     def sources(self, revision: str, folder: str) -> dict[str, bytes]:
-        """The Python files below a folder."""
+        """Contents of the Python files below a folder, by path."""
         listed = self.git("ls-tree", "-r", "-z", "--full-tree", revision, folder).decode()
         entries = [entry.partition("\t") for entry in listed.split("\0") if entry.endswith(".py")]
         contents = self.contents(head.split()[2] for head, _, _ in entries)
         return {path: contents[head.split()[2]] for head, _, path in entries}
 
     def changes(self, old: str, new: str) -> list[Change]:
-        """The files that differ, renamed ones as one change."""
+        """Files that differ; a renamed file is one change."""
         options = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", SIMILARITY, RENAME_LIMIT)
         words = iter(self.git("diff", *options, old, new, "--").decode().split("\0"))
         found = []
@@ -81,7 +81,7 @@ class Repository:
         return found
 
     def contents(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """The content of each blob; a submodule has none."""
+        """Content of each blob; submodules are left out."""
         wanted = sorted(set(blobs))
         answer = self.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in wanted).encode())
         found, start = {}, 0
@@ -97,7 +97,7 @@ class Repository:
         return found
 
     def moves(self, old: str, new: str) -> list[tuple[str, str]]:
-        """Commits of a range whose subjects begin with "Move ", the oldest first: each with its subject."""
+        """Commits of a range whose subjects begin with "Move ", oldest first, each with its subject."""
         log = self.git("log", "--reverse", "--no-merges", "--format=%H %s", f"{old}..{new}", "--").decode()
         commits = [(commit, subject) for commit, _, subject in (line.partition(" ") for line in log.splitlines())]
         return [(commit, subject) for commit, subject in commits if subject.startswith("Move ")]

@@ -1,4 +1,4 @@
-"""Compare C++ files by their tokens, and other texts by their lines."""
+"""Compare C++ files by tokens, and other texts by lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 70
 
 
 def cpp_tokens(text: str) -> list[tuple[str, int, str]]:
-    """Tokens of C++, comments too, but no includes: the kind of each, its line, and the text."""
+    """Tokens of C++ with comments and without includes: kind, line and text of each."""
     found = []
     line, end = 1, 0
     for match in _CPP.finditer(text):
@@ -38,7 +38,7 @@ def cpp_tokens(text: str) -> list[tuple[str, int, str]]:
 
 
 def compare_cpp(old: tuple[str, str], new: tuple[str, str], names: Names) -> tuple[list[str], bool]:
-    """Compares two files, each a path and its text; returns what differs first, and whether names had to be mapped."""
+    """Compares two files, given by path and text; returns the first difference, and True if names had to be mapped."""
     has_mapped = False
     for was, now in zip_longest(cpp_tokens(old[1]), cpp_tokens(new[1])):
         if was is not None and now is not None and (was[0], was[2]) == (now[0], now[2]):
@@ -58,7 +58,7 @@ def _shown(token: tuple[str, int, str] | None) -> str:
 
 
 def compare_lines(old: tuple[str, str], new: tuple[str, str], names: Names) -> tuple[list[str], bool]:
-    """Compares two texts, each a path and its text; returns how many lines differ, and whether names were mapped."""
+    """Compares two texts, given by path and text; returns how many lines differ, and True if names were mapped."""
     if names.are_same_texts(old[1], new[1], old[0], new[0]):
         return [], old[1] != new[1]
     was, now = old[1].splitlines(), new[1].splitlines()

@@ -1,4 +1,4 @@
-"""Compare Python files by their syntax trees: all but imports, which are compared as a set."""
+"""Compare Python files by their syntax trees without imports, and their imports as sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.same_code.names import Names, module_of
 
 _LONGEST = 70
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
-# Comes and goes with the place of other imports.
+# Import that appears and disappears with imports for type checkers.
 _FREE_IMPORTS = {"typing.TYPE_CHECKING"}
 
 Bound = dict[str, set[str]]
@@ -23,11 +23,11 @@ class Source:
     """A Python file of one revision.
 
     Attributes:
-        path: where it is.
+        path: path of the file.
         tree: its syntax tree.
-        bound: imported things by the name that the file calls them.
+        bound: imported things by their local names.
         imported: all imported things.
-        places: paths by the names of variables: of `__file__`, if it is asked for, and of what is made of it.
+        places: paths by the names of variables, derived from `__file__`.
         other_lines: its lines, without imports.
     """
 
@@ -40,7 +40,7 @@ class Source:
 
 
 def parse(path: str, content: bytes) -> Source:
-    """Reads a file."""
+    """Parses a file."""
     tree = ast.parse(content, path)
     bound: Bound = {}
     imported: set[str] = set()
@@ -70,7 +70,7 @@ def _places(tree: ast.Module, path: str) -> dict[str, str]:
 
 
 def _without_imports(lines: list[bytes | None]) -> list[bytes]:
-    """Lines but for imports, which are None, and for empty lines beside those: others may be part of a text."""
+    """Lines without imports (None) and without blank lines beside imports; other blank lines may belong to a text."""
     kept: list[bytes] = []
     for is_empty, run in groupby(lines, key=lambda line: not line):
         together = list(run)
@@ -80,7 +80,7 @@ def _without_imports(lines: list[bytes | None]) -> list[bytes]:
 
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple[str, str, bool]]:
-    """Each thing: the name it gets, its whole name, and True if the one stands for the other."""
+    """Each imported thing: its local name, its full name, and True if the local name stands for the full name."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.asname or alias.name.partition(".")[0], alias.name, alias.asname is not None
@@ -101,7 +101,7 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_docstring_only(content: bytes) -> bool:
-    """True if a Python file does nothing."""
+    """True if a Python file contains only a docstring or nothing."""
     body = ast.parse(content).body
     return not body or (len(body) == 1 and _is_text(body[0]))
 
@@ -111,7 +111,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def compare(old: Source, new: Source, names: Names) -> tuple[list[str], bool]:
-    """Compares two files; returns what differs, the first node alone, and whether names had to be mapped."""
+    """Compares two files; returns the first different node, if any, and True if names had to be mapped."""
     comparison = _Comparison(old, new, names)
     found = comparison.differences_of_imports()
     if not found and comparison.is_same_at_a_glance():
@@ -129,7 +129,7 @@ class _Comparison:
     lines: list[int] = field(default_factory=lambda: [1, 1])
 
     def differences_of_imports(self) -> list[str]:
-        """Imports that were lost, or came, or point elsewhere."""
+        """Imports that were removed, added, or refer to another place."""
         was, now = self.old.imported - _FREE_IMPORTS, self.new.imported - _FREE_IMPORTS
         mapped = {thing: self.names.modules(thing) for thing in was}
         lost = sorted(thing for thing, places in mapped.items() if not places & now)
@@ -137,7 +137,7 @@ class _Comparison:
         return [f"import lost: {thing}" for thing in lost] + [f"import came: {thing}" for thing in came]
 
     def is_same_at_a_glance(self) -> bool:
-        """True if the same lines are left without imports, and names that are imported mean the same."""
+        """True if the lines without imports are equal, and imported names refer to the same things."""
         if self.old.other_lines != self.new.other_lines or self.old.bound.keys() != self.new.bound.keys():
             return False
         if self.old.path != self.new.path and (self.old.places or self.new.places):
@@ -145,7 +145,7 @@ class _Comparison:
         return all(self._are_same_things(things, self.new.bound[name]) for name, things in self.old.bound.items())
 
     def compare(self, old: object, new: object) -> str | None:
-        """The first difference of two nodes, lists or values."""
+        """First difference of two nodes, lists or values."""
         if isinstance(old, ast.AST) and isinstance(new, ast.AST):
             return self._compare_nodes(old, new)
         if isinstance(old, list) and isinstance(new, list):
@@ -200,7 +200,7 @@ class _Comparison:
         if type(old) is not type(new):
             return False
         if not isinstance(old, str) or not isinstance(new, str) or old == new:
-            return repr(old) == repr(new)  # 0.0 is not -0.0
+            return repr(old) == repr(new)  # distinguishes 0.0 from -0.0
         return self._are_same_texts(old, new)
 
     def _are_same_texts(self, old: str, new: str) -> bool:
@@ -216,7 +216,7 @@ class _Comparison:
         return self._are_same_chains(old, new)
 
     def _are_same_chains(self, old: ast.AST, new: ast.AST) -> bool:
-        """True if two names with dots mean the same imported thing, whatever each file calls it."""
+        """True if two dotted names refer to the same imported thing, independent of local names."""
         was, now = _things(old, self.old.bound), _things(new, self.new.bound)
         return bool(was and now) and self._are_same_things(was, now)
 
@@ -225,7 +225,7 @@ class _Comparison:
         return all(places & now for places in mapped) and now <= set[str]().union(*mapped)
 
     def _compare_joined(self, old: ast.BinOp, new: ast.BinOp) -> bool:
-        """True if two paths that are put together from texts are the same, in however many texts."""
+        """True if two paths joined from texts are equal, independent of the number of texts."""
         (was, was_text), (now, now_text) = _joined(old), _joined(new)
         if not was_text or not now_text or was_text == now_text:
             return False
@@ -244,7 +244,7 @@ def _shown(node: object) -> str:
 
 
 def _is_dropped(node: object) -> bool:
-    """True for imports, and for a block for type checkers that has nothing else."""
+    """True for imports, and for a block for type checkers that contains only imports."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
     if not isinstance(node, ast.If):
@@ -255,7 +255,7 @@ def _is_dropped(node: object) -> bool:
 
 
 def _things(node: ast.AST, bound: Bound) -> set[str]:
-    """Imported things that a name with dots may mean; none if it does not begin with an imported name."""
+    """Imported things that a dotted name may refer to; empty if it does not begin with an imported name."""
     rest = ""
     while isinstance(node, ast.Attribute):
         rest, node = f".{node.attr}{rest}", node.value
@@ -263,7 +263,7 @@ def _things(node: ast.AST, bound: Bound) -> set[str]:
 
 
 def _joined(node: ast.expr) -> tuple[ast.expr, str]:
-    """A path and the texts that are appended to it with slashes."""
+    """The base of a path expression, and the texts appended to it with slashes."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
         return node, ""
     if not isinstance(node.right, ast.Constant) or not isinstance(node.right.value, str):
@@ -273,7 +273,7 @@ def _joined(node: ast.expr) -> tuple[ast.expr, str]:
 
 
 def _location(node: ast.AST, places: dict[str, str]) -> str | None:
-    """The path that an expression about `__file__` means, from the root of the repository; None for any other one."""
+    """Path from the repository's root that an expression about `__file__` yields; None for other expressions."""
     if isinstance(node, ast.Name):
         return places.get(node.id)
     if isinstance(node, ast.Call):

@@ -1,11 +1,11 @@
-"""Collect all that users and files see, as one sorted JSON document, or compare two of them.
+"""Collect everything that users and files see as one sorted JSON document, or compare two such documents.
 
     python -m tools.surface FILE
     python -m tools.surface --compare BEFORE AFTER
 
-In it are the help of each command, keys of JSON and headers of CSV, names of files and what they hold, schemas of
-scenarios and of the store, signatures of runs, and names and actions of the window with every panel filled. A move of
-code leaves all of it. The exit code of a comparison is 1 if anything came, went or changed.
+The document contains the help of each command, keys of JSON and headers of CSV, names and content of files, schemas of
+scenarios and of the store, signatures of runs, and names and actions of the window with every panel filled. Moving code
+must not change it. The exit code of a comparison is 1 if anything was removed, added or changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_LINES = 12
 
 
 def golden(text: str) -> dict[str, str]:
-    """Signatures by the names of runs, from what ``dev.py golden --all`` prints."""
+    """Signatures by the names of runs, from the output of ``dev.py golden --all``."""
     lines = [line for line in text.splitlines() if line[16:18] == "  "]
     return {line[18:].partition("  was ")[0]: line[:16].strip() for line in lines}
 
@@ -57,7 +57,7 @@ def _started(*words: str, environment: dict[str, str] | None = None) -> subproce
 
 
 def facts(node: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Each single fact of a document with its place; of a list of names, each name is one."""
+    """Each single fact of a document with its place; in a list of names, each name is a fact."""
     if isinstance(node, dict):
         for key, value in node.items():
             yield from facts(value, f"{place} / {key}" if place else str(key))
@@ -68,7 +68,7 @@ def facts(node: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def differences(before: Any, after: Any) -> list[str]:
-    """Everything that came, went or changed, a line each."""
+    """Everything that was removed, added or changed, a line each."""
     was, now = dict(facts(before)), dict(facts(after))
     lines = [f"went: {place}" for place in sorted(was.keys() - now.keys())]
     lines += [f"came: {place}" for place in sorted(now.keys() - was.keys())]
@@ -86,7 +86,7 @@ def _change(was: Any, now: Any) -> list[str]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Does what the words say; returns the exit code."""
+    """Runs the command line; returns the exit code."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m tools.surface", description=__doc__, formatter_class=plain)
     wanted = parser.add_mutually_exclusive_group(required=True)

@@ -1,4 +1,4 @@
-"""Types each command of the command line, in a folder and a home of its own, and looks at what comes out."""
+"""Run each command in an empty folder and home, and collect its output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOMES = ("data", "config", "cache", "state")
 WORKERS = ("train-worker", "figure-worker", "kernel-worker")
 
-# Typed as well, behind the lines of a command: what lists, and what writes tables.
+# Further lines: commands that list, and commands that write tables.
 MORE = {
     "run": ["run two.toml --seed 1 --no-store --export exported --json"],
     "fairness": ["fairness 1 2 --trade-off delay --csv traded.csv --json"],
@@ -38,12 +38,12 @@ MORE = {
     "break": ["break --list --json", "break no-slower --networks 24 --jobs 1 --out broken"],
     "labs class": ["labs class students --lab 01-small.md --csv grades.csv"],
 }
-# It makes a file that a later line reads.
+# It writes a file that a later line reads.
 WITHOUT_JSON = {"export 2 --page"}
 
 
 def surroundings(home: Path) -> dict[str, str]:
-    """An environment in which every machine writes the same: English, a width, and folders below `home`."""
+    """An environment with the same output on every machine: English, a fixed width, and user folders below `home`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "QT_", "LC_", "LANG"))}
     folders = {f"XDG_{name.upper()}_HOME": str(home / name) for name in HOMES}
     fixed = {"COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC", "QT_QPA_PLATFORM": "offscreen"}
@@ -53,7 +53,7 @@ def surroundings(home: Path) -> dict[str, str]:
 
 
 def answers(lines: Iterable[str], folder: Path, home: Path) -> dict[str, tuple[int, str, str]]:
-    """The exit code, output and errors of each line."""
+    """Exit code, output and errors of each line."""
     asked = list(lines)
     file = home / "lines.json"
     file.write_text(json.dumps([(line, "file", "file") for line in asked]), encoding="utf-8")
@@ -68,7 +68,7 @@ def answers(lines: Iterable[str], folder: Path, home: Path) -> dict[str, tuple[i
 
 
 def help_texts(folder: Path, home: Path) -> dict[str, str]:
-    """The help of each command, and of each group."""
+    """Help of each command and group."""
     words = [name.split() for name in (*COMMANDS, *WORKERS)]
     names = sorted({" ".join(each[:cut]) for each in words for cut in range(len(each) + 1)})
     given = answers((f"{name} --help".strip() for name in names), folder, home)
@@ -76,9 +76,9 @@ def help_texts(folder: Path, home: Path) -> dict[str, str]:
 
 
 def typed(helps: dict[str, str]) -> list[str]:
-    """Lines for all commands, in their order, with --json where that is possible.
+    """Lines for all commands in their order, with --json where the command offers it.
 
-    Lines that succeed on some machines alone are left out.
+    Leaves out lines that succeed only on some machines.
     """
     lines = []
     for name, own in COMMANDS.items():
@@ -93,7 +93,7 @@ def typed(helps: dict[str, str]) -> list[str]:
 
 
 def outputs(lines: list[str], folder: Path, home: Path) -> dict[str, dict[str, Any]]:
-    """The exit code of each line, with the keys of JSON or the header of CSV that it printed."""
+    """Exit code of each line, with the keys of its JSON or the header of its CSV."""
     found: dict[str, dict[str, Any]] = {}
     for line, (code, out, err) in answers(lines, folder, home).items():
         shape = shape_of_output(out)
@@ -106,7 +106,7 @@ def outputs(lines: list[str], folder: Path, home: Path) -> dict[str, dict[str, A
 
 
 def collect(folder: Path) -> dict[str, Any]:
-    """All that commands print and write, below an empty folder."""
+    """Everything that commands print and write, below an empty folder."""
     places = {name: folder / name for name in ("help", "help-home", "work", "home")}
     for place in places.values():
         place.mkdir()

@@ -1,4 +1,4 @@
-"""The shape of what a program writes: keys of JSON, headers of CSV, names in archives and databases."""
+"""The shape of a program's output: keys of JSON, headers of CSV, names in archives and databases."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 def plain_name(name: str) -> str:
-    """A name without what differs from time to time: numbers and hashes."""
+    """A name without numbers and hashes, which differ between runs."""
     return _DIGITS.sub("#", _HASH.sub("#", name))
 
 
 def keys_of(document: Any) -> list[str]:
-    """All keys of a document, as paths such as ``flows[].name``; numbers in them do not count."""
+    """All keys of a document as paths such as ``flows[].name``; numbers in keys are replaced."""
     return sorted(set(_keys(document, "")))
 
 
@@ -40,7 +40,7 @@ def _keys(node: Any, place: str) -> Iterator[str]:
 
 
 def shape_of_output(text: str) -> dict[str, Any]:
-    """Keys of JSON that a command printed, of a document or of one per line; nothing for other text."""
+    """Keys of a JSON document, or of one document per line; empty for other text."""
     try:
         return {"keys": keys_of(json.loads(text))}
     except ValueError:
@@ -52,13 +52,13 @@ def shape_of_output(text: str) -> dict[str, Any]:
 
 
 def header_of(text: str) -> list[str]:
-    """The header of a CSV table, behind lines of remarks."""
+    """Header of a CSV table, after lines of remarks."""
     lines = [line for line in text.splitlines()[:20] if not line.startswith("#")]
     return [plain_name(cell) for cell in next(csv.reader(io.StringIO(lines[0])), [])] if lines else []
 
 
 def shape_of_file(path: Path) -> dict[str, Any]:
-    """The shape of a file, by its suffix; empty for pictures and other texts."""
+    """Shape of a file by its suffix; empty for pictures and other texts."""
     suffix = path.suffix
     if suffix in (".json", ".jsonl"):
         return shape_of_output(path.read_text(encoding="utf-8"))
@@ -75,12 +75,12 @@ def shape_of_file(path: Path) -> dict[str, Any]:
 
 
 def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """The shape of several files of one name."""
+    """Combined shape of several files with the same name."""
     return {key: sorted({*first.get(key, ()), *second.get(key, ())}) for key in {**first, **second}}
 
 
 def files_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """The files below a folder, with their shapes; files whose names differ in numbers alone count as one."""
+    """Files below a folder with their shapes; files whose names differ only in numbers count as one."""
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -90,7 +90,7 @@ def files_in(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def schema_of(database: Path) -> dict[str, Any]:
-    """The tables, indices and views of a database, and its version."""
+    """Tables, indices and views of a database, and its version."""
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
         numbers = {

@@ -1,7 +1,7 @@
 """Builds the window with every panel filled, and prints its names: `python -m tools.surface.window FOLDER`.
 
-A process of its own, in the surroundings of `commands`. The window comes from `tests.helpers.window`, which moves with
-it, and the functions that name files from whichever module is called ``paths``.
+Runs as a separate process in the environment of `commands`. The window comes from `tests.helpers.window`, which moves
+together with the window; the functions for file locations come from the module named ``paths``, wherever it lies.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ APP = Path(__file__).resolve().parents[2] / "app"
 PATIENCE_S = 90.0
 _LOOK_MS = 50
 
-# Each has a form of its own in the inspector.
+# Parts with different forms in the inspector.
 PARTS = ("", "nodes.client", "links.wifi", "flows.download")
 
 
 def wait_until(condition: Callable[[], bool], reason: str) -> None:
-    """Lets the window work until something holds.
+    """Processes events until the condition holds.
 
     Raises:
-        SystemExit: if it does not within `PATIENCE_S`.
+        SystemExit: if it does not hold within `PATIENCE_S`.
     """
     end = time.monotonic() + PATIENCE_S
     while not condition():
@@ -45,7 +45,7 @@ def wait_until(condition: Callable[[], bool], reason: str) -> None:
 
 
 def qt_class(thing: QObject) -> str:
-    """The class of Qt that an object is of, whatever class of ours it has."""
+    """Name of the Qt class of an object, also for our subclasses."""
     meta: Any = thing.metaObject()
     while not any(hasattr(module, meta.className()) for module in (QtCore, QtGui, QtWidgets)):
         meta = meta.superClass()
@@ -53,7 +53,7 @@ def qt_class(thing: QObject) -> str:
 
 
 def things(*roots: QObject) -> dict[str, list[QObject]]:
-    """Objects by their names, below some and those themselves; threads are left out, for they come and go."""
+    """Objects by name, at or below the given roots; without threads, which exist only at times."""
     found: dict[str, list[QObject]] = {}
     for each in (thing for root in roots for thing in (root, *root.findChildren(QObject))):
         if each.objectName() and not isinstance(each, QThread):
@@ -62,12 +62,12 @@ def things(*roots: QObject) -> dict[str, list[QObject]]:
 
 
 def object_names(*roots: QObject) -> list[str]:
-    """All names, with the class of Qt of each."""
+    """All names, each with its Qt class."""
     return sorted({f"{name} ({qt_class(each)})" for name, named in things(*roots).items() for each in named})
 
 
 def actions(*roots: QObject) -> dict[str, dict[str, Any]]:
-    """The text and the keys of each action that has a name."""
+    """Text and shortcuts of each named action."""
     return {
         name: {
             "text": each.text(),
@@ -81,7 +81,7 @@ def actions(*roots: QObject) -> dict[str, dict[str, Any]]:
 
 
 def fill(window: Any) -> None:
-    """Fills every panel that waits until somebody looks at it."""
+    """Fills every panel that is otherwise filled when first shown."""
     for feature in window.features:
         if hasattr(feature, "fill"):
             feature.fill()
@@ -92,7 +92,7 @@ def fill(window: Any) -> None:
 
 
 def built(folder: Path) -> dict[str, Any]:
-    """Names and actions of the window, once its scenario has run."""
+    """Names and actions of the window after a run of its scenario."""
     application = QApplication([])
     window = make_window(application, folder)
     window.show()
@@ -107,14 +107,14 @@ def built(folder: Path) -> dict[str, Any]:
     names: set[str] = set()
     for part in PARTS:
         window.inspector.show_key(part)
-        # Panels that are closed are no children of the window.
+        # Closed panels are not children of the window.
         wait_until(at_rest(lambda: object_names(*application.topLevelWidgets()), 20), "rest")
         names.update(object_names(*application.topLevelWidgets()))
     return {"names": sorted(names), "actions": actions(*application.topLevelWidgets())}
 
 
 def paths(home: Path) -> dict[str, str]:
-    """Where the program keeps its files, by the functions that say so."""
+    """Locations of the program's files, by the functions that return them."""
     (file,) = (each for each in APP.rglob("paths.py") if "def settings_path" in each.read_text(encoding="utf-8"))
     module = importlib.import_module(".".join(file.relative_to(APP).with_suffix("").parts))
     found = {}
@@ -127,7 +127,7 @@ def paths(home: Path) -> dict[str, str]:
 
 
 def main(folder: Path) -> None:
-    """Prints it."""
+    """Prints the document."""
     home = Path(os.environ["HOME"])
     document = {"paths": paths(home), "window": built(folder)}
     sys.stdout.write(json.dumps(document))
