@@ -36,7 +36,7 @@ _REPLACEABLE = (
 _QT_NOTE = (
     "Qt is used under the LGPL, version 3; its sources are at https://download.qt.io/official_releases/. "
     + _REPLACEABLE.format(folder="PySide6")
-    + " What Qt itself contains of others is listed at https://doc.qt.io/qt-6/licenses-used-in-qt.html."
+    + " Third-party parts of Qt are listed at https://doc.qt.io/qt-6/licenses-used-in-qt.html."
 )
 _ADS_NOTE = (
     "Used under the LGPL, version 2.1; its sources are at "

@@ -136,7 +136,7 @@ function round_ticks(least, most, is_log) {
   return found;
 }
 
-const EXPLORABLE_STYLE = `
+const EXPLORABLE_STYLE = /* english: keep (class names) */ `
 .explorable { border: 1px solid var(--line, #8886); border-radius: 6px; padding: 0.8em 1em; margin: 1em 0; }
 .explorable h4 { margin: 0 0 0.3em; }
 .explorable .formula { line-height: 2; margin: 0.2em 0; }

@@ -99,7 +99,7 @@ class Tree:
 
     def _add(self, path: str, entry: Entry) -> None:
         if path in self.entries:
-            raise ValueError(f"{path} is there twice")
+            raise ValueError(f"the archive contains {path} already")
         self.entries[path] = entry
 
 
@@ -170,7 +170,7 @@ def compressed(path: Path, compression: str) -> Iterator[IO[bytes]]:
         OSError: if the file cannot be written.
     """
     if compression not in COMPRESSIONS:
-        raise ValueError(f"the compression {compression!r} is none of these: {', '.join(COMPRESSIONS)}")
+        raise ValueError(f"the compression is {compression!r}: must be one of {', '.join(COMPRESSIONS)}")
     with path.open("wb") as file:
         if compression == "zstd":
             import zstandard

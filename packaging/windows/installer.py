@@ -36,12 +36,12 @@ def make(bundle: Path, output: Path, *, version: str, options: tuple[str, ...] =
         OSError: if NSIS fails; the message contains its output.
     """
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise ValueError(f"the version is {version!r}: Windows wants three numbers, such as 0.1.0")
+        raise ValueError(f"the version is {version!r}: must be three numbers, such as 0.1.0")
     found = {path.name for path in bundle.iterdir()} if bundle.is_dir() else set()
     if "subflow.exe" not in found or found - PARTS:
         others = ", ".join(sorted(found - PARTS)) or "no subflow.exe"
         raise ValueError(
-            f"{bundle} has {others}: must be one of {', '.join(sorted(PARTS))}, which the uninstaller knows"
+            f"{bundle} has {others}: must be one of {', '.join(sorted(PARTS))}, which the uninstaller removes"
         )
     output.mkdir(parents=True, exist_ok=True)
     installer = output / f"Subflow-{version}-Setup.exe"

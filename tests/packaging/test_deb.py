@@ -131,7 +131,7 @@ def test_what_cannot_become_a_package_is_refused_by_name(small_bundle: Path, tmp
         deb.make(small_bundle, tmp_path, version="v1")
     with pytest.raises(ValueError, match=r"subflow is not there: the freezing has to come first"):
         deb.make(tmp_path, tmp_path, version="1")
-    with pytest.raises(ValueError, match="the compression 'rar' is none of these: xz, zstd"):
+    with pytest.raises(ValueError, match="the compression is 'rar': must be one of xz, zstd"):
         deb.make(small_bundle, tmp_path, version="1", compression="rar")
     assert list(tmp_path.iterdir()) == []
 

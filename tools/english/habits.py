@@ -22,7 +22,9 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
             "name the thing instead of what, who or which",
             r"^[*-]* ?(?:[\w.*, ]{1,40}: )?(?:what|who|whoever|which)\b(?!:|.*\?)",
         ),
+        # english: keep
         ("there is", "a verb of action", r"\b[Tt]here (?:is|are|was|were|be)\b|\b(?:is|are|was|were) there\b"),
+        # english: keep
         ("tell", "report, show, distinguish: only people tell", r"\b(?:[Tt]ell|tells|told|[Tt]elling)\b"),
         (
             "say",
@@ -34,8 +36,10 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
             "is, lies, appears",
             r"\b(?:stands|stood)\b(?! for\b)|\b(?:that|which|they|to|may|can) stand\b(?! for\b)",
         ),
+        # english: keep
         ("go on", "continue", r"\b(?:go|goes|going|went|gone) on\b(?! to\b)"),
         ("none", "name the missing thing", rf"\b{_HAS} (?:none|nothing)\b(?! (?:but|of the)\b)|\bnone is\b"),
+        # english: keep
         ("has it", "name the thing and a verb of action", r"\b(?:has|have|had) (?:it|them)\b(?! (?:to|been)\b)"),
         (
             "the one",

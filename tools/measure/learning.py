@@ -54,7 +54,7 @@ def document(*names: str) -> list[dict[str, Any]]:
 
     known = (*FIGURES, *training.figure_names())
     if unknown := [name for name in names if name not in known]:
-        raise SystemExit(f"there is no figure {', '.join(unknown)} of learning; allowed: {', '.join(known)}")
+        raise SystemExit(f"unknown figures of learning: {', '.join(unknown)}; allowed: {', '.join(known)}")
     wanted = names or (*FIGURES, *training.ANSWERS)
     figures = [FIGURES[name]() if name in FIGURES else training.measure(name) for name in wanted]
     told = figures + ([] if names else training.recipes_on_cards())

@@ -83,7 +83,7 @@ def measure_answer(name: str, trainer: str | None = None) -> LearningFigure:
             job.kill()
             job.wait(_PATIENCE_S)
     limit_s = _PAUSE_S if name == "pause" else _CHECKPOINT_S
-    text = f"from asking for a {name} until it is told of: DRL-CC, {_LEARNED} decisions after its start"
+    text = f"from the command {name} until its report: DRL-CC, {_LEARNED} decisions after its start"
     return LearningFigure(name, text, 1e3 * statistics.median(times), "ms", 1e3 * limit_s, is_limit=True)
 
 

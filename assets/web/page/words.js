@@ -6,14 +6,14 @@ const WORDS = {
     differs: "✗ not the recorded run: its signature is {0}, that of the recorded run {1}",
     unrecorded: "no recorded signature to compare with",
     not_recorded: "changed: this is not the recorded run", without_change: "without the change: {0}",
-    changed: "What if: {0}",
+    changed: "What if: {0}", // english: keep (name of the panel)
     signature: "signature",
     topology: "Network",
     topology_help: "Packets in flight at the time of the cursor. The width of a line shows the rate of the link, its colour how full the queue is.",
     time: "Time",
     play: "Play", pause: "Pause", speed: "Speed",
     charts: "Curves", add_chart: "More curves …", remove: "Remove",
-    events: "Events", figures: "Figures", whatif: "What if", why: "Why",
+    events: "Events", figures: "Figures", whatif: "What if", why: "Why", // english: keep
     runs: "Runs",
     from_start: "from the start", from_cursor: "from the cursor on ({0})",
     apply: "Simulate", reset: "Reset", save: "Save page", toml: "Scenario as TOML",
