@@ -41,6 +41,14 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _NOT_KEPT = re.compile(r"build/|subflow-demo/|my\.toml$|my-lia\.py$|\.subflow\.toml$|(FILE|LAB|RUN|NAME)\b")
 
 
+# Suffixes of source files.
+_SOURCES = {".py", ".h", ".cpp", ".c", ".js", ".sh", ".nsi"}
+# Parts of a feature, explained by the README of the feature; tests/features/README.md explains the parts of its tests.
+_PARTS_OF_FEATURES = re.compile(r"app/subflow_app/features/\w+/(core|qt|cli)|tests/features/.+")
+# Copied into the built guide as a whole, so that a README would be published; docs/README.md explains it.
+_PUBLISHED = "docs/_static"
+
+
 def _folders() -> Iterator[Path]:
     """The folders of the sources, to a depth of two, without caches and builds."""
     for folder in TOPS:
@@ -56,8 +64,13 @@ def _is_explained(folder: Path) -> bool:
     """True if it has its own page, or if the page of the folder above names it."""
     if any((folder / page).is_file() for page in ("README.md", "index.md")):
         return True
-    above = folder.parent / "README.md"
-    return folder.parent != ROOT and f"`{folder.name}/`" in above.read_text(encoding="utf-8")
+    name, above = folder.relative_to(ROOT).as_posix(), folder.parent / "README.md"
+    is_named = above.is_file() and folder.parent != ROOT and f"`{folder.name}/`" in above.read_text(encoding="utf-8")
+    if _PARTS_OF_FEATURES.fullmatch(name):
+        return True
+    if _holds_sources(folder) and name != _PUBLISHED and not name.startswith("assets/"):
+        return False
+    return is_named or (name.count("/") > 1 and not _holds_sources(folder))
 
 
 def _parts() -> dict[str, str]:
@@ -68,6 +81,16 @@ def _parts() -> dict[str, str]:
 
 def test_each_folder_explains_itself() -> None:
     assert [folder.relative_to(ROOT).as_posix() for folder in _folders() if not _is_explained(folder)] == []
+
+
+def test_the_readme_of_a_feature_names_first_files_of_core_and_window() -> None:
+    missing = []
+    for feature in sorted((ROOT / "app/subflow_app/features").iterdir()):
+        for part in (feature / "core", feature / "qt"):
+            page = feature / "README.md"
+            if part.is_dir() and list(part.glob("*.py")) and f"`{part.name}/" not in page.read_text(encoding="utf-8"):
+                missing.append(f"{page.relative_to(ROOT).as_posix()}: {part.name}/")
+    assert missing == []
 
 
 def test_a_readme_names_only_files_and_folders_that_exist() -> None:
