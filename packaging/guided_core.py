@@ -37,7 +37,7 @@ def build(folder: Path, run: Run) -> Path | None:
     run("Asking the compiler", "core-configure", [*configure, "-DSUBFLOW_PROFILE="])
     compiler = _compiler(folder)
     if compiler is None:
-        print("The core is built without a profile: only gcc, and clang with llvm-profdata beside it, make one")
+        print("The core is built without a profile: only gcc and clang with llvm-profdata support profiles")
         return None
     # Profiles of an earlier build belong to other sources.
     for old in folder.rglob("*.gcda"):

@@ -29,7 +29,7 @@ class PackageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="dev.py package", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="larger Linux packages, in seconds: to try")
+    parser.add_argument("--quick", action="store_true", help="compress Linux packages in seconds, into larger files")
     parser.add_argument("--bundle-only", action="store_true", help="freeze and check, make no installer")
     options = parser.parse_args(arguments)
     try:

@@ -159,8 +159,8 @@ def main() -> int:
     """Measures, prints, and writes the figures; returns the exit code."""
     parser = argparse.ArgumentParser("start_time.py", description=__doc__.splitlines()[0])
     parser.add_argument("program", nargs="?", default=str(OUTPUT / "dist" / "subflow" / "subflow"))
-    parser.add_argument("--starts", type=int, default=7, help="how many of each kind (default: 7)")
-    parser.add_argument("--out", type=Path, default=OUTPUT / "start.json", help="where the figures go, JSON")
+    parser.add_argument("--starts", type=int, default=7, help="starts of each kind (default: 7)")
+    parser.add_argument("--out", type=Path, default=OUTPUT / "start.json", help="JSON file for the figures")
     options = parser.parse_args()
     if options.starts < 1:
         parser.error(f"--starts {options.starts}: at least 1")

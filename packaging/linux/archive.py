@@ -87,7 +87,7 @@ class Tree:
                 if target.is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
                     raise ValueError(f"{path} points to {target}: must be a file inside {folder}, as a relative path")
                 if not path.exists():
-                    raise ValueError(f"{path} points to {target}, which is not there: leave out both or none")
+                    raise ValueError(f"{path} points to {target}, which does not exist: leave out both or include both")
                 self.add_link(name, target.as_posix())
             elif path.is_file():
                 self.add(name, path, 0o755 if is_program(path) else 0o644)

@@ -91,9 +91,9 @@ def check(bundle: Path, version: str) -> None:
     """
     if not re.fullmatch(r"[0-9][0-9A-Za-z.+~]*", version):
         raise ValueError(f"the version is {version!r}: must be a digit, then digits, letters and . + ~")
-    for part, made_by in (("subflow", "the freezing"), (f"{LICENCES}/index.json", "the list of licences")):
+    for part, made_by in (("subflow", "the freezing"), (f"{LICENCES}/index.json", "the collection of licences")):
         if not (bundle / part).is_file():
-            raise ValueError(f"{bundle / part} is not there: {made_by} has to come first (python3 dev.py package)")
+            raise ValueError(f"{bundle / part} does not exist: run {made_by} first (python3 dev.py package)")
 
 
 def files(bundle: Path, version: str, time_s: int) -> Tree:

@@ -63,4 +63,4 @@ def _makensis() -> str:
         found = shutil.which(place)
         if found:
             return found
-    raise FileNotFoundError("makensis is not there: install NSIS (Debian: apt-get install nsis; nsis.sourceforge.io)")
+    raise FileNotFoundError("makensis is not installed (Debian: apt-get install nsis; nsis.sourceforge.io)")

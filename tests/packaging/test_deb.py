@@ -129,7 +129,7 @@ def test_the_time_is_that_of_the_release(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_cannot_become_a_package_is_refused_by_name(small_bundle: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the version is 'v1'"):
         deb.make(small_bundle, tmp_path, version="v1")
-    with pytest.raises(ValueError, match=r"subflow is not there: the freezing has to come first"):
+    with pytest.raises(ValueError, match=r"subflow does not exist: run the freezing first"):
         deb.make(tmp_path, tmp_path, version="1")
     with pytest.raises(ValueError, match="the compression is 'rar': must be one of xz, zstd"):
         deb.make(small_bundle, tmp_path, version="1", compression="rar")
@@ -143,7 +143,7 @@ def test_a_link_that_leads_out_of_the_bundle_or_nowhere_is_refused(tmp_path: Pat
         Tree().add_folder("", tmp_path / "bundle")
     (tmp_path / "bundle" / "link").unlink()
     (tmp_path / "bundle" / "link").symlink_to("gone")
-    with pytest.raises(ValueError, match="link points to gone, which is not there"):
+    with pytest.raises(ValueError, match="link points to gone, which does not exist"):
         Tree().add_folder("", tmp_path / "bundle")
 
 

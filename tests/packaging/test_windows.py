@@ -95,7 +95,7 @@ def test_its_script_names_files_as_nsis_on_windows_wants_them() -> None:
 
 def test_without_nsis_it_says_what_to_install(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="makensis is not there: install NSIS"):
+    with pytest.raises(FileNotFoundError, match="makensis is not installed"):
         installer.make(bundle, tmp_path, version="1.2.3")
 
 

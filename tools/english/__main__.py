@@ -85,12 +85,12 @@ def main(words: Sequence[str] | None = None) -> int:
     """Lists, counts or draws; returns the exit code."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m tools.english", description=__doc__, formatter_class=plain)
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders; left out: all")
-    parser.add_argument("--count", action="store_true", help="print numbers")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders; default: all")
+    parser.add_argument("--count", action="store_true", help="print numbers by folder and habit")
     parser.add_argument(
         "--draw", type=int, metavar="N", help="print N docstrings and N comments of app, sim and agents"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of --draw")
+    parser.add_argument("--seed", type=int, default=1, help="seed of --draw")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout")
     options = parser.parse_args(words)
     if options.draw is not None:

@@ -14,14 +14,14 @@ import os
 import sys
 
 MEASURES = {
-    "canvas": "how fluid a topology of 400 nodes is",
-    "learning": "how policies decide, environments step, trainings answer; NAME: policy_mlp, recipe:drl-cc, …",
-    "many_flows": "how long the window does not answer while 100 flows run",
-    "plots": "how fast curves are drawn, with our settings and with pyqtgraph's own",
-    "seek": "how long a jump to any time of a run of 200 s takes",
-    "start": "how long the window takes until it is painted, can be used, and lists stored runs",
-    "store": "how fast runs are stored, read, listed and searched, beside the plainest SQLite code",
-    "sweep": "what a run of a sweep costs beyond its simulation, and what all cores gain",
+    "canvas": "frame rate of the canvas with a topology of 400 nodes",
+    "learning": "speed of policies, environments and trainings; NAME: policy_mlp, recipe:drl-cc, …",
+    "many_flows": "longest time without an answer from the window while 100 flows run",
+    "plots": "drawing time of curves, with our settings and with pyqtgraph's defaults",
+    "seek": "duration of a jump to any time of a run of 200 s",
+    "start": "time until the window is painted, usable, and lists stored runs",
+    "store": "time to store, read, list and search runs, compared with the simplest SQLite code",
+    "sweep": "overhead of a run in a sweep beyond its simulation, and speed-up by all cores",
 }
 """Descriptions by name; the module of this name in this folder measures by its function `document`."""
 
@@ -32,7 +32,7 @@ def main(words: list[str]) -> int:
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("dev.py measure", description=f"{__doc__}\n{lines}", formatter_class=plain)
     parser.add_argument("what", choices=MEASURES, metavar="WHAT")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="figures of learning; left out: all but recipes")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="figures of learning; default: all but recipes")
     options = parser.parse_args(words)
     if options.names and options.what != "learning":
         parser.error("only figures of learning have names")

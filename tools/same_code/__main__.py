@@ -35,11 +35,11 @@ from tools.same_code.revisions import Change, Repository
 
 MOVED, EQUAL, MAPPED, ADDED, ALLOWED, DIFFERENT = "moved", "equal", "mapped only", "packages", "allowed", "different"
 KINDS = {
-    MOVED: "elsewhere, and the same but for imports",
-    EQUAL: "in place, and the same but for imports",
-    MAPPED: "the same but for names of what has moved",
-    ADDED: "an __init__.py without code or a README.md, which came or went",
-    ALLOWED: "differs, as --allow allows",
+    MOVED: "moved, and unchanged except imports",
+    EQUAL: "in place, and unchanged except imports",
+    MAPPED: "unchanged except names of moved things",
+    ADDED: "an __init__.py without code or a README.md, added or removed",
+    ALLOWED: "different, but allowed by --allow",
     DIFFERENT: "differs",
 }
 _FEW = 40  # number of files up to which one process is faster
@@ -221,7 +221,7 @@ def main(words: Sequence[str]) -> int:
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser("python -m tools.same_code", description=__doc__, formatter_class=plain)
     parser.add_argument("old", metavar="OLD", help="a revision")
-    parser.add_argument("new", metavar="NEW", help="a later one")
+    parser.add_argument("new", metavar="NEW", help="a later revision")
     parser.add_argument("--joined", metavar="DIR", help="compare the definitions of all modules below a folder")
     parser.add_argument("--prose", action="store_true", help="compare the code without its prose")
     parser.add_argument("--names", type=Path, metavar="MAP", help="JSON: new identifiers by old ones, for --prose")
