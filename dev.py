@@ -445,6 +445,7 @@ def checks(full: bool) -> list[list[Check]]:
         Check("clang-format", [[BIN / "clang-format", "--dry-run", "-Werror", *cpp_files()]]),
         Check("import-linter", [[BIN / "lint-imports"]]),
         Check("mypy", [[BIN / "mypy"]]),
+        Check("plain English", [[PYTHON, "-m", "tools.english"]]),
     ]
     building = [
         *([Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release"))] if full else []),

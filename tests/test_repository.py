@@ -1,4 +1,4 @@
-"""The first files that a visitor reads: READMEs of folders, the files at the top, the changelog."""
+"""The first things that a visitor meets: folders that explain themselves, the files at the top, the changelog."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 LONGEST_PART = 120
-"""Maximum lines of the changelog on one version, so that people read it."""
+"""Lines of the changelog on one version: more is not read."""
 
 LONGEST_LINE = 120
 
-# Files that people, GitHub, pip or CMake expect at the top. All others have a folder.
+# Each is where people, GitHub, pip or CMake look for it. Everything else has a folder.
 AT_THE_TOP = {
     *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "codemeta.json"),
     *("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"),
@@ -37,7 +37,7 @@ _FILE = re.compile(r"`([\w./-]*\w\.(?:py|h|cpp|toml|sh|nsi|md|json|yml|db|svg|js
 _FOLDER = re.compile(r"`([\w./-]+/)`")
 _PLACE = re.compile(r"`((?:\.\./|agents/|app/|assets/|docs/|sim/|tests/|subflow_\w+/)[\w./-]+)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-# Files that commands of a page write, or that belong to a user's work.
+# Files that commands write, or that developers make while they work.
 _NOT_KEPT = re.compile(r"build/|subflow-demo/|my\.toml$|my-lia\.py$|\.subflow\.toml$|(FILE|LAB|RUN|NAME)\b")
 
 
@@ -50,18 +50,24 @@ _PUBLISHED = "docs/_static"
 
 
 def _folders() -> Iterator[Path]:
-    """The folders of the sources, to a depth of two, without caches and builds."""
-    for folder in TOPS:
-        yield folder
-        yield from (
-            path
-            for path in sorted(folder.iterdir())
-            if path.is_dir() and path.name != "__pycache__" and not path.name.startswith(".")
-        )
+    """Folders below the tops that contain files; without caches and builds."""
+    for top in TOPS:
+        for folder in (top, *sorted(path for path in top.rglob("*") if path.is_dir())):
+            names = folder.relative_to(ROOT).parts
+            if not any(name == "__pycache__" or name.startswith(".") for name in names):
+                yield folder
+
+
+def _holds_sources(folder: Path) -> bool:
+    return any(path.suffix in _SOURCES for path in folder.iterdir() if path.is_file())
 
 
 def _is_explained(folder: Path) -> bool:
-    """True if it has its own page, or if the page of the folder above names it."""
+    """True if a folder has its README, or may share one.
+
+    A folder with source files has its README, except the parts of a feature. Data folders at the second level have a
+    README or are named in the README above.
+    """
     if any((folder / page).is_file() for page in ("README.md", "index.md")):
         return True
     name, above = folder.relative_to(ROOT).as_posix(), folder.parent / "README.md"
@@ -116,7 +122,7 @@ def test_only_what_a_visitor_or_a_tool_looks_for_lies_at_the_top() -> None:
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         pytest.skip("no repository of git")
-    # git lists a moved file until the change is committed.
+    # A file that is moved away is listed until the change is committed.
     top = {name for name in listed.stdout.splitlines() if "/" not in name and (ROOT / name).exists()}
     assert top == AT_THE_TOP
 
@@ -134,7 +140,7 @@ def test_the_version_is_the_same_everywhere() -> None:
         "CHANGELOG.md": newest.partition("]")[0].removeprefix("["),
     }
     assert versions == dict.fromkeys(versions, subflow_app.__version__)
-    # A release replaces the word by its date, which citations give.
+    # A release writes the day in place of the word: the day that citations give.
     assert newest in {f"[{subflow_app.__version__}] - {when}" for when in ("unreleased", RELEASED)}
 
 

@@ -56,6 +56,8 @@ SHOWN = {
     *("Way", "QUndoCommand", "CDockWidget", "QDockWidget", "tell", "confirm", "line", "paragraph"),
     *("open_path", "save_path", "database_path", "folder"),
 }
+# Question words that begin a sentence instead of the name of the thing.
+_GERMAN = re.compile(r"^(?:Was(?! wäre, wenn)|Wer|Ob|Wessen)\b(?!.*\?$)")
 # Names and units, which are the same in every language.
 NO_WORDS = {"Subflow", "px", "mm", "ms", "Mbit", "kbit", "pkt", "Ctrl", "bit", "svg", "pdf", "png", "csv"}
 
@@ -366,3 +368,9 @@ def test_problems_of_the_scenario_are_told_in_the_language_of_the_window() -> No
     finally:
         use_language("en")
     assert problem_text("missing") == "missing"
+
+
+def test_german_texts_name_the_thing() -> None:
+    german = read_po((FOLDER / "de.po").read_text(encoding="utf-8"))
+    texts = [*german.texts.values(), *(form for forms in german.plurals.values() for form in forms)]
+    assert [text for text in texts if " " in text and _GERMAN.search(text)] == []
