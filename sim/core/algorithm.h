@@ -13,8 +13,8 @@
 
 namespace subflow {
 
-// Policy: name of the policy that decides for a learning agent. The core takes it from FlowSpec::decider and ignores
-// the option.
+// Policy: name of the policy that decides for a learning agent. The core ignores this option, because FlowSpec::decider
+// names the policy.
 enum class OptionKind { Number, Ratio, Time, Rate, Flag, Choice, Policy };
 
 struct OptionInfo {
@@ -27,8 +27,8 @@ struct OptionInfo {
     double minimum = 0;
     double maximum = 0;
     std::span<const std::string_view> choices = {};
-    std::string_view unit = {};  // of a Number
-    std::string_view base = {};  // required value of the option `base`; empty: any
+    std::string_view unit = {};  // only for kind Number
+    std::string_view base = {};  // the option applies only if the option `base` has this value; empty: always
 };
 
 // Concatenates lists of options or rules.
@@ -45,19 +45,20 @@ struct AlgorithmInfo {
     std::string_view summary;         // one line
     std::string_view source;          // RFC or paper
     bool is_coupled = false;          // controls all subflows of a connection jointly: for mptcp flows
-    std::string_view scheduler = {};  // designed for, on several paths; empty: any
+    std::string_view scheduler = {};  // preferred scheduler with several paths; empty: any
     std::span<const OptionInfo> options = {};
-    std::span<const RuleInfo* const> rules = {};  // by which it decides, including rules of other algorithms
+    std::span<const RuleInfo* const> rules = {};  // rules of its decisions, including those of its parts
 };
 
-// Option access for the constructors of algorithms: the given value, or the declared default.
-// Throws ScenarioError for a key the algorithm does not declare or a value of the wrong kind or out of range.
+// Options of an algorithm, for its constructor: the given value, or the declared default. Throws ScenarioError for a
+// key that the algorithm does not declare or a value of the wrong kind or out of range.
 class Options {
 public:
     Options(const AlgorithmInfo& info, std::span<const OptionValue> given);
     double number(std::string_view key) const;
     std::string_view choice(std::string_view key) const;
-    // Options for an algorithm that is part of this one and declares a subset of its options.
+    // Options for an algorithm used as a part of this algorithm; `part` must declare a subset of this algorithm's
+    // options.
     Options of_part(const AlgorithmInfo& part) const;
 
 private:

@@ -8,8 +8,8 @@
 
 namespace subflow {
 
-// For large state that few objects of a type have: the others store one pointer. A copy of the owner gets a copy of the
-// value; a unique_ptr would forbid the copy, and a shared_ptr would share the value.
+// For large state that few objects of a type have: all other objects store only a null pointer. A copy of the owner
+// gets a copy of the value; a unique_ptr would forbid the copy, and a shared_ptr would share the value.
 template <class T>
 class Boxed {
 public:

@@ -1,4 +1,4 @@
-// Packets recorded as they pass the network cards of a flow's two hosts, for the flows that are captured.
+// Packets of captured flows, recorded as they pass the network cards of the two hosts.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ struct EcnHeader {
     Ecn ecn = Ecn::NotCapable;
     std::uint8_t flags = 0;  // AE, CWR and ECE of the TCP header
     bool has_option = false;
-    std::array<std::uint32_t, 3> bytes{};  // AccECN option: payload received with ECT(0), marked, with ECT(1)
+    std::array<std::uint32_t, 3> bytes{};  // payload bytes in the AccECN option: with ECT(0), with CE, with ECT(1)
 };
 
 struct PacketRecord {
     Nanos at{};
     Nanos echo{};                     // data: departure from the sender; ACK: echoed departure (RFC 7323)
-    std::uint32_t seq = 0;            // as in Packet: data packets of a subflow count from 0
-    std::uint32_t data_seq = 0;       // data packets of the connection count from 0
-    std::uint32_t transmission = 0;   // number of the transmission; ACKs of a subflow have numbers of their own
+    std::uint32_t seq = 0;            // number as in Packet; the data packets of a subflow count from 0
+    std::uint32_t data_seq = 0;       // number in the connection, whose data packets count from 0
+    std::uint32_t transmission = 0;   // number of the transmission; ACKs are numbered separately
     std::uint32_t right_edge = 0;     // ACK: one past the last packet of the receive window, or Reassembly::kUnlimited
     std::uint32_t subflow = 0;        // index into Network's subflows
     std::array<SeqRange, 3> sack{};   // ACK: the first `sack_count` are valid
@@ -36,7 +36,7 @@ struct PacketRecord {
     std::uint16_t payload_bytes = 0;  // without headers
     PacketKind kind = PacketKind::Data;
     Station station = Station::Sender;
-    std::uint8_t incarnation = 0;  // of the subflow: reopening it starts another TCP connection
+    std::uint8_t incarnation = 0;  // of the subflow: each reopening starts a new TCP connection
     std::uint8_t sack_count = 0;
     EcnHeader ecn;
 };

@@ -17,14 +17,14 @@ struct InternalError : std::logic_error {
 
 }  // namespace subflow
 
-// Checks off the per-packet path: in every build.
+// For checks outside the per-packet path: active in every build.
 #define SF_ASSERT(condition)                                       \
     do {                                                           \
         if (!(condition)) [[unlikely]]                             \
             ::subflow::fail_check(#condition, __FILE__, __LINE__); \
     } while (false)
 
-// Costly or per-packet checks: only in builds with SUBFLOW_VALIDATE (debug, sanitizers, the test suite).
+// For costly or per-packet checks: active only in builds with SUBFLOW_VALIDATE (debug, sanitizers, the test suite).
 #ifdef SUBFLOW_VALIDATE
 #define SF_VALIDATE(condition) SF_ASSERT(condition)
 #else

@@ -21,8 +21,8 @@
 
 namespace subflow {
 
-// Retransmission timer of the connection as a whole. Acknowledgements do not move it: on expiry, it computes the time
-// since the last progress.
+// Retransmission timer of the connection as a whole. Acknowledgements do not reschedule the timer: when the timer
+// expires, its handler computes the time since the last progress.
 struct MetaTimer {
     Nanos backed_off{};               // timeout after the last expiry; 0: no expiry since the last progress
     Nanos expired_at{};               // time of the last expiry
@@ -41,23 +41,23 @@ struct Connection {
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
     bool is_coupled = false;        // the controllers read the state of their siblings
-    CommonState common;             // shared by the controllers
+    CommonState common;             // state shared by the controllers
     std::vector<Sibling> siblings;  // state at the latest query by a controller
-    std::vector<PathRate> rates;    // of the siblings
-    std::uint32_t changed = kAll;   // subflows that may have changed since that query, a bit each
+    std::vector<PathRate> rates;    // rates of the siblings
+    std::uint32_t changed = kAll;   // bit mask of subflows that may have changed since that query
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
-    bool is_work_conserving = false;  // the scheduler always takes the only available subflow
+    bool is_work_conserving = false;  // if only one subflow is available, the scheduler chooses it
     bool is_plain = false;            // one subflow and no send buffer limit: no scheduling, no waiting
     bool has_backups = false;
-    // True if no subflow has room, lost packets or queued packets: until an event changes a subflow, none can send.
-    // False may also mean that this is not known.
+    // True if no subflow has room, lost packets or queued packets: no subflow can send until an event changes one.
+    // False also if this is unknown.
     bool is_full = false;
-    bool calls_agent = false;                   // the agent acts on news from its subflows, not by the clock
-    bool pushes_ahead = false;                  // data is bound to subflows ahead of their windows
+    bool calls_agent = false;                   // the agent acts on events of its subflows, not by the clock
+    bool pushes_ahead = false;                  // data is assigned to subflows before their windows have room
     bool has_special_fill = false;              // pushes_ahead, or the scheduler sends copies
-    Copies copies = Copies::None;               // whether every packet is sent on every subflow
+    Copies copies = Copies::None;               // how the scheduler sends copies on several subflows
     Boxed<AlgorithmChoice> changed_controller;  // set by an event in place of the flow's controller
-    Boxed<DecisionLog> decisions;               // of the scheduler, if recorded; multipath only
+    Boxed<DecisionLog> decisions;               // decisions of the scheduler, if recorded; multipath only
     Boxed<PacketLog> captured;                  // packets of the connection, if they are captured
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
@@ -68,14 +68,14 @@ struct Connection {
     std::uint32_t data_end = Reassembly::kUnlimited;  // one past the last packet; the stop time lowers it to data_nxt
     std::uint32_t right_edge = Reassembly::kUnlimited;
     std::uint32_t send_buffer_pkts = Reassembly::kUnlimited;  // limit on packets handed out and not DATA_ACKed
-    std::uint32_t payload_bytes = 0;                          // of a full packet
-    std::uint32_t header_bytes = 0;                           // of a data packet
-    std::uint32_t last_payload_bytes = 0;                     // of packet data_end - 1 of a finite transfer
+    std::uint32_t payload_bytes = 0;                          // payload of a full packet
+    std::uint32_t header_bytes = 0;                           // headers of a data packet
+    std::uint32_t last_payload_bytes = 0;                     // payload of packet data_end - 1 of a finite transfer
     std::uint32_t last_data_seq = Reassembly::kUnlimited;
     std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or the last packet before the stop time
-    bool is_stopped = false;                                // sends no new data any more
+    bool is_stopped = false;                                // sends no new data after its stop time
     Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, kReinjected, kQueued; multipath only
-    Ring<std::uint32_t> reinjections;  // data numbers to send again on another subflow
+    Ring<std::uint32_t> reinjections;  // data numbers to send again on any other subflow
     std::int64_t reinjected_pkts = 0;  // packets that were handed to a subflow again
     Nanos data_acked_at{};             // time of the latest DATA_ACK progress, or of the start; multipath only
     MetaTimer meta_timer;
@@ -85,10 +85,9 @@ struct Connection {
     std::uint32_t taken_addresses = 0;  // announced addresses that were accepted
     bool waits_to_join = false;         // further subflows wait until data on the first is acknowledged
 
-    // True if arrivals are put into order afterwards (data_lane.h). `data_una` is then the value at the last
-    // settlement.
+    // True if arrivals are put into order later (data_lane.h). `data_una` is then the value at the last settlement.
     bool defers_data = false;
-    std::uint32_t heard_acks = 0;  // acknowledgements since the last settlement
+    std::uint32_t heard_acks = 0;  // acknowledgements received since the last settlement
     std::uint32_t arrival_turn = 0;
 
     // Receiving end
@@ -97,11 +96,11 @@ struct Connection {
     Nanos completed_at = kNever;
     Nanos ended_at = kNever;  // completed, or stopped with all sent data arrived
 
-    DatagramSource datagrams;  // of a flow that sends datagrams
+    DatagramSource datagrams;  // used only by flows that send datagrams
 
     static constexpr std::uint32_t kAll = ~std::uint32_t{0};
-    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // was sent again after a timeout
-    static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // is in `reinjections`
+    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // sent again after a timeout
+    static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // listed in `reinjections`
 
     std::size_t heap_bytes() const {
         return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly,
@@ -126,25 +125,25 @@ struct Connection {
 // A handshake in progress, at the end that initiated it.
 struct Opening {
     HandshakeStep sent = HandshakeStep::Syn;
-    std::uint8_t timeouts = 0;       // of the latest packet
+    std::uint8_t timeouts = 0;       // timeouts of the latest handshake packet
     std::uint8_t retransmitted = 0;  // retransmitted SYNs
-    bool is_announced = false;       // not begun: the announcement of the address is still under way
-    bool waits = false;              // not begun: a further subflow that waits for the connection
-    Nanos rtt{};                     // measured with its SYN
+    bool is_announced = false;       // not begun: the address announcement is still under way
+    bool waits = false;              // not begun: a further subflow that must wait to join
+    Nanos rtt{};                     // RTT of the SYN
 };
 
 // Packets of a subflow that need the slow path, because they are captured or may carry ECN information.
 enum Looks : std::uint8_t { kNoLooks = 0, kDepartures = 1, kArrivals = 2, kAcks = 4, kAnswers = 8, kAllLooks = 15 };
 
-// A connection's share of one path. Sender and receiver are in one record because the simulator owns both hosts; they
+// Use of one path by a connection. Sender and receiver are in one record because the simulator owns both hosts; they
 // communicate through packets only.
 struct alignas(kCacheLine) Subflow {
-    // Fields that every packet reads on its way, in one cache line
+    // Fields that the processing of every packet reads, in one cache line
     std::uint32_t connection = 0;
     std::uint8_t ordinal = 0;  // position in the connection
     std::uint8_t hops = 0;
     std::uint8_t ack_hops = 0;
-    std::uint8_t incarnation = 0;  // counts re-openings
+    std::uint8_t incarnation = 0;  // counts the re-openings of the subflow
     bool is_established = false;
     bool is_potentially_failed = false;  // no acknowledgement since a timeout (Linux MPTCP's pf)
     bool is_backup = false;              // carries data only while no other subflow is usable
@@ -153,11 +152,11 @@ struct alignas(kCacheLine) Subflow {
     std::uint8_t looks = kNoLooks;       // Looks
     std::uint32_t route = 0;             // index into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t random_stream = 0;  // seed of its random draws
-    std::uint32_t acks_heard = 0;     // ACKs of its receiver, as known to its sender
+    std::uint64_t random_stream = 0;  // seed of the subflow's random draws
+    std::uint32_t acks_heard = 0;     // number of the latest ACK that reached the sender, plus 1
     std::uint32_t ecn_field = 0;      // ECN field of new data packets, as in Packet::transmission
     std::int64_t received_bytes = 0;  // payload that arrived on this subflow for the first time
-    std::int64_t arrived_pkts = 0;    // data packets that reached the receiver
+    std::int64_t arrived_pkts = 0;    // data packets that reached the receiver, including duplicates
     std::int64_t goodput_bytes = 0;   // payload of this subflow that was delivered to the application in order
 
     SubflowSender sender;
@@ -165,21 +164,21 @@ struct alignas(kCacheLine) Subflow {
     ReceiveBuffer buffer;
     DataLane lane;
 
-    std::array<std::uint32_t, 2> handshake_pkts{};  // sent by the sender and by the receiver
+    std::array<std::uint32_t, 2> handshake_pkts{};  // handshake packets sent by the sender and by the receiver
     Nanos join_at = kNever;  // while opening: time of establishment, or of the next timeout of the handshake
     Opening opening;
-    Nanos penalised_others_at = Nanos(-kNever.value);  // last time that slower subflows were penalised for it
+    Nanos penalised_others_at = Nanos(-kNever.value);  // when slower subflows were last penalised for this one
 
     double schedule_logit = 0;       // preference of a learning agent for this subflow (Candidate::logit)
     std::uint32_t copied_below = 0;  // schedulers that send copies: all packets below were sent here
 
-    EcnReceived marks;              // seen by its receiver
+    EcnReceived marks;              // marks seen by the receiver
     std::int64_t marked_pkts = 0;   // marked packets at the receiver, of all incarnations
     std::int64_t dropped_pkts = 0;  // data packets dropped in the network
     std::int64_t lost_pkts = 0;     // dropped packets that were sent within the measured interval
-    Boxed<SenderStats> at_end;      // statistics of its sender at the end of the flow, if they changed later
+    Boxed<SenderStats> at_end;      // sender's statistics at the end of the flow; empty until a later change
 
-    // Saves the sender's statistics if the flow has ended. Required before a timer, an event or an agent changes the
+    // Saves the sender's statistics if the flow has ended. Call it before a timer, an event or an agent changes the
     // window.
     void note_end(const Connection& of, Nanos now) {
         if (!at_end && of.ended_at < now) at_end.emplace(sender.stats_at_end(of.ended_at));

@@ -30,7 +30,7 @@ public:
         Nanos at;
         Nanos heard_at;          // time at which its acknowledgement reached the sender; kNever: not arrived
         std::uint32_t data_seq;  // or kNothing or kTimer
-        std::uint32_t next;      // settled: DATA_ACK after this arrival; before: order of processing
+        std::uint32_t next;      // settled: DATA_ACK after this arrival; unsettled: order of processing
     };
 
     DataLane() = default;
@@ -60,8 +60,8 @@ public:
     bool has_settled_heard() const {
         return settled_end_ - arrivals_.begin_pos() >= heard_end_ - arrivals_.begin_pos();
     }
-    // Time at which the sender first received a DATA_ACK of at least `data_ack`, among heard and settled arrivals;
-    // kNever: not through this lane.
+    // Time at which the sender first received a DATA_ACK of at least `data_ack`, among the heard and settled arrivals
+    // of this lane; kNever if it has not received any.
     Nanos first_heard(std::uint32_t data_ack) const {
         Nanos first = kNever;
         for (std::uint32_t pos = heard_end_; pos != arrivals_.begin_pos() && arrivals_[pos - 1].next >= data_ack; --pos)
@@ -69,10 +69,10 @@ public:
         return first;
     }
     void drop_acked() { arrivals_.pop_front(heard_end_ - arrivals_.begin_pos()); }
-    // Requires that the arrival is settled and not forgotten.
+    // Requires that the arrival is settled and not yet dropped by drop_acked().
     std::uint32_t data_ack_of(std::uint32_t position) const { return arrivals_[position].next; }
 
-    // Time of the first arrival that is not settled (kNever if all are settled), and the arrival.
+    // The first unsettled arrival and its time; kNever if all arrivals are settled.
     Nanos next_at() const { return settled_end_ == arrivals_.end_pos() ? kNever : arrivals_[settled_end_].at; }
     Arrival& next() { return arrivals_[settled_end_]; }
     void settle_next() { ++settled_end_; }
@@ -96,7 +96,7 @@ private:
     bool is_order_free_ = false;
 };
 
-// The lanes of a connection while they are settled: of(i) is the lane of its i-th subflow.
+// The lanes of a connection during settlement: of(i) is the lane of its i-th subflow.
 template <class Of>
 class DataLanes {
 public:
@@ -138,7 +138,8 @@ public:
         for (std::uint32_t i = 0; i < count_; ++i)
             if (of_(i).has_heard()) latest = std::max(latest, of_(i).latest_heard().at);
         settle_until(latest, take);
-        // Settle only as many arrivals at exactly that time as necessary: others may still follow at the same time.
+        // Settle only as many arrivals at exactly that time as necessary: later calls may add arrivals with the same
+        // time.
         for (bool is_open = true; is_open;) {
             is_open = false;
             std::uint32_t first = count_;

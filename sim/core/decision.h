@@ -20,11 +20,11 @@ namespace subflow {
 
 // Event that caused a decision.
 enum class Cause : std::uint8_t {
-    Start,         // of the subflow
-    Ack,           // an acknowledgement
-    Loss,          // detected by acknowledgements or by time
-    Timeout,       // the retransmission timeout
-    RecoveryExit,  // everything that was outstanding at a loss has been acknowledged
+    Start,         // the subflow starts
+    Ack,           // an acknowledgement arrived
+    Loss,          // a loss was detected by acknowledgements or by time
+    Timeout,       // the retransmission timeout expired
+    RecoveryExit,  // all packets outstanding at a loss have been acknowledged
     Interval,      // a monitor interval begins, or the fate of all its packets is known
     Idle,          // the sender starts again after a pause
     Schedule,      // a packet needs a subflow
@@ -34,13 +34,14 @@ enum class Cause : std::uint8_t {
 
 inline constexpr std::size_t kMaxDecisionNumbers = 8;
 
-// A rule by which something is decided, declared once beside the code that follows it. Outlives all decisions that
+// Rule of a decision, declared once beside the code that applies it. The declaration must outlive all decisions that
 // refer to it.
 struct RuleInfo {
     std::string_view name;     // "linked_increase"
-    std::string_view formula;  // for people: "min(alpha / cwnd_total, 1 / cwnd) per packet"
-    // Computable form: the result, "cwnd", "rate" or "ssthresh", as an expression of the numbers below, the window
-    // `before`, and the size `packet_bits` of a packet on the wire. Empty if the result depends on further values.
+    std::string_view formula;  // for display: "min(alpha / cwnd_total, 1 / cwnd) per packet"
+    // Formula for evaluation, for example "cwnd = cwnd + 1": assigns "cwnd", "rate" or "ssthresh" an expression of the
+    // numbers below, the window `before`, and the size `packet_bits` of a packet on the wire. Empty if the result
+    // depends on further values.
     std::string_view computed{};
     std::string_view source;                    // "RFC 6356 section 3"
     RuleNumber numbers[kMaxDecisionNumbers]{};  // inputs of the rule
@@ -56,7 +57,7 @@ struct ScriptStep {
     double value = 0;
 };
 
-// Destination of the steps of one decision; steps beyond the limit are omitted.
+// Writes the steps of one decision; steps beyond the limit are omitted.
 class StepWriter {
 public:
     StepWriter() = default;
@@ -82,7 +83,7 @@ class StepLog {
 public:
     static constexpr std::uint32_t kMostSteps = 1024;  // per decision
 
-    // Starts another draft without the steps of the previous one.
+    // Begins a new draft and discards the steps of the previous one.
     void begin_draft() { is_written_ = false; }
     StepWriter& begin_decision() {
         while (slots_.size() - (end_ - begin_) < kMostSteps) grow();
@@ -114,13 +115,14 @@ private:
     }
 
     std::vector<ScriptStep> slots_;  // the size is a power of two
-    StepWriter writer_;              // of the draft
+    StepWriter writer_;              // writer of the draft
     bool is_written_ = false;
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
 };
 
-// Filled in by the deciding algorithm on request: the sample or event then carries a pointer to it, else nullptr.
+// Reason for a decision. On request, the sample or event points to a Reason that the deciding algorithm fills in;
+// otherwise the pointer is nullptr.
 struct Reason {
     const RuleInfo* rule = nullptr;
     std::array<double, kMaxDecisionNumbers> numbers{};
@@ -144,15 +146,15 @@ struct Decision {
 
     Nanos at{};
     Reason reason;
-    double cwnd_before_pkts = kNone;  // of controllers
+    double cwnd_before_pkts = kNone;  // only decisions of controllers
     double cwnd_after_pkts = kNone;
     double rate_before_pps = 0;  // pacing rate; 0: clocked by ACKs
     double rate_after_pps = 0;
-    std::uint32_t available = 0;       // schedulers: subflows with room, a bit each
-    std::uint32_t usable = 0;          // schedulers: usable subflows; the bit of subflow k (from 0) is 1 << k
-    std::uint32_t data_seq = 0;        // packet that was scheduled
+    std::uint32_t available = 0;       // schedulers: bit mask of the subflows with room
+    std::uint32_t usable = 0;          // schedulers: bit mask of usable subflows; subflow k (from 0) has bit 1 << k
+    std::uint32_t data_seq = 0;        // schedulers: number of the scheduled packet
     std::uint16_t step_count = 0;      // steps of a script
-    std::uint8_t chosen = kNoSubflow;  // position of the chosen subflow
+    std::uint8_t chosen = kNoSubflow;  // schedulers: position of the chosen subflow
     Cause cause = Cause::Ack;
 };
 

@@ -10,7 +10,8 @@ namespace subflow {
 
 namespace {
 
-// Numbers of rules, by the addresses of the rules. Cached, because decisions name few different rules.
+// Table number of each rule, looked up by the rule's address. Cached, because the decisions of a run use few different
+// rules.
 class RuleNumbers {
 public:
     explicit RuleNumbers(std::span<const RuleInfo* const> of_scripts) : of_scripts_(of_scripts) {}
@@ -18,7 +19,7 @@ public:
     struct Entry {
         const RuleInfo* rule = nullptr;
         std::uint16_t number = 0;
-        std::uint16_t count = 0;  // of its numbers
+        std::uint16_t count = 0;  // number of the rule's inputs
     };
 
     const Entry& operator[](const RuleInfo* rule) {
@@ -33,7 +34,7 @@ private:
         auto number = std::ranges::find(rules, rule) - rules.begin();
         if (static_cast<std::size_t>(number) == rules.size()) {
             const auto it = std::ranges::find(of_scripts_, rule);
-            SF_ASSERT(it != of_scripts_.end());  // else its algorithm does not list it
+            SF_ASSERT(it != of_scripts_.end());  // otherwise the algorithm fails to list the rule
             number += it - of_scripts_.begin();
         }
         return {rule, static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(rule->number_count())};

@@ -24,8 +24,8 @@ struct Unfilled : std::allocator<T> {
     }
 };
 
-// In order of time. At the same time, subflows come before connections, both in the order of their indices. Row i of
-// `numbers` begins at i * kMaxDecisionNumbers; numbers that the rule does not have are NaN.
+// Rows in order of time. At the same time, subflows come before connections, both in the order of their indices. Row i
+// of `numbers` begins at i * kMaxDecisionNumbers; numbers that the rule does not have are NaN.
 struct DecisionTable {
     template <class T>
     using Column = std::vector<T, Unfilled<T>>;
@@ -43,7 +43,7 @@ struct DecisionTable {
     Column<std::uint32_t> available;
     Column<std::uint32_t> usable;
     Column<std::uint32_t> data_seq;
-    Column<std::uint16_t> step_count;  // scripts: number of steps of this decision in the columns below
+    Column<std::uint16_t> step_count;  // number of steps of a script in the two columns below
     std::vector<std::uint32_t> step_notes;
     std::vector<double> step_values;
 
@@ -74,8 +74,8 @@ struct OwnedLog {
     std::uint32_t owner = 0;
 };
 
-// Merges all decisions of these logs. `packet_bits`: size of a full packet on the wire; `of_scripts`: rules of the
-// scripts that the logs may name.
+// Merges all decisions of these logs. `packet_bits`: size of a full packet on the wire in bits; `of_scripts`: rules of
+// all scripts whose decisions the logs may contain.
 DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits,
                               std::span<const RuleInfo* const> of_scripts);
 

@@ -12,9 +12,9 @@ namespace subflow {
 // Bytes per delivery opportunity (1504 in mahimahi, including 4 bytes of its tunnel's header).
 inline constexpr Bytes kOpportunityBytes{1500};
 
-// Opportunities in milliseconds since the start, in ascending order; the same millisecond may occur many times. After
-// the last opportunity the trace repeats, with its zero at that time. Each opportunity carries kOpportunityBytes of the
-// packets that wait strictly before its time: many small packets, or part of a large one. Unused bytes are lost.
+// Opportunities in milliseconds since the start, in ascending order; the same millisecond may occur many times. At the
+// time of the last opportunity, the trace starts again. Each opportunity carries kOpportunityBytes of the packets that
+// were waiting strictly before its time: many small packets, or part of a large one. Unused bytes are lost.
 //
 // Source: the packet-delivery traces of mahimahi (Netravali et al. 2015, "Mahimahi: accurate record-and-replay for
 // HTTP"; Winstein et al. 2013 for the format's origin in Sprout).
@@ -24,8 +24,9 @@ public:
     // The times are not copied: the scenario owns them.
     explicit DeliveryTrace(std::span<const std::uint32_t> times_ms) : times_ms_(times_ms) {}
 
-    // Time at which the last byte of a packet leaves. `now`: its arrival at the transmitter, not before that of earlier
-    // calls. `is_backlogged`: it follows other packets and may use the rest of their last opportunity.
+    // Time at which the last byte of a packet leaves. `now`: arrival of the packet at the transmitter; must not
+    // decrease between calls. `is_backlogged`: the packet follows other packets and may use the rest of their last
+    // opportunity.
     Nanos departure(Bytes size, Nanos now, bool is_backlogged) {
         if (!is_backlogged) {
             current_ = first_after(now);

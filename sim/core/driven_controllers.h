@@ -1,5 +1,5 @@
-// Controllers of one connection, driven by hand in place of a sender: for comparison of a controller with an oracle,
-// acknowledgement by acknowledgement, without a network.
+// Controllers of one connection without a sender or a network. The caller supplies each acknowledgement and loss, to
+// compare a controller with an oracle step by step.
 #pragma once
 
 #include <array>
@@ -10,27 +10,27 @@
 
 namespace subflow {
 
-// Subflows are numbered from 0. Each has a round-trip time from the beginning, as after a handshake, and packet numbers
-// that begin at 0. Fast recovery sets cwnd to ssthresh at once (RFC 6675 section 5, step (4.2)); a timeout sets it to
-// one packet.
+// Subflows are numbered from 0. Each has an RTT estimate from the beginning, as after a handshake, and its packet
+// numbers begin at 0. Fast recovery sets cwnd to ssthresh at once (RFC 6675 section 5, step (4.2)); a timeout sets cwnd
+// to one packet.
 class DrivenControllers {
 public:
-    // One subflow for each round-trip time.
-    // Throws ScenarioError for an unknown controller or option.
+    // Makes one subflow for each smoothed RTT in `srtts`. Throws ScenarioError for an unknown controller or option, for
+    // no subflow, or for more than kMaxSubflows.
     DrivenControllers(const AlgorithmChoice& choice, const std::vector<Nanos>& srtts, double cwnd_pkts);
 
-    // An acknowledgement of `pkts` more packets. `rtt`: the round-trip time that it measured; `srtt`: the smoothed one
-    // after it; `snd_nxt`: next packet number to be sent; `is_cwnd_limited`: the window was fully used.
+    // An acknowledgement of `pkts` more packets. `rtt`: RTT sample of this acknowledgement; `srtt`: smoothed RTT after
+    // the sample; `snd_nxt`: next packet number to be sent; `is_cwnd_limited`: the window was fully used.
     void acknowledge(std::size_t subflow, std::uint32_t pkts, Nanos rtt, Nanos srtt, std::uint32_t snd_nxt,
                      bool is_cwnd_limited);
     // A loss was detected, by duplicate ACKs or by the retransmission timer.
     void lose(std::size_t subflow, CongestionKind kind);
     // The latest acknowledgement ended fast recovery, or the recovery after a timeout.
     void recover(std::size_t subflow, std::uint32_t snd_nxt);
-    // The sender itself changes the window.
+    // Sets cwnd without a call of the controller, as some senders do.
     void set_window(std::size_t subflow, double cwnd_pkts);
 
-    // Throws std::out_of_range, like all functions above, if the subflow does not exist.
+    // Like all functions above, throws std::out_of_range if the subflow does not exist.
     const Window& window(std::size_t subflow) const { return subflows_.at(subflow).window; }
 
 private:

@@ -21,29 +21,31 @@ SUBFLOW_WORDS(EcnMode, "off", "rfc3168", "dctcp", "accecn")
 
 // Reaction of a controller to marks.
 struct EcnUse {
-    bool answers = false;          // marks are events that it answers; otherwise its packets cannot be marked
-    bool at_once = false;          // reduces the window at once, without PRR, and lets it grow meanwhile
+    bool answers = false;  // marks are congestion events for the controller; false: its packets are not ECN-capable
+    bool at_once = false;  // reduces the window at once, without PRR, and lets it grow meanwhile
     EcnMode needs = EcnMode::Off;  // mode that it requires, whatever the scenario sets (Linux TCP_CONG_NEEDS_ECN)
     Ecn capable = Ecn::Ect0;       // codepoint of its packets that can be marked
 };
 
-// Mode that both ends agree on: that of the scenario, unless the controller needs another one. AccECN meets every need.
+// Mode that both ends agree on: the scenario's mode, unless the controller requires another mode. AccECN satisfies
+// every requirement.
 inline EcnMode agreed_mode(EcnMode told, const EcnUse& use) {
     return told == EcnMode::Accurate || use.needs == EcnMode::Off ? told : use.needs;
 }
-// Codepoint of its data packets. ECT(1) promises a reaction in proportion to the marks, which requires an exact report
-// (RFC 9331 section 4).
+// Codepoint of a subflow's data packets. ECT(1) promises a reaction in proportion to the marks, which requires an exact
+// report (RFC 9331 section 4).
 inline Ecn capable_by(EcnMode mode, const EcnUse& use) {
     if (mode == EcnMode::Off || !use.answers) return Ecn::NotCapable;
     return mode == EcnMode::Accurate ? use.capable : Ecn::Ect0;
 }
 
-// True if the sender confirms its reduction by CWR.
+// True if the sender confirms a reduction of its window with CWR.
 inline bool confirms_with_cwr(EcnMode mode) {
     return mode == EcnMode::Classic || mode == EcnMode::Dctcp;
 }
 
-// RFC 9768 section 3.2.1: initial value of both counters of marked packets, as far as headers carry it.
+// RFC 9768 section 3.2.1: initial value of the counters of marked packets at both ends, in the three bits of the ACE
+// field.
 inline constexpr std::uint32_t kAceStart = 5;
 inline constexpr std::uint32_t kAceMask = 7;
 inline std::uint32_t first_echo(EcnMode mode) {
@@ -54,21 +56,21 @@ inline std::uint32_t first_echo(EcnMode mode) {
 struct EcnEcho {
     std::uint8_t flags = 0;  // AE, CWR and ECE: the ACE field, or only ECE
     bool has_option = false;
-    std::uint32_t marked_bytes = 0;  // from the option
+    std::uint32_t marked_bytes = 0;  // marked payload, from the option
 };
 inline constexpr std::uint32_t kEcnByteMask = 0xffffff;
 
-// The AccECN option: payload by codepoint of its packets, in 24 bits each (RFC 9768 section 3.2.3).
+// The AccECN option: payload bytes by the codepoint of their packets, in 24 bits each (RFC 9768 section 3.2.3).
 struct EcnOption {
     bool is_there = false;
-    std::array<std::uint32_t, 3> bytes{};  // with ECT(0), marked, with ECT(1)
+    std::array<std::uint32_t, 3> bytes{};  // with ECT(0), with CE, with ECT(1)
 };
 
 // Marks seen by a receiver.
 struct EcnReceived {
     std::uint32_t marked_pkts = 0;
-    // Payload by codepoint of its packets, from the initial values of the option's counters on. Has more bits than
-    // these counters.
+    // Payload bytes by the codepoint of their packets, starting at the initial values of the option's counters. Wider
+    // than the 24 bits of these counters.
     std::array<std::uint32_t, 4> bytes{0, 1, 1, 0};
     bool echoes = false;    // Classic: no CWR since a mark; Dctcp: the latest packet was marked
     bool has_news = false;  // Accurate: marks since the latest option
@@ -79,9 +81,9 @@ struct EcnReceived {
     }
 };
 
-// Number of marked packets that an ACK reports. `ahead`: its ACE field minus the known value, modulo 8; `delivered`:
-// packets that it newly acknowledges; `marked_bytes`: growth of the option's counter, negative without an option.
-// Without an option, the largest possible number is assumed where the field may have wrapped.
+// Number of marked packets that an ACK reports. `ahead`: ACE field of the ACK minus the known value, modulo 8;
+// `delivered`: packets newly acknowledged by the ACK; `marked_bytes`: growth of the option's counter, negative without
+// an option. Without an option, the largest possible number is assumed where the field may have wrapped.
 // Source: RFC 9768 section 3.2.2.5.2 and appendix A.2; Linux tcp_accecn_process
 inline std::uint32_t marks_told(std::uint32_t ahead, std::uint32_t delivered, std::int64_t marked_bytes,
                                 std::uint32_t payload) {
@@ -107,8 +109,8 @@ struct EcnEchoState {
     bool has_answer = false;  // the controller answers marks
     bool at_once = false;     // EcnUse::at_once
 
-    // Takes the report of an acknowledgement. `is_long`: it may cover more packets than the ACE field can count.
-    // Returns false if it contains no news.
+    // Records the report of an acknowledgement. `is_long`: the acknowledgement may cover more packets than the ACE
+    // field can count. Returns false if the report contains no news.
     bool hear(const EcnEcho& said, bool is_long, std::uint32_t payload) {
         ahead = (said.flags - told) & kAceMask;
         if (ahead == 0 && !is_long) return false;

@@ -19,7 +19,7 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // connection and receiver until it is acknowledged. Half as much is added, because rings double when they are full.
 constexpr double kPacketBytes = 156;
 
-// Largest values of a link direction over the events of the scenario, and its load.
+// Load of a link direction, and its largest values over the events of the scenario.
 struct LinkLoad {
     double rate_bps = 0;
     double delay_s = 0;
@@ -27,7 +27,7 @@ struct LinkLoad {
     double offered_pps = 0;
     double acks_pps = 0;      // packets whose ACKs cross this link
     double offered_pkts = 0;  // in the whole run
-    bool is_slowest = false;  // slowest link of a path, where its packets queue
+    bool is_slowest = false;  // slowest link of a path, where the packets of the path queue
 };
 
 // Limit of a queue in full packets; 0: unlimited.
@@ -56,7 +56,7 @@ std::vector<LinkLoad> links_of(const Scenario& scenario) {
     return links;
 }
 
-// One subflow, or the one path of a datagram source.
+// Load by one subflow, or by a datagram source on its only path.
 struct PathLoad {
     const FlowSpec& flow;
     const PathSpec& path;
@@ -73,7 +73,7 @@ PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const F
         const DatagramSpec& spec = flow.datagrams;
         double sending_s = active_s;
         if (flow.kind == FlowKind::OnOff) {
-            // Its share of the time, and the initial burst
+            // On-time share of the flow's active time, and one initial burst
             const double on_s = to_seconds(spec.mean_on);
             sending_s = std::min(active_s, on_s + active_s * on_s / (on_s + to_seconds(spec.mean_off)));
         }
@@ -96,7 +96,7 @@ PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const F
     return load;
 }
 
-// Upper bound: every ACK changes a window, and with several paths every packet is scheduled.
+// Upper bound: every ACK changes a window, and each packet of a flow with several paths is scheduled.
 double decision_bytes(const std::vector<PathLoad>& loads, const DecisionLog::Limits& limits) {
     double bytes = 0;
     for (const PathLoad& load : loads) {

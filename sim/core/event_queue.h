@@ -14,12 +14,12 @@
 namespace subflow {
 
 // Each source (a link's next arrival, a subflow's timer, …) has a fixed number and at most one live event. The number
-// decides ties in time, so that the order is total and depends only on the scenario; a global sequence counter would
-// tie it to the history of insertions.
+// decides ties in time, so that the order is total and depends only on the scenario; with a global sequence counter, it
+// would also depend on the history of insertions.
 //
 // A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: postponing one costs nothing,
-// because it wakes early and is rescheduled. To advance a timer in a small heap, its entry is searched. In a large
-// heap, an entry is added, and the superseded one is skipped when it reaches the front.
+// because it wakes early and is rescheduled. To fire a timer earlier, push() searches and moves its entry if the heap
+// is small. In a large heap, it adds an entry, and the superseded one is skipped when it reaches the front.
 class EventQueue {
 public:
     explicit EventQueue(std::size_t source_count = 0) : pending_(source_count, kNever) {
@@ -35,10 +35,10 @@ public:
     bool empty() const { return heap_.empty(); }
     Nanos next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
 
-    // True if the sources are so many that data of the next one has probably left the processor's caches.
+    // True if the queue has so many sources that data of the next source has probably left the processor's caches.
     bool has_many() const { return pending_.size() > kSearched && heap_.size() > 4; }
-    // Sources of four events, the likeliest first. One of them comes after the first event, unless that event schedules
-    // an earlier one. Requires has_many().
+    // Sources of four events, the likeliest first. One of these events follows the first event, unless that event
+    // schedules an earlier one. Requires has_many().
     std::array<std::uint32_t, 4> next_four() const {
         std::array<std::uint32_t, 4> sources;
         for (std::size_t i = 0; i < 4; ++i) sources[i] = static_cast<std::uint32_t>(heap_[1 + i].source);
@@ -89,8 +89,8 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
-    // Largest heap in which superseded entries are searched. Pacing advances a timer with every other packet, and each
-    // superseded entry would stay for a retransmission timeout.
+    // Largest heap in which push() searches the superseded entry. Pacing moves a timer forward with every other packet,
+    // and each superseded entry would stay for a retransmission timeout.
     static constexpr std::size_t kSearched = 512;
 
     struct Entry {
@@ -114,7 +114,7 @@ private:
     static bool before(const Entry& a, const Entry& b) { return key(a) < key(b); }
     static __int128 key(const Entry& e) { return static_cast<__int128>(e.time.value) << 64 | e.source; }
 
-    // Index of the least of four adjacent children. By arithmetic, because the result is nearly random, and the
+    // Index of the least of four adjacent children. Computed without branches: the result is nearly random, and the
     // processor would mispredict half of the branches.
     static std::size_t least_of_four(const Entry* children) {
         const auto first = static_cast<std::size_t>(before(children[1], children[0]));
@@ -122,7 +122,8 @@ private:
         const auto chooses_second = static_cast<std::size_t>(before(children[second], children[first]));
         return first ^ ((first ^ second) & (0 - chooses_second));
     }
-    // The same with branches, for the few sources of a small network, whose turns are predictable.
+    // Index of the lesser of two entries, by a branch: the processor can predict the order of the few sources of a
+    // small network.
     static std::size_t lesser(const Entry* entries, std::size_t a, std::size_t b) {
         return before(entries[b], entries[a]) ? b : a;
     }
@@ -138,8 +139,8 @@ private:
         heap_[i] = moving;
     }
 
-    // Replaces the first entry. Its parts are passed and written one by one: a copy of an entry just written would wait
-    // until the entry is in the cache.
+    // Replaces the first entry. Its fields are passed and written one by one: a copy of an entry just written would
+    // wait until the entry is in the cache.
     SF_INLINE void sift_down(Nanos time, std::uint64_t source) {
         const Entry moving{time, source};
         constexpr std::size_t kFew = 12;
@@ -173,7 +174,7 @@ private:
     }
 
     std::vector<Entry> heap_;
-    std::vector<Nanos> pending_;  // [source] time of its live entry; kNever: no entry
+    std::vector<Nanos> pending_;  // [source] time of its live entry; kNever: no live entry
 };
 
 }  // namespace subflow

@@ -1,5 +1,5 @@
-// The names of a structure's fields and the words for the values of an enumeration, written once beside them, for what
-// reads and writes all of them.
+// Names of the fields of a structure and words for the values of an enumeration. They are declared once beside the
+// type, for code that reads and writes all fields or values.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-// The fields of a structure in the order of their declaration. One that is missing here does not compile: that many
-// names do not take the structure apart. Use it in the namespace of the structure.
+// The fields of a structure in the order of their declaration. A missing field does not compile, because the structured
+// binding needs a name for each field. Use it in the namespace of the structure.
 #define SUBFLOW_FIELDS(Type, ...)                                      \
     constexpr std::string_view field_names(std::type_identity<Type>) { \
         return #__VA_ARGS__;                                           \
@@ -24,7 +24,8 @@
         return std::tie(__VA_ARGS__);                                  \
     }
 
-// Words for the values of an enumeration, in order, as in scenario files. A value beyond the last has an empty word.
+// Words for the values of an enumeration, in order, as in scenario files. word_of() returns an empty word for a value
+// beyond the last.
 #define SUBFLOW_WORDS(Enum, ...)                                       \
     constexpr std::string_view word_of(Enum value) {                   \
         constexpr std::string_view kWords[] = {__VA_ARGS__};           \

@@ -21,15 +21,15 @@ struct GilbertOptions {
 SUBFLOW_FIELDS(GilbertOptions, p, r, good, bad)
 
 // The chain belongs to the link: its n-th step is a draw for (seed, link, n), where n counts all packets offered to the
-// link. The loss of a packet in a state is a draw for this packet. Other traffic therefore shifts the same sequence of
-// states to other packets, which bursts cannot avoid, while draws outside the chain do not change. The chain steps
-// after each packet and starts in the stationary distribution.
+// link. The loss of a packet in a state is a draw for this packet. Additional traffic therefore shifts the same
+// sequence of states to other packets, but does not change draws outside the chain. The chain steps after each packet
+// and starts in the stationary distribution.
 //
 // Source: Gilbert 1960, "Capacity of a burst-noise channel"; Elliott 1963 for losses in the good state.
 class GilbertChain {
 public:
     GilbertChain() = default;
-    // `steps`: packets that the link was offered before the chain begins.
+    // `steps`: number of packets offered to the link before the chain begins.
     GilbertChain(const GilbertOptions& options, std::uint64_t stream, std::uint64_t steps)
         : options_(options), stream_(stream) {
         const double total = options.p + options.r;
