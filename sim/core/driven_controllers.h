@@ -27,7 +27,7 @@ public:
     void lose(std::size_t subflow, CongestionKind kind);
     // The latest acknowledgement ended fast recovery, or the recovery after a timeout.
     void recover(std::size_t subflow, std::uint32_t snd_nxt);
-    // Sets cwnd without a call of the controller, as some senders do.
+    // Sets cwnd like a change by the sender itself, without a call of the controller.
     void set_window(std::size_t subflow, double cwnd_pkts);
 
     // Like all functions above, throws std::out_of_range if the subflow does not exist.

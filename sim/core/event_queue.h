@@ -18,7 +18,7 @@ namespace subflow {
 // would also depend on the history of insertions.
 //
 // A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: postponing one costs nothing,
-// because it wakes early and is rescheduled. To fire a timer earlier, push() searches and moves its entry if the heap
+// because it wakes early and is rescheduled. To fire a timer earlier, push() finds and moves its entry if the heap
 // is small. In a large heap, it adds an entry, and the superseded one is skipped when it reaches the front.
 class EventQueue {
 public:
@@ -89,8 +89,8 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
-    // Largest heap in which push() searches the superseded entry. Pacing moves a timer forward with every other packet,
-    // and each superseded entry would stay for a retransmission timeout.
+    // Largest heap in which push() searches for the superseded entry. Pacing fires a timer earlier with every other
+    // packet, and each superseded entry would stay for a retransmission timeout.
     static constexpr std::size_t kSearched = 512;
 
     struct Entry {

@@ -17,8 +17,9 @@ struct GrantOptions {
 };
 SUBFLOW_FIELDS(GrantOptions, period, jitter)
 
-// Grant k comes after k periods and a random delay. It carries as many bytes as the link sends in a period at its rate,
-// of packets that wait strictly before its time: many small packets, or part of a large one. Unused bytes are lost.
+// Grant k comes after k periods and a random delay. It carries as many bytes as the link sends in a period at its rate.
+// Only packets that were waiting strictly before the grant may use it: many small packets, or part of a large one.
+// Unused bytes are lost.
 class Grants {
 public:
     Grants(const GrantOptions& options, std::uint64_t stream) : options_(options), stream_(stream) {}

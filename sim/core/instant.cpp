@@ -85,8 +85,8 @@ SubflowsNow subflows_now(const Network& network) {
     for (const Subflow& s : network.subflows()) {
         const Connection& c = network.connections()[s.connection];
         const SubflowState state = state_of(s, c, network.now());
-        // Without an established subflow of an active flow, window and RTT are undefined, whatever the sender still
-        // holds.
+        // Window and RTT are undefined unless the flow is active and the subflow established, even if the sender still
+        // holds old values.
         const SubflowSender* const sender = s.is_established && c.is_active(network.now()) ? &s.sender : nullptr;
         const bool has_rtt = sender != nullptr && sender->rtt().has_sample();
         const bool has_srtt = sender != nullptr && sender->rtt().has_estimate() &&

@@ -1,4 +1,4 @@
-// State of a network at one point in time: a copy, in columns.
+// Copy of a network's state at one point in time, in columns.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace subflow {
 class Network;
 
 // All packets that were sent and have neither arrived nor been dropped; each is on exactly one link. The columns have a
-// row per packet, by link and within a link in the order of Link::for_each_under_way().
+// row per packet, sorted by link, and within a link in the order of Link::for_each_under_way().
 struct PacketsUnderWay {
     std::vector<std::int32_t> link;
     std::vector<std::int32_t> subflow;
     std::vector<std::uint8_t> kind;  // PacketKind; Ack for handshakes
     std::vector<std::uint32_t> seq;  // Packet::seq
     std::vector<std::uint16_t> size_bytes;
-    // Position on the wire from 0 to 1, by the current delay of the link; 0 while queued. After a change of the delay,
-    // earlier packets are placed by their remaining time.
+    // Position on the wire from 0 to 1, relative to the current delay of the link; 0 while queued. After a change of
+    // the delay, packets already on the wire are placed by their remaining time.
     std::vector<float> progress;
     std::vector<std::int32_t> queue_position;  // -1: on the wire
 };
@@ -61,7 +61,7 @@ struct Instant {
     FlowsNow flows;
 };
 
-// Does not change the network.
+// Copies the current state and does not change the network.
 Instant inspect(const Network& network);
 
 }  // namespace subflow

@@ -59,7 +59,7 @@ void Network::check_invariants() const {
         SF_ASSERT(c.data_nxt <= c.right_edge);
         SF_ASSERT(c.data_nxt - c.data_una <= c.send_buffer_pkts);
         SF_ASSERT(!c.is_multipath() || (c.sent_on.begin_pos() == c.data_una && c.sent_on.end_pos() == c.data_nxt));
-        // Every byte is delivered once: all packets but the last are full
+        // Every byte is delivered once. All packets but the last are full.
         std::int64_t bytes = static_cast<std::int64_t>(c.reassembly.next()) * c.payload_bytes;
         if (c.reassembly.next() > c.last_data_seq) bytes -= c.payload_bytes - c.last_payload_bytes;
         SF_ASSERT(c.delivered_bytes == bytes);

@@ -12,11 +12,11 @@
 
 namespace subflow {
 
-// Difference between the delay of a packet and that of its link, in units of `spread`:
+// Difference between the delay of a packet and the delay of its link, in units of `spread`:
 //   Uniform      uniform between -1 and 1
 //   Normal       the standard normal distribution
 //   Exponential  only positive, 1 on average
-//   Pareto       (4 / 3) (u^(-1/3) - 3/2) of a uniform u: most packets are a little early, few are very late
+//   Pareto       (4 / 3) (u^(-1/3) - 3/2) for a uniform u: most packets are a little early, few are very late
 // Only Exponential exceeds 4.
 // Source: the distributions of Linux's netem and the tables that iproute2 makes for it (netem/normal.c and pareto.c),
 // which end at 4; Exponential is not among them.
@@ -35,7 +35,8 @@ inline constexpr Nanos kMaxJitterSpread{500'000'000};
 inline constexpr double kMostSpreads = 4;
 
 // Standard normal. The length of a two-dimensional normal vector is the root of an exponential variable, and its
-// direction that of a point drawn in the unit disc. No function whose last digits differ between platforms is used.
+// direction is that of a point drawn from the unit disc. The code uses no function whose last digits differ between
+// platforms.
 inline double unit_normal(std::uint64_t bits) {
     double x = 1;
     double square = 1;

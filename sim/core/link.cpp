@@ -4,7 +4,7 @@ namespace subflow {
 
 namespace {
 
-// Streams of the draws besides the independent loss of the link.
+// Random streams of all draws except the independent loss.
 constexpr std::uint64_t kRedDraw = hash_name("red");
 constexpr std::uint64_t kChainDraw = hash_name("gilbert");
 constexpr std::uint64_t kChainLossDraw = hash_name("gilbert loss");
@@ -12,7 +12,7 @@ constexpr std::uint64_t kJitterDraw = hash_name("jitter");
 constexpr std::uint64_t kRetransmissionDraw = hash_name("retransmission");
 constexpr std::uint64_t kGrantDraw = hash_name("grants");
 
-// Unit in which RED counts idle time.
+// Packet size whose transmission time is the unit of RED's idle time.
 constexpr double kTypicalPacketBytes = 1500;
 
 }  // namespace
@@ -70,7 +70,7 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
     settle(now);
     // On a shared medium, queued packets already have access and keep their times.
     if (!queue_.empty() && station() == nullptr) {
-        // The entries behind the packet in service are removed from the statistics and computed anew.
+        // The entries after the packet in service are removed from the statistics and computed anew.
         Nanos free_at = queue_.front().departure;
         stats_.busy -= transmitter_free_at_ - free_at;
         if (features_ && features_->grants) features_->grants->skip_to_next_grant(free_at);
@@ -180,7 +180,7 @@ void Link::sort_into_wire(std::uint32_t pos) {
 
 Nanos Link::next_unpredictable_event() const {
     Nanos next = kNever;
-    // With overtaking, packets still in the queue have no place on the wire yet.
+    // With overtaking, in_flight_ also contains queued packets, which are not on the wire yet.
     if (!may_overtake() || in_flight_.size() != queue_.size()) next = next_arrival();
     if (may_overtake() && !queue_.empty()) next = std::min(next, queue_.front().departure);
     if (station() != nullptr) return std::min(next, station()->access_at);
@@ -290,7 +290,7 @@ Nanos Link::departure_of(Bytes size, Nanos start, Nanos since, Nanos now) {
     return next_departure(size, start);
 }
 
-// Departure of the next queued packet, from `start` on.
+// Departure of the next queued packet if the transmitter is free at `start`.
 Nanos Link::next_departure(Bytes size, Nanos start) {
     if (!features_) return start + transmission_time(size);
     if (features_->grants) return features_->grants->departure(size, start, true, nanos_per_byte_);
@@ -346,13 +346,13 @@ void Link::serve(Nanos now) {
 
 void Link::start_service(Nanos now) {
     count_waiting(now);
-    // Several packets if they share a delivery opportunity.
+    // Sends several packets if they share a delivery opportunity.
     while (transmitter_free_at_ <= now && features_->waiting_pkts() != 0)
         if (const std::optional<Waiting> next = take_waiting(now)) transmit(*next, now);
     settle(now);
 }
 
-// The packet that the queue sends now; empty if it dropped all waiting packets.
+// The packet that the queue sends next; empty if the queue dropped all waiting packets.
 std::optional<Waiting> Link::take_waiting(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
     return visit_queue(features_->queue, [&](auto& queue) { return queue.dequeue(now, drop, stats_.marks); });
@@ -380,7 +380,7 @@ void Link::join_medium(const AccessOptions& options, std::uint32_t number) {
     features().station.emplace();
     features_->station->options = options;
     features_->station->number = number;
-    // A CoDel queue that never drops at its head is a drop-tail queue with service at the clock.
+    // A CoDel queue that never drops at its head acts as a drop-tail queue that is served by events.
     if (!features_->has_managed_queue()) features_->queue.emplace<CodelQueue>(CodelOptions{kNever, kNever});
     describe_kind();
 }

@@ -22,9 +22,9 @@ namespace subflow {
 
 // Counters of a link direction since the start of the run.
 struct LinkStats {
-    std::int64_t packets_in = 0;   // offered to the link
-    std::int64_t packets_out = 0;  // arrived at the far end
-    Nanos busy{};                  // time the transmitter is busy with the accepted packets, past or still to come
+    std::int64_t packets_in = 0;   // packets offered to the link
+    std::int64_t packets_out = 0;  // packets that arrived at the far end
+    Nanos busy{};                  // service time of all accepted packets, including service in the future
     Nanos queue_time{};            // sum over packets of the time in the queue, including service (Little: its rate of
                                    // growth is the mean queue length)
     std::int64_t drops_queue = 0;
@@ -36,8 +36,8 @@ struct LinkStats {
 
 enum class Verdict : std::uint8_t {
     Accepted,
-    Marked,  // accepted, and the caller marks it (Packet::mark)
-    Kept,    // accepted by a link that is not predictable; it may have dropped other packets instead
+    Marked,  // accepted; the caller must mark the packet (Packet::mark)
+    Kept,    // accepted by an unpredictable link, which may have dropped other packets instead
     DroppedQueue,
     DroppedRandom,
     DroppedDown,
@@ -50,28 +50,28 @@ enum class Verdict : std::uint8_t {
 // the queue, so that no packet may be offered beyond the next change.
 //
 // This applies to every predictable link: drop-tail and RED queues, any rate, any loss and any delay. CoDel and
-// FQ-CoDel choose a packet when the transmitter is free, and with overtaking, an earlier packet is not the next to
-// arrive. Such links are offered packets at the clock, keep them, and need calls of serve() at the times of
-// next_event().
+// FQ-CoDel choose a packet only when the transmitter is free. On a link with overtaking, the packet offered first need
+// not arrive first. Callers must offer packets to such links at the current time. These links keep the packets, and
+// need calls of serve() at the times of next_event().
 //
-// A plain link (drop-tail, a rate or none, independent loss) is served here, inline. All other features are behind one
-// branch, in LinkFeatures and link.cpp.
+// A plain link (drop-tail, a rate or none, independent loss) is implemented inline in this class. All other features
+// are behind one branch, in LinkFeatures and link.cpp.
 class alignas(kCacheLine) Link {
 public:
     Link() = default;
-    // A link with a delivery trace refers to the trace of the spec; other links need nothing of the spec afterwards.
+    // The link refers to the traces in the spec, which must outlive it.
     Link(const LinkSpec& spec, std::uint64_t seed);
 
     // True if offer() reads `draw`.
     bool uses_draw() const { return uses_draw_; }
-    // True if the arrival of a packet is known when it is accepted. Never changes.
+    // True if the arrival of a packet is known when it is accepted. Constant after construction and join_medium().
     bool is_predictable() const { return is_predictable_; }
-    // A pure delay: packets do not influence each other.
+    // True for a pure delay, where packets do not influence each other.
     bool is_order_free() const { return unlimited_rate_ && !features_; }
 
     // Offers a packet that reaches the link at `at`; `draw` is a random number specific to this packet. After Accepted
-    // and Marked, the caller either keeps the packet on the link by hold(), or calls pass() and carries it further.
-    // After Kept, it calls take_dropped() and ensures that an event is pending at next_event().
+    // and Marked, the caller must either keep the packet on the link by hold(), or call pass() and carry it to the next
+    // hop. After Kept, the caller must call take_dropped() and ensure that an event is pending at next_event().
     SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t draw) {
         ++stats_.packets_in;
         if (!is_plain_) [[unlikely]] {
@@ -110,8 +110,8 @@ public:
 
     // Time at which the packet accepted last reaches the far end.
     Nanos arrival() const { return arrival_; }
-    // Keeps the packet until then. Packets that arrive at the same time do so in the order of their subflows: on a pure
-    // delay, packets may be offered in any order, and only the subflow distinguishes them.
+    // Keeps the packet accepted last until arrival(). Packets that arrive at the same time do so in the order of their
+    // subflows: on a pure delay, packets may be offered in any order, and only the subflow distinguishes them.
     SF_INLINE void hold(const Packet& packet) {
         InFlight& held = in_flight_.push_slot();
         held.arrival = arrival_;
@@ -134,32 +134,32 @@ public:
         return packet;
     }
 
-    // Time of the next event of the link: an arrival, or on a link that is not predictable a call of serve(), which may
-    // make a packet arrive. kNever: no event before the next packet.
+    // Time of the next event of the link: an arrival, or on an unpredictable link a call of serve(), which may make a
+    // packet arrive. kNever: no event until a packet is offered.
     Nanos next_event() const { return is_predictable_ ? next_arrival() : next_unpredictable_event(); }
 
-    // On a link that is not predictable: processes the queue up to `now`. The caller calls take_dropped().
+    // On an unpredictable link: processes the queue up to `now`. The caller must then call take_dropped().
     void serve(Nanos now);
 
-    // On a link that shares a medium, the medium determines when the link sends, by set_access_at(). `number`: number
-    // of the link's station.
+    // Makes the link a station of a shared medium, which then determines by set_access_at() when the link sends.
+    // `number`: number of the station.
     void join_medium(const AccessOptions& options, std::uint32_t number);
     const MediumPlace* station() const { return features_ && features_->station ? &*features_->station : nullptr; }
     bool has_waiting() const { return waiting_pkts() != 0; }
     void set_access_at(Nanos time) { features_->station->access_at = time; }
-    // Sends the packets of one access and returns its end. The caller calls take_dropped().
+    // Sends the packets of one access and returns the end of the access. The caller must then call take_dropped().
     Nanos access(Nanos now);
-    // Approximate duration of an access, as if all packets had the mean size.
+    // Approximate duration of an access, computed as if all waiting packets had the mean size; 0 without packets.
     Nanos access_time() const;
-    // Discards the packets of an access.
+    // Drops as many waiting packets as one access could have sent.
     void give_up_access(Nanos now);
     // With hidden stations: begins an access and returns its duration.
     Nanos begin_access(Nanos now);
-    // With hidden stations: ends an access that was received.
+    // With hidden stations: ends an access that was received without a collision.
     void end_access(Nanos now);
 
-    // Passes the packets that serve() or an accepting offer() dropped to on_drop(packet). The statistics include them
-    // already.
+    // Passes each packet dropped by serve() or by an accepting offer() to on_drop(packet). The statistics already
+    // include these drops.
     template <class OnDrop>
     void take_dropped(OnDrop&& on_drop) {
         if (!features_) return;
@@ -180,7 +180,7 @@ public:
             ++stats_.packets_out;
             take(entry.packet, entry.arrival);
         }
-        // Moves the remaining packets together.
+        // Close the gaps between the remaining packets.
         std::uint32_t to = end;
         if (taken != end - in_flight_.begin_pos()) {
             for (std::uint32_t from = end; from != in_flight_.begin_pos(); --from)
@@ -198,13 +198,13 @@ public:
 
     // Timed changes. Packets that have left the queue keep their arrival; queued packets are served with the new
     // values; the packet in service keeps its rate. Packets do not overtake each other, unless the link allows it. A
-    // rate set here ends a delivery trace.
+    // new rate ends a delivery trace and a token bucket, and a new delay ends a delay trace.
     void set_rate(BitsPerSec rate, Nanos now);
     void set_delay(Nanos delay, Nanos now);
     void set_loss(double loss);
     void set_loss(const GilbertOptions& model);
-    // For every discipline. The discipline determines what happens to an excess above a smaller limit: drop-tail, RED
-    // and CoDel let it drain, FQ-CoDel drops it when the next packet arrives.
+    // Applies to every discipline. If the queue exceeds the new limit, drop-tail, RED and CoDel let the excess drain;
+    // FQ-CoDel drops it when the next packet arrives.
     void set_queue_limit(DropTail limits) { discipline_ = limits; }
     // Calls on_drop(packet) for each queued packet that is lost when the link goes down; packets on the wire still
     // arrive.
@@ -249,8 +249,8 @@ public:
     };
     static constexpr std::int32_t kOnWire = -1;
     // Calls visit(packet, place) for each packet under way: packets on the wire in the order of their arrival, then the
-    // queue from its head. Packets that wait under CoDel follow in order, under FQ-CoDel in the order of service
-    // without further arrivals and drops, under DualPI2 queue by queue.
+    // queue from its head. Packets in a managed queue come last: CoDel's in order, FQ-CoDel's in the order of service
+    // without further arrivals and drops, DualPI2's queue by queue.
     template <class Visit>
     void for_each_under_way(Nanos now, Visit&& visit) const {
         const std::uint32_t queued = queue_.end_pos() - first_queued(now);
@@ -270,7 +270,7 @@ public:
     Nanos busy_until(Nanos now) const {
         return stats_.busy - (transmitter_free_at_ > now ? transmitter_free_at_ - now : Nanos(0));
     }
-    // Queueing time until `now`, likewise.
+    // Queueing time until `now`, without the future time of queued packets.
     Nanos queue_time_until(Nanos now) const;
     std::int64_t max_queue_pkts() const { return max_queue_pkts_; }
     void restart_max_queue(Nanos now) { max_queue_pkts_ = queue_pkts(now); }
@@ -282,13 +282,13 @@ public:
         in_flight_.fetch_from(in_flight_.begin_pos());
         in_flight_.fetch_from(in_flight_.end_pos());
     }
-    // Prefetches the memory of the link that each packet touches; and the packet that arrives first.
+    // Prefetches the memory of the link that each packet touches.
     void fetch() const { fetch_some(this, 1, 3 * kCacheLine); }
     void fetch_arrival() const {
         fetch();
         if (!in_flight_.empty()) fetch_some(&in_flight_.front(), 1);
     }
-    // The packet that arrives after `count` others; nullptr if fewer are held.
+    // The held packet that arrives after `count` other packets; nullptr if fewer are held.
     const Packet* held_after(std::uint32_t count) const {
         return in_flight_.size() > count ? &in_flight_[in_flight_.begin_pos() + count].packet : nullptr;
     }
@@ -349,7 +349,7 @@ private:
     // Recomputes the arrival times of packets that have not left the queue.
     void reschedule_arrivals(Nanos now);
 
-    // Features of a link that is not plain.
+    // Returns the features, and adds them to a plain link.
     LinkFeatures& features();
     void describe_kind();
     bool may_overtake() const { return features_ && features_->may_overtake; }
@@ -372,7 +372,7 @@ private:
     void transmit(const Waiting& next, Nanos now);
     void enter(const Waiting& next, Nanos start, Nanos departure, Nanos now);
     Nanos departure_of(Bytes size, Nanos start, Nanos since, Nanos now);
-    // Number of packets of an access that would begin now, and nanoseconds per packet.
+    // Expected number of packets in an access that begins now, and mean nanoseconds per packet.
     std::pair<double, double> expected_access() const;
     std::optional<Waiting> take_waiting(Nanos now);
     void start_service(Nanos now);
@@ -385,14 +385,14 @@ private:
     Ring<Queued> queue_;        // packets that have not left the queue, by departure
     Ring<InFlight> in_flight_;  // held packets by arrival; queued packets come last
     Nanos transmitter_free_at_{};
-    Nanos arrival_{};           // of the packet accepted last
+    Nanos arrival_{};           // arrival of the packet accepted last
     Nanos earliest_arrival_{};  // no later packet arrives before this time, unless packets may overtake
     Bytes queue_bytes_{};
     Nanos delay_{};
     double nanos_per_byte_ = 0;
     double carried_fraction_ = 0;
     DropTail discipline_;
-    bool is_plain_ = true;  // up, and without features
+    bool is_plain_ = true;  // up and without features
     bool unlimited_rate_ = true;
     bool is_predictable_ = true;
     bool uses_draw_ = false;

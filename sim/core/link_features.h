@@ -23,14 +23,14 @@
 
 namespace subflow {
 
-// Access of a link to its shared medium, which determines when the link sends.
+// Place of a link in its shared medium, which determines when the link sends.
 struct MediumPlace {
     AccessOptions options;
     std::uint32_t number = 0;
     Nanos access_at = kNever;
     Nanos began{};                  // start of the access, with hidden stations
-    std::uint32_t announced = 0;    // packets in this access
-    std::vector<Waiting> together;  // scratch space of one access
+    std::uint32_t announced = 0;    // packets of this access, as announced at its start
+    std::vector<Waiting> together;  // packets of the current access, kept to reuse the memory
 
     std::size_t heap_bytes() const { return heap_bytes_of(together); }
 };
@@ -50,7 +50,7 @@ struct LinkFeatures {
     ManagedQueue queue;
     bool may_overtake = false;
     Nanos queue_counted_to{};     // time up to which LinkStats::queue_time includes the managed queue
-    std::vector<Packet> dropped;  // by the managed queue, not yet handed over
+    std::vector<Packet> dropped;  // packets that the managed queue dropped, not yet taken
 
     std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, pauses, station, queue, dropped); }
 

@@ -6,17 +6,16 @@
 // with a time ahead of the clock. The same holds for a receiver that depends only on these packets, and for the link of
 // its answers. The simplest networks need only one event per ACK, at the sender.
 //
-// No link may be offered packets out of order, and neither a change of the scenario nor an observer may find decisions
-// about its future. Therefore
+// Each link must be offered packets in order, and neither a change of the scenario nor an observer may find a link that
+// has already decided about later packets. Therefore
 // - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receivers
 //   that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
-// - a link without known arrivals (CoDel, overtaking) stays at the clock, and with it the links and receivers behind
-//   it,
+// - a link without known arrivals (CoDel, overtaking) stays at the clock, and so do the links and receivers after it,
 // - no packet is carried beyond the horizon: the end of the current run_until or the next change of the timeline. Later
 //   packets wait on their link and are carried first when the horizon moves.
 //
-// The result is bit for bit that of an event per packet and link. Several subflows share the order of their data, which
-// is restored afterwards (data_lane.h).
+// The result equals, bit for bit, that of a simulation with one event per packet and link. The subflows of a connection
+// share one order of data, which is restored afterwards (data_lane.h).
 #include <algorithm>
 #include <utility>
 
@@ -44,13 +43,13 @@ void Network::plan_lookahead() {
     std::vector<std::uint32_t> answering(links_.size(), 0);  // subflows whose ACKs enter the network at this link
     for (const Subflow& s : subflows_)
         if (s.ack_hops > 0) ++answering[hops_[s.ack_route].link];
-    // The subflows of a connection share its order of data, unless it is restored afterwards, and a delayed ACK may
-    // leave between two packets of other subflows.
+    // A receiver may not answer ahead if its DATA_ACK depends on other subflows, unless the order of data is restored
+    // afterwards. Nor may it if a delayed ACK could leave between two packets of other subflows.
     const auto may_answer_ahead = [&](const Subflow& s) {
         const std::uint32_t link = hops_[s.ack_route].link;
         const bool keeps_order = scenario_->transport.delayed_ack == DelayedAck::Off || answering[link] == 1;
         const Connection& c = connections_[s.connection];
-        // Nor may announcements of addresses be sent ahead: they can occur at any time.
+        // Nor may receivers that announce addresses answer ahead: announcements can occur at any time.
         return !c.signals_addresses && (!c.is_multipath() || c.defers_data) && (keeps_order || is_order_free[link]);
     };
 
@@ -66,8 +65,8 @@ void Network::plan_lookahead() {
         for (std::uint32_t i = 1; i < s.ack_hops; ++i)
             feed(hops_[s.ack_route + i].link, hops_[s.ack_route + i - 1].link);
     }
-    // True if packets leave a link in the order of their arrivals at the time they are offered. False for a pure delay
-    // into which several other links run ahead.
+    // True if packets leave a link in the order in which they are offered. False for a pure delay into which several
+    // other links run ahead.
     const auto leaves_in_order = [&](std::uint32_t link) {
         while (is_order_free[link]) {
             if (feeder[link] == kClock) return true;
@@ -97,8 +96,8 @@ void Network::plan_lookahead() {
     order_held_links();
 }
 
-// After an unplanned change: a pure delay may have become a link that needs offers in order. All packets offered so far
-// have arrived there, so that a plan for the future suffices.
+// Called after an unplanned change: a pure delay may have become a link that needs offers in order. All packets offered
+// so far have arrived at this link, so that a new plan for later packets suffices.
 void Network::replan_lookahead() {
     for (Connection& c : connections_)
         if (c.defers_data && !may_defer_data(c)) stop_deferring(c);
@@ -117,7 +116,7 @@ bool Network::may_defer_data(const Connection& c) const {
     if (!c.is_multipath() || c.signals_addresses || c.reassembly.is_limited() || c.copies != Copies::None ||
         c.captured || !agents_.empty())
         return false;
-    // Without delay on its last link, a packet may be processed behind one that should follow it.
+    // Without delay on its last link, a packet may be processed after a packet that should follow it.
     const auto takes_no_time = [](const EventSpec& change) { return change.delay == Nanos(0); };
     const auto becomes_other = [](const EventSpec& change) { return change.rate || change.loss_model; };
     const auto has_change = [&](std::uint32_t link, const auto& is_it) {
@@ -131,8 +130,8 @@ bool Network::may_defer_data(const Connection& c) const {
         if (links_[last].may_take_no_time() || has_change(last, takes_no_time)) return false;
         for (std::uint32_t hop = s.ack_route; hop < s.ack_route + s.ack_hops; ++hop)
             if (!links_[hops_[hop].link].is_predictable()) return false;
-        // Subflows that share the last link must all be ahead of the clock or none, and the order of their packets must
-        // stay known.
+        // If subflows share the last link, either all of them or none run ahead of the clock, and the order of their
+        // packets must stay known.
         for (std::uint32_t other = c.first_subflow; other < i; ++other) {
             const Subflow& o = subflows_[other];
             if (hops_[o.route + o.hops - 1].link != last) continue;
@@ -142,7 +141,7 @@ bool Network::may_defer_data(const Connection& c) const {
     return true;
 }
 
-// From now on each acknowledgement carries its DATA_ACK, including those under way.
+// From this call on, each acknowledgement carries its DATA_ACK, including acknowledgements under way.
 void Network::stop_deferring(Connection& c) {
     for (Link& link : links_) {
         link.for_each_held([&](Packet& p) {
@@ -155,7 +154,7 @@ void Network::stop_deferring(Connection& c) {
 }
 
 // Fills held_ahead_ so that every link comes after the links it leads to: downstream packets are carried first. If the
-// hops form a circle, all hops wait for the clock instead.
+// hops form a cycle, all hops wait for the clock instead.
 void Network::order_held_links() {
     std::vector<std::vector<std::uint32_t>> next(links_.size());
     std::vector<bool> holds(links_.size(), false);

@@ -37,7 +37,7 @@ bool SubflowSender::detect_losses_by_time(Nanos now) {
     const std::uint32_t latest = latest_delivered_[0];  // transmissions below latest - 1 have been overtaken
     bool found = false;
     // RFC 8985 sets the timer for the last of the pending packets, this code for the first: each expiry then decides
-    // about at least one packet, no packet is examined twice, and later packets get their own expiry.
+    // about at least one packet, no packet is examined twice, and later packets get a separate expiry.
     while (loss_scan_ != snd_nxt_) {
         const SentPacket& packet = packets_[loss_scan_];
         if (packet.flags() == kInPipe) {
@@ -148,7 +148,7 @@ Transmission SubflowSender::probe_with_last(Nanos now, const TransportOptions& o
     const std::uint32_t seq = snd_nxt_ - 1;
     SentPacket& packet = packets_[seq];
     SF_VALIDATE(has_outstanding() && (packet.flags() & kInPipe));
-    // It counts once in the pipe, because the previous copy is lost or will be a duplicate.
+    // The packet counts only once in the pipe, because the previous copy is lost or will be a duplicate.
     --pipe_;
     if (has_monitor_) monitor_->on_replaced(packet.transmission);
     packet.set(now, packet.flags() | kRetransmitted);

@@ -1,4 +1,4 @@
-// Events of a run at points in time, kept until they are taken.
+// Events of a run at points in time, recorded until the application takes them.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@ enum class MarkKind : std::uint8_t {
     Recovered,
     Established,
     Closed,
-    Completed,  // of a flow
+    Completed,  // a flow was completed
     LinkUp,
     LinkDown,
     LinkChange,
     Penalised,         // the subflow's window was halved because its data blocks the connection's window
-    MetaTimeout,       // of a flow: the first packet without DATA_ACK is sent again
+    MetaTimeout,       // a flow sent its first packet without DATA_ACK again
     Action,            // a learning agent acted; only while its steps are recorded
-    ControllerChange,  // of a flow
-    ScriptedDrop,      // a data packet was dropped by order of the scenario
+    ControllerChange,  // an event replaced the controller of a flow
+    ScriptedDrop,      // the scenario's script dropped a data packet
     Announced,         // the peer announced the subflow's address: ADD_ADDR
     Refused,           // the peer refused to open the subflow
-    Stale,             // the connection binds no data to the subflow until its next acknowledgement
+    Stale,             // the connection assigns no data to the subflow until the subflow's next acknowledgement
     Marked,            // the window was reduced because queues had marked packets
 };
 
@@ -47,7 +47,7 @@ struct Mark {
 class MarkLog {
 public:
     static constexpr std::size_t kCapacity = std::size_t{1} << 16;
-    // Memory of a log, whatever the scenario.
+    // Heap memory of a log, the same for every scenario.
     static constexpr std::size_t kBytes = kCapacity * sizeof(Mark);
 
     MarkLog() { marks_.reserve(kCapacity); }
@@ -64,7 +64,8 @@ public:
         std::vector<Mark> taken;
         taken.reserve(kCapacity);
         taken.swap(marks_);
-        // A completion is recorded when the last packet is carried to its receiver, ahead of earlier events.
+        // A completion is recorded when the last packet is carried to its receiver, possibly before marks with earlier
+        // times.
         std::ranges::stable_sort(taken, {}, [](const Mark& m) { return std::tuple(m.time, m.kind, m.owner); });
         return taken;
     }

@@ -21,7 +21,7 @@ struct PacketBalance {
     std::int64_t in_flight_at_start = 0;
     std::int64_t sent = 0;       // retransmissions included
     std::int64_t delivered = 0;  // reached the far end, including duplicates
-    std::int64_t dropped = 0;    // by the network
+    std::int64_t dropped = 0;    // dropped in the network
     std::int64_t lost = 0;       // dropped packets that were sent in the interval
     std::int64_t acked = 0;      // reported to the sender in the interval as arrived; datagrams: 0
 
@@ -41,15 +41,15 @@ struct SubflowResult {
     double throughput_bps = 0;
     double goodput_bps = 0;
     double mean_cwnd_pkts = 0;         // while established, including the time after the end of the flow
-    double active_mean_cwnd_pkts = 0;  // while established and the flow active; NaN if it never was
+    double active_mean_cwnd_pkts = 0;  // while established and the flow active; NaN without any active time
     double mean_rtt_s = 0;             // NaN without samples
     double loss_ratio = 0;             // packets.lost / packets.sent
     std::int64_t retransmits = 0;
     std::int64_t timeouts = 0;
-    std::int64_t marked_pkts = 0;      // reached the far end with the mark of a queue
+    std::int64_t marked_pkts = 0;      // arrived packets that a queue had marked
     std::int64_t mark_reductions = 0;  // reductions of the window because of marks
     PacketBalance packets;
-    double schedule_share = 0;  // of the packets handed out; NaN without packets or over a single path
+    double schedule_share = 0;  // share of the flow's packets handed out; NaN for one path or without packets
 };
 
 struct FlowResult {
@@ -82,7 +82,7 @@ struct LinkResult {
     std::int64_t max_queue_pkts = 0;
 };
 
-// Distribution of RTT samples with a resolution of 1/32 of the value: 32 buckets per octave from 2^10 ns up.
+// Distribution of RTT samples with a resolution of 1/32 of the value: 32 buckets per octave above 2^10 ns.
 class RttHistogram {
 public:
     void add(Nanos rtt) {
@@ -115,7 +115,8 @@ private:
     // Makes room for a bucket and returns its position.
     [[gnu::noinline]] std::size_t widen(std::size_t bucket);
 
-    // Covers the octaves from the smallest to the largest sample: a flow uses few octaves, and flows may be many.
+    // Covers the octaves from the smallest to the largest sample: the samples of a flow span few octaves, and a network
+    // may have many flows.
     std::vector<std::uint32_t> buckets_;
     std::size_t first_ = 0;  // first bucket in `buckets_`
     std::uint64_t count_ = 0;
@@ -124,7 +125,7 @@ private:
 // Data packets or datagrams sent by a subflow since the start, including retransmissions.
 std::int64_t sent_pkts(const Network& network, const Subflow& s);
 
-// Does not change the network.
+// Counters at the beginning of the measured interval, and the results since then.
 class Measurement {
 public:
     Measurement() = default;

@@ -125,7 +125,7 @@ void Medium::begin(std::uint32_t station, Nanos now, Nanos end) {
         }
         if (!hear(other.options, s.options)) continue;
         if (other.is_sending)
-            other.idle_at = std::max(other.idle_at, end);  // counts from there after its own access
+            other.idle_at = std::max(other.idle_at, end);  // resumes counting then, after its own access
         else
             pause_until(other, end, now);
     }

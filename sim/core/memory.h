@@ -10,8 +10,8 @@
 
 namespace subflow {
 
-// Requested bytes, without the rounding of the allocator. A type with heap memory reports it by heap_bytes(); without
-// this function, it does not compile where it is counted. Shared objects, for example policies, are not counted.
+// Heap memory of a value as requested, without the allocator's rounding. A type that owns heap memory must define
+// heap_bytes(), otherwise the generic function does not compile. Shared objects, for example policies, are not counted.
 template <class T>
 std::size_t heap_bytes(const T& value);
 template <class T>

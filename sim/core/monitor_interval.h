@@ -2,7 +2,7 @@
 //
 // The fate of a packet belongs to the interval in which it was sent, whenever that fate becomes known; so do RTT
 // samples. A subflow numbers its transmissions, including retransmissions, so that an interval is a range of these
-// numbers. It is finished when each of them has been delivered or marked lost.
+// numbers. An interval is finished when each transmission has been delivered or marked lost.
 // Source: Dong et al., "PCC Vivace", NSDI 2018, section 4; Gilad et al., "MPCC", CoNEXT 2020.
 #pragma once
 
@@ -18,12 +18,12 @@ namespace subflow {
 
 // Plan of a controller for the interval that begins with the next packet. The controller sets the rate in the window.
 struct IntervalPlan {
-    Nanos length{1};                // ends with the first packet that leaves this long after the begin,
-    std::uint32_t min_packets = 1;  // and contains at least this number of packets
+    Nanos length{1};                // minimum duration
+    std::uint32_t min_packets = 1;  // minimum number of packets
     std::int32_t tag = 0;           // chosen by the controller, and returned with the record
 };
 
-// The length of an interval that lasts until a decision ends it.
+// Length of an interval that ends only by end_now().
 inline constexpr Nanos kOpenEnd{kNever.value / 2};
 
 // An interval, finished or in progress. NaN: unknown.
@@ -39,21 +39,21 @@ struct IntervalRecord {
     std::uint32_t lost_pkts = 0;
     bool is_app_limited = false;  // the sender ran out of data for part of it
 
-    // Acknowledgements of its packets: the first and the last one, and the smoothed RTT after each
+    // Acknowledgements of its packets: time of the first and the last one, and the smoothed RTT after each
     Nanos first_ack_at = kNever;
     Nanos last_ack_at{};
     Nanos first_srtt{};
     Nanos last_srtt{};
-    std::uint32_t first_ack_pkts = 0;  // packets of the interval that the first one delivered
+    std::uint32_t first_ack_pkts = 0;  // packets of the interval that the first acknowledgement delivered
 
-    // RTT samples as a function of the departure of their packets
+    // RTT samples; the gradient is over the departure times of their packets
     std::uint32_t rtt_samples = 0;
     double rtt_mean_s = std::numeric_limits<double>::quiet_NaN();
     double rtt_min_s = std::numeric_limits<double>::quiet_NaN();
     double rtt_gradient = std::numeric_limits<double>::quiet_NaN();        // least squares, s/s; needs three samples
     double rtt_gradient_error = std::numeric_limits<double>::quiet_NaN();  // its standard error
 
-    double utility = std::numeric_limits<double>::quiet_NaN();  // if the controller computes it, in on_interval()
+    double utility = std::numeric_limits<double>::quiet_NaN();  // set by controllers that compute it, in on_interval()
 
     double length_s() const { return to_seconds(end - begin); }
     // Packets sent per second of the interval: the actual rate.
@@ -61,7 +61,7 @@ struct IntervalRecord {
     // Packets delivered per second between first and last acknowledgement; with one acknowledgement, per second of the
     // interval.
     double throughput_pps() const;
-    // Lost share of the packets sent; 1 if no packet was acknowledged.
+    // Lost share of the packets sent; 0 if no packet was sent, 1 if no packet was acknowledged.
     double loss_ratio() const { return sent_pkts == 0 ? 0 : static_cast<double>(lost_pkts) / sent_pkts; }
 };
 
@@ -80,15 +80,15 @@ public:
     // The next packet begins an interval.
     void end_now() { is_cut_ = true; }
 
-    // The fate of transmission `number`.
+    // Report the fate of transmission `number`.
     void on_delivered(std::uint32_t number, Nanos now);
     void on_lost(std::uint32_t number);
     // The transmission was marked lost by mistake: its fate is unknown again.
     void on_found(std::uint32_t number);
-    // A later transmission replaced it before its fate was known; it will have no fate.
+    // A later transmission replaced it before its fate was known; it no longer counts as sent.
     void on_replaced(std::uint32_t number);
-    // The acknowledgement at `now`, whose deliveries have been reported, is for a packet that left at `sent`; `srtt`:
-    // the smoothed RTT after it.
+    // Reports the RTT sample of the acknowledgement at `now`, after the deliveries of this acknowledgement. The packet
+    // left at `sent`; `srtt`: smoothed RTT after the sample.
     void on_rtt(Nanos sent, Nanos rtt, Nanos now, Nanos srtt);
     // The window has room, but the sender has no packets.
     void mark_app_limited() {
@@ -98,7 +98,8 @@ public:
     // True if the oldest interval is finished: it has ended, and the fate of all its packets is known; or no packet was
     // acknowledged for `patience` after its end, and all packets count as lost.
     bool has_finished(Nanos now, Nanos patience) const;
-    // End of that wait; kNever: a packet was acknowledged, or the interval has not ended.
+    // End of the wait for a first acknowledgement of the oldest interval. kNever: a packet was acknowledged, the
+    // interval has not ended, or `patience` is unlimited.
     Nanos wait_ends(Nanos patience) const;
     // Takes the oldest interval. Requires has_finished().
     IntervalRecord take_finished(Nanos now);
@@ -109,13 +110,14 @@ public:
         is_cut_ = false;
     }
 
-    // Stores a record, including its utility, for observers: the latest one, and as many as fit until they are taken.
+    // Stores a record, including its utility, for observers: as the latest record, and in a bounded list until
+    // take_records().
     void keep(const IntervalRecord& record);
     bool has_latest() const { return kept_count_ != 0; }
     const IntervalRecord& latest() const { return latest_; }
     // Records stored since the last call, in order.
     std::vector<IntervalRecord> take_records();
-    // The records of a predecessor on the same subflow precede its own, and the numbers continue.
+    // Takes over the records of the subflow's previous monitor, and continues its numbering.
     void continue_records(IntervalMonitor&& predecessor);
     // Records discarded for lack of space, the oldest first.
     std::int64_t records_lost() const { return records_lost_; }
@@ -141,7 +143,7 @@ private:
 
         bool is_decided() const { return record.delivered_pkts + record.lost_pkts >= record.sent_pkts; }
     };
-    // The interval of a transmission; nullptr if it was taken already.
+    // The interval of a transmission; nullptr if the interval has already been taken.
     Open* interval_of(std::uint32_t number);
     static void settle(Open& interval);
 

@@ -114,8 +114,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         if (connections_[flow].defers_data) deferring_.push_back(flow);
     }
     plan_lookahead();
-    // Without a warm-up, the measured interval is the whole run, including its first instant. Otherwise these are the
-    // results of a run that is stopped within the warm-up.
+    // Without a warm-up, the measured interval is the whole run, including its first instant. With a warm-up, this
+    // measurement provides the results of a run that stops during the warm-up.
     measurement_ = Measurement(*this);
     is_warming_up_ = scenario.warmup > Nanos(0);
 }
@@ -312,7 +312,7 @@ Nanos Network::on_ack_timer(std::uint32_t index) {
     return s.receiver.ack_deadline();
 }
 
-// News about a subflow has arrived. Returns true if its agent acts before any packet leaves.
+// Called after an event of a subflow. Returns true if the subflow's agent acts before any packet leaves.
 bool Network::calls_agent(std::uint32_t subflow) {
     if (!agents_.has_news(*this, subflow)) return false;
     schedule_agent(agents_.index_steering(subflow));
@@ -340,7 +340,8 @@ void Network::start_flow(std::uint32_t flow) {
     if (c.is_multipath()) start_meta_timer(flow);
     if (sends_datagrams(c.kind)) return start_datagrams(c.first_subflow);
     const bool has_handshake = scenario_->transport.handshake;
-    // The first subflow establishes the connection: its first packet leaves at `start`. The others join afterwards.
+    // The first subflow establishes the connection: its first packet leaves at `start`. Further subflows join
+    // afterwards.
     c.waits_to_join = has_handshake && c.is_multipath();
     if (has_handshake) {
         begin_handshake(c.first_subflow);
@@ -420,7 +421,7 @@ void Network::change_priority(const EventSpec& change) {
     fill(c);
 }
 
-// With backups, the scheduler may not use the only subflow with room.
+// With backups, the scheduler may leave the only subflow with room unused.
 void Network::note_backups(Connection& c) {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
     c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);
@@ -447,7 +448,7 @@ void Network::change_link(const EventSpec& change) {
     if (link.next_event() < kNever) events_.schedule(link_source(*change.link), link.next_event());
 }
 
-// Propagation there and back, without queues.
+// Propagation delay of both directions, without queueing.
 Nanos Network::base_rtt(const Subflow& s) const {
     Nanos rtt{};
     for (std::uint32_t i = 0; i < s.hops; ++i) rtt += links_[hops_[s.route + i].link].delay();

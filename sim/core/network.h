@@ -31,7 +31,7 @@ struct SubflowInterval {
 // other; the Scenario must outlive them.
 class Network {
 public:
-    // Throws ScenarioError if the scenario is not usable.
+    // Throws ScenarioError if the scenario is invalid.
     Network(const Scenario& scenario, std::uint64_t seed);
 
     // Compiled once, in network.cpp, instead of in each file that uses a network.
@@ -41,19 +41,20 @@ public:
     Network& operator=(Network&&) noexcept;
     ~Network();
 
-    // Processes every event up to and including `until`, and advances the clock to this time. Returns false if agents
-    // that wait for their actions (is_waiting()) stop it earlier.
+    // Processes every event up to and including `until`, and advances the clock to this time. Returns false if the run
+    // stops earlier, because agents wait for their actions (is_waiting()).
     bool run_until(Nanos until) {
         std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
         return run_until(until, unlimited);
     }
-    // The same, but also stops soon after `max_events` events, which are subtracted from it. After any stop, all state
-    // can be read, and the next call continues from there: the result of the run does not depend on the stops.
+    // Like the function above, but also stops, and returns false, soon after `max_events` events. Subtracts the
+    // processed events from `max_events`. After any stop, all state can be read, and the next call continues from
+    // there: the result of the run does not depend on the stops.
     bool run_until(Nanos until, std::int64_t& max_events);
 
     // Applies these changes one nanosecond from now, after all events of the scenario at that time; their `at` is
-    // ignored. From then on, the run equals bit for bit a run in which they were the last events of the scenario at
-    // that time. Returns that time. Throws ScenarioError, without changing anything, if a change is not usable or
+    // ignored. From then on, the run equals bit for bit a run in which the changes were the last events of the scenario
+    // at that time. Returns that time. Throws ScenarioError, without changing anything, if a change is invalid or
     // agents wait for their actions.
     Nanos apply(std::span<const EventSpec> changes);
 
@@ -78,7 +79,7 @@ public:
     FlowResult flow_result(std::size_t index) const { return measurement_.flow_result(*this, index); }
     LinkResult link_result(std::size_t index) const { return measurement_.link_result(*this, index); }
 
-    // For observers, which must not change anything.
+    // For observers, which must not change the state.
     std::vector<Link>& links() { return links_; }
     const std::vector<Link>& links() const { return links_; }
     const std::vector<Medium>& media() const { return media_; }
@@ -90,7 +91,7 @@ public:
     std::int64_t marks_lost() const { return marks_.lost(); }
 
     // The monitor intervals finished since the last call, of all subflows that use them, in the order of their end.
-    // Bounded per subflow (IntervalMonitor::kRecordCapacity); intervals_lost() counts the discarded ones, the oldest
+    // Bounded per subflow (IntervalMonitor::kRecordCapacity); intervals_lost() counts the records discarded, the oldest
     // first.
     std::vector<SubflowInterval> take_intervals();
     std::int64_t intervals_lost() const;
@@ -98,13 +99,13 @@ public:
     // From now on, the controllers and schedulers of all flows record reasons for their decisions (decision.h). Does
     // not change the run. Each subflow and each multipath connection has a log; a copy of the network copies the logs.
     void record_decisions(const DecisionLog::Limits& limits);
-    // Empties the logs. They stay empty without record_decisions().
+    // Takes all recorded decisions and empties the logs. Without record_decisions(), the table is empty.
     DecisionTable take_decisions();
-    // Rules of the scripts that run here or have run, which decisions name besides those of all_rules(): kScriptHooks
-    // rules per script. Later scripts are appended, so that positions stay valid.
+    // Rules of all scripts of the scenario and of later changes: kScriptHooks rules per script. Decisions refer to them
+    // by their position after all_rules(). Scripts of later changes are appended, so that positions stay valid.
     std::vector<const RuleInfo*> script_rules() const;
     const std::vector<std::shared_ptr<const ScriptProgram>>& scripts() const { return programs_; }
-    // Owner of a script: a flow for a scheduler, and also the position of the subflow for a controller.
+    // Owner of a script: the flow for a scheduler; for a controller also the position of the subflow in its flow.
     struct Owner {
         std::uint32_t flow = 0;
         std::optional<std::uint32_t> subflow;
@@ -123,11 +124,11 @@ public:
     // Packets that were not recorded because the log was full.
     std::int64_t packets_not_captured() const;
 
-    // True if learning agents with an Outside decider have to act. run_until() then stops before its end, at the time
-    // at which all of these agents act; each needs a call of act() before the run can continue.
+    // True if learning agents with an Outside decider must act. run_until() then stops before its end, at the time at
+    // which all of these agents act; each needs a call of act() before the run can continue.
     bool is_waiting() const { return agents_.is_waiting(); }
     const std::vector<Agent>& agents() const { return agents_.all(); }
-    // `action`: [acting, action_width], clamped to its bounds.
+    // `action`: [acting subflow, action_width], clamped to the bounds of the action.
     void act(std::uint32_t agent, std::span<const float> action);
     // From now on, the observations, actions and rewards of agents are kept until they are taken; their actions also
     // become marks. Does not change the run, and has no effect without agents.
@@ -140,9 +141,9 @@ public:
     // Reward of the agent that controls a subflow for its latest epoch with an action; empty before the second
     // decision.
     std::optional<double> latest_reward(std::uint32_t subflow) const { return agents_.latest_reward(subflow); }
-    // Ends the current epoch early, for callers that stop between epochs: the agent gets an observation and a reward of
-    // now. Returns false if no action waits for its reward, if the epoch has lasted less than half the length of the
-    // previous one, or if no subflow is visible.
+    // Ends the current epoch early, for callers that stop between epochs: the agent gets its observation and reward at
+    // the current time. Returns false if no action waits for its reward, if the epoch has lasted less than half the
+    // length of the previous one, or if no subflow is visible.
     bool end_epoch(std::uint32_t agent) { return agents_.end_epoch(agents_reach(), agent); }
     // True if a subflow has data to send or to repair.
     bool is_under_way(const Subflow& s) const {
@@ -152,9 +153,10 @@ public:
     // True if a learning agent can observe a subflow: it is under way and has an RTT sample.
     bool can_be_seen(const Subflow& s) const { return is_under_way(s) && s.sender.rtt().has_sample(); }
 
-    // Prefetches the memory that the next events read. For callers that run many networks in turn, a little at a time,
-    // so that each finds its data evicted from the processor's caches. A level reads pointers that the previous one
-    // fetched: calling one level for all networks before the next overlaps their fetches. Does not change the run.
+    // Prefetches the memory that the next events read. For callers that run many networks in turn for short times, so
+    // that each network finds its data evicted from the processor's caches. A level reads pointers that the previous
+    // level fetched: calling one level for all networks before the next overlaps their fetches. Does not change the
+    // run.
     static constexpr std::uint32_t kFetchLevels = 4;
     void fetch_ahead(std::uint32_t level) const;
 
@@ -174,10 +176,10 @@ public:
     void check_invariants() const;
 
 private:
-    // Destination at the end of a link for the packets of one subflow.
+    // Next step of a subflow's packets after a link.
     enum class Leads : std::uint8_t {
-        ToEvent,     // its next step depends on other events until then: packets wait on the link
-        ToNextHop,   // a link that can be offered packets ahead of the clock
+        ToEvent,     // depends on other events until the arrival: packets wait on the link
+        ToNextHop,   // a link to which packets can be offered ahead of the clock
         ToReceiver,  // a receiver that can process packets ahead of the clock
     };
     struct Hop {
@@ -306,8 +308,8 @@ private:
     static bool is_usable(const Subflow& s) {
         return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
     }
-    // True if a subflow can be handed a packet now. With several subflows, data is bound to one before its pacing
-    // allows it and waits there, as in Linux, so that a scheduler sees the backlog of each; with one subflow, data
+    // True if a subflow can be handed a packet now. With several subflows, data is assigned to a subflow before pacing
+    // permits to send it and waits there, as in Linux, so that a scheduler sees each backlog. With one subflow, data
     // waits in the connection.
     bool has_room(const Connection& c, const Subflow& s) const {
         return s.sender.has_room() && (c.is_multipath() || s.sender.pacing_allows(now_));
@@ -359,7 +361,7 @@ private:
     Nanos shortest_meta_timeout() const;
     Nanos meta_timeout(const Connection& connection) const;
 
-    // network_push.cpp: data that is bound to subflows ahead of their windows
+    // network_push.cpp: data that is assigned to subflows before their windows have room
     Socket describe_socket(const Subflow& s) const;
     SocketsView describe_sockets(const Connection& connection);
     void push_pending(Connection& connection);
@@ -369,7 +371,6 @@ private:
     void send_all_again(Connection& connection);
     Nanos on_push_timer(std::uint32_t flow);
 
-    // Interface to learning agents.
     LearningAgents::Reach agents_reach() { return {*this, subflows_, marks_}; }
     void schedule_agent(std::uint32_t agent) { events_.schedule(agent_source(agent), agents_[agent].due); }
     bool calls_agent(std::uint32_t subflow);
@@ -381,7 +382,7 @@ private:
     Sibling describe_sibling(const Subflow& s) const;
     Siblings gather_siblings(Connection& connection, std::uint32_t self);
 
-    // A sum, so that it does not depend on the order in which packets are carried ahead of the clock.
+    // A sum, so that the signature does not depend on the order in which packets are carried ahead of the clock.
     void mix_signature(Nanos at, std::uint32_t subflow, std::uint32_t seq) {
         signature_ += mix64(static_cast<std::uint64_t>(at.value) ^ static_cast<std::uint64_t>(seq) << 32 ^
                             static_cast<std::uint64_t>(subflow) << 20);
@@ -405,13 +406,13 @@ private:
     std::vector<Medium> media_;
     std::vector<Subflow> subflows_;
     std::vector<Connection> connections_;
-    std::vector<Hop> hops_;                  // of all paths, one after the other
-    std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
+    std::vector<Hop> hops_;                  // hops of all paths, one path after the other
+    std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next stretch, downstream ones first
 
-    std::vector<std::uint32_t> deferring_;  // flows that defer, or deferred, their data
+    std::vector<std::uint32_t> deferring_;  // flows that defer their data, or have deferred it
 
     std::vector<AckExtension> ack_extensions_;
-    std::vector<EcnOption> ecn_options_;   // by slots of ack_extensions_; only if receivers count marks
+    std::vector<EcnOption> ecn_options_;   // [slot of ack_extensions_]; only if receivers count marks
     Ring<std::uint32_t> free_extensions_;  // in order of release, so that ACKs then read slots in order
 
     std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // without duplicates, in the order of the scenario
@@ -422,7 +423,7 @@ private:
     MarkLog marks_;
     LearningAgents agents_;
 
-    // Scratch space of one call. A member, because clearing an array of 32 for two subflows costs more than using it.
+    // Scratch space of one call. Members, because clearing an array of 32 for two subflows costs more than using it.
     std::array<Candidate, kMaxSubflows> candidates_;
     std::array<Socket, kMaxSubflows> sockets_;
 };

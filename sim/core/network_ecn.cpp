@@ -19,8 +19,8 @@ void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& co
     update_packet_checks(s, c);
 }
 
-// Determines the packets that need the slow path: nearly all carry no news, and the check for it must cost nearly
-// nothing.
+// Determines the packets that need the slow path. Nearly all packets carry no ECN news, and the check for news must
+// cost nearly nothing.
 void Network::update_packet_checks(Subflow& s, const Connection& c) {
     int looks = s.ecn == EcnMode::Off ? kNoLooks : kArrivals | kAnswers;
     if (confirms_with_cwr(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
@@ -28,7 +28,7 @@ void Network::update_packet_checks(Subflow& s, const Connection& c) {
     s.looks = static_cast<std::uint8_t>(c.captured ? kAllLooks : looks);
 }
 
-// The sender has reduced its window; its next packet reports this to the receiver.
+// Called after the sender has reduced its window, which the next packet reports to the receiver.
 void Network::on_reduced(MarkKind why, std::uint32_t index, double cwnd_pkts) {
     marks_.add(now_, why, index, cwnd_pkts);
     Subflow& s = subflows_[index];

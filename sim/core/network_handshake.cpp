@@ -1,6 +1,6 @@
 // The part of Network that opens subflows by packets: SYN, SYN-ACK and ACK, and an additional ACK for further subflows.
 //
-// The end with the data opens, as in an upload.
+// The end that sends the data opens the connection, as in an upload.
 // Source: RFC 9293 section 3.5, RFC 8684 sections 3.1 and 3.2; Linux tcp_v4_connect, tcp_rcv_synsent_state_process,
 // tcp_retransmit_timer, mptcp_finish_join. Differences from Linux:
 // - The SYN-ACK has no timer: in Linux, it expires about when the retransmitted SYN arrives, which is answered anyway.
@@ -33,8 +33,8 @@ void Network::begin_handshake(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Syn, now_, now_);
 }
 
-// A handshake packet reaches the receiver. The ends learn of a handshake only by its packets, so that a late SYN is
-// answered like any other; its answer opens nothing.
+// A handshake packet reaches the receiver. Each end learns the state of the other end only by packets, so that a late
+// SYN is answered like any other SYN; this answer opens nothing.
 void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     note_packet(c, packet, Station::Receiver, at);
     mix_signature(at, packet.subflow, packet.seq);
@@ -80,7 +80,7 @@ void Network::on_handshake_at_sender(const Packet& packet, Subflow& s, Connectio
     establish(packet.subflow);
 }
 
-// The answer has not arrived in time.
+// The answer of the peer has not arrived in time.
 void Network::on_handshake_timeout(std::uint32_t index) {
     Subflow& s = subflows_[index];
     const TransportOptions& options = scenario_->transport;
@@ -96,8 +96,8 @@ void Network::on_handshake_timeout(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Syn, now_, now_);
 }
 
-// All retries failed. Without its first subflow, the connection fails like connect(): nothing joins, and the flow ends
-// without data. A further subflow stays closed, unless an event opens it again.
+// All retries failed. Without its first subflow, the connection fails like connect(): no other subflow joins, and the
+// flow ends without data. A further subflow stays closed, unless an event opens it again.
 void Network::give_up(std::uint32_t index) {
     Subflow& s = subflows_[index];
     close_subflow(index);

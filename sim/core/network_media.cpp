@@ -1,4 +1,4 @@
-// The part of Network for links that are not predictable, and for the shared media on which they send in turn.
+// The part of Network for unpredictable links, and for the shared media on which they send in turn.
 #include <algorithm>
 #include <vector>
 
@@ -7,7 +7,7 @@
 namespace subflow {
 
 void Network::join_media() {
-    std::vector<std::uint32_t> numbers;  // of the media, as numbered in the scenario
+    std::vector<std::uint32_t> numbers;  // numbers of the media in the scenario
     for (std::uint32_t i = 0; i < links_.size(); ++i) {
         const std::optional<AccessOptions>& access = scenario_->links[i].access;
         if (!access) continue;
@@ -25,7 +25,7 @@ void Network::join_media() {
     }
 }
 
-// After a packet was queued on a link or dropped there.
+// Called after a packet was queued or dropped on a link.
 void Network::update_medium(std::uint32_t link_index) {
     Link& link = links_[link_index];
     const MediumPlace& station = *link.station();
@@ -34,7 +34,7 @@ void Network::update_medium(std::uint32_t link_index) {
     link.set_access_at(medium.access_at(station.number));
 }
 
-// At an event of a link: if it may send now, it sends, or collides with all other links that may send now.
+// Called at an event of a link. If the link may send now, it sends, or collides with all other links that may send now.
 void Network::access_medium(std::uint32_t link_index) {
     Medium& medium = media_[links_[link_index].station()->options.medium];
     if (links_[link_index].station()->access_at > now_) return;
@@ -77,8 +77,8 @@ void Network::end_hidden(Medium& medium) {
     }
 }
 
-// After a link that is not predictable has kept a packet: processes the packets that it dropped instead, and schedules
-// its next event.
+// Called after an unpredictable link has kept a packet: processes the packets that the link dropped instead, and
+// schedules its next event.
 void Network::attend(std::uint32_t link_index) {
     Link& link = links_[link_index];
     link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });

@@ -9,7 +9,7 @@ namespace subflow {
 
 namespace {
 
-// Shortest interval of checks: a shorter one would cost more than the delay it avoids.
+// Shortest interval between checks: a shorter interval would cost more than the delay it avoids.
 constexpr Nanos kLeastWatch{10'000'000};
 
 }  // namespace
@@ -19,7 +19,7 @@ bool Network::has_room(const Connection& c) const {
     return std::ranges::any_of(all, [&](const Subflow& s) { return is_usable(s) && has_room(c, s); });
 }
 
-// New data is blocked. If a subflow still has room, it repeats the data that blocks the connection.
+// Called while new data is blocked. If a subflow still has room, it repeats the data that blocks the connection.
 // Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
 void Network::act_when_blocked(Connection& c) {
     read_data_acks(c);
@@ -43,7 +43,7 @@ void Network::act_when_blocked(Connection& c) {
 }
 
 // Halves the windows of slower subflows that hold the first packet without DATA_ACK, once per round trip of the fast
-// one.
+// subflow.
 void Network::penalise_holders(Connection& c, std::size_t fast) {
     Subflow& f = subflows_[c.first_subflow + fast];
     // DEVIATION: Linux uses an RTT of 0 for a subflow without a sample, and halves the windows of all others with each
@@ -62,7 +62,7 @@ void Network::penalise_holders(Connection& c, std::size_t fast) {
 }
 
 // True if the first packet without DATA_ACK is worth a second copy: its subflows are much slower, or their windows are
-// too small to repair it. The first subflow with a small window, or nearly as fast, decides.
+// too small to repair it. The first subflow that has a small window or is nearly as fast decides.
 bool Network::is_held_up_elsewhere(const Connection& c, std::size_t fast) const {
     const Nanos srtt = subflows_[c.first_subflow + fast].sender.rtt().srtt();
     bool is_slow = false;
@@ -87,8 +87,8 @@ Nanos Network::shortest_meta_timeout() const {
 }
 
 // Source: Linux mptcp_set_rto.
-// DEVIATION: Linux uses the timeouts with back-off as of the last acknowledgement, so that a subflow that has been dead
-// for a minute delays repairs by the others. Here, back-off affects only its subflow.
+// DEVIATION: Linux includes the back-off of each timeout at the last acknowledgement, so that a subflow that has been
+// dead for a minute delays repairs by other subflows. Here, back-off affects only the subflow itself.
 Nanos Network::meta_timeout(const Connection& c) const {
     const TransportOptions& options = scenario_->transport;
     Nanos longest{};
@@ -153,7 +153,7 @@ void Network::settle_all() {
     }
 }
 
-// Like Subflow::note_end(), for flows that have an end: first settles the arrivals until now.
+// Like Subflow::note_end(), but first settles the arrivals until now. Does nothing for flows without an end.
 void Network::note_end(Subflow& s) {
     Connection& c = connections_[s.connection];
     if (s.at_end || c.final_data_seq == Reassembly::kUnlimited) return;

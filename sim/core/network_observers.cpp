@@ -30,7 +30,7 @@ void Network::record_decisions(const DecisionLog::Limits& limits) {
         if (!c.is_multipath()) continue;
         if (!c.decisions) c.decisions.emplace();
         c.decisions->set_limits(limits);
-        c.is_full = false;  // while it is true, choices of the scheduler are not recorded
+        c.is_full = false;  // while this is true, choices of the scheduler are not recorded
     }
 }
 

@@ -1,5 +1,4 @@
-// The path manager in Network: addresses that are announced later, by which further subflows join, and that are
-// withdrawn.
+// The path manager of Network: addresses that the peer announces later, so that further subflows join, or withdraws.
 //
 // The end with the data opens subflows, as in network_handshake.cpp; the other end announces addresses.
 // Source: RFC 8684 section 3.4; Linux net/mptcp/pm.c (mptcp_pm_add_timer, mptcp_pm_add_addr_received,
@@ -35,8 +34,8 @@ void Network::change_address(const EventSpec& change) {
     }
 }
 
-// The subflow that carries signals between the ends: the first established one, `other_than` only if it is the only
-// one.
+// The subflow that carries signals between the ends: the first established subflow, and `other_than` only if no other
+// is established. Empty without an established subflow.
 std::optional<std::uint32_t> Network::carrier(const Connection& c, std::uint32_t other_than) const {
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
         if (subflows_[i].is_established && i != other_than) return i;
@@ -52,8 +51,8 @@ void Network::announce(std::uint32_t index) {
     send_announcement(index);
 }
 
-// Waits for the longest retransmission timeout of the subflows, doubled with each repetition. Before the connection is
-// established, nothing can be announced.
+// Announces the address, then waits for the longest retransmission timeout of the subflows, doubled with each
+// repetition. Before the connection is established, only waits for the next attempt.
 void Network::send_announcement(std::uint32_t index) {
     Subflow& s = subflows_[index];
     const Connection& c = connections_[s.connection];
@@ -97,7 +96,7 @@ void Network::withdraw(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Reset, now_, now_);
 }
 
-// A signal of the peer about its addresses has arrived on the subflow `by`.
+// Processes a signal of the peer about its addresses, which has arrived on the subflow `by`.
 void Network::on_signal(const Packet& packet, std::uint32_t by) {
     const auto step = static_cast<HandshakeStep>(packet.seq);
     const Connection& c = connections_[subflows_[by].connection];

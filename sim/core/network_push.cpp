@@ -1,6 +1,6 @@
-// The part of Network that binds data to subflows ahead of their windows, as mainline Linux does: each subflow is a TCP
-// connection with a queue, from which it sends and repairs its losses. The connection acts when no DATA_ACK arrived
-// within the timers of its subflows, when a subflow is stale, or when one is closed.
+// The part of Network that assigns data to subflows before their windows have room, as mainline Linux does: each
+// subflow is a TCP connection with a queue, from which it sends and repairs its losses. The connection acts when no
+// DATA_ACK arrived within the timers of its subflows, when a subflow is stale, or when a subflow is closed.
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +42,7 @@ SocketsView Network::describe_sockets(const Connection& c) {
             .overhead_bytes = scenario_->transport.tso ? 0 : LinuxMptcp::kPacketOverhead};
 }
 
-// Position of the subflow for a packet; empty if this packet and all later ones wait.
+// Position of the subflow for a packet; empty if this packet and all later packets must wait.
 std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t data_seq) {
     const SocketsView view = describe_sockets(c);
     auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
@@ -61,7 +61,7 @@ std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t 
     return choice;
 }
 
-// Hands out one packet, reinjections first. Returns true if a packet was left and a subflow took it.
+// Hands out one packet, reinjections first. Returns false if no packet was left or no subflow was chosen.
 bool Network::push_next(Connection& c) {
     if (!c.reinjections.empty()) read_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
@@ -85,8 +85,8 @@ bool Network::push_next(Connection& c) {
 void Network::push_pending(Connection& c) {
     bool has_pushed = false;
     while (push_next(c)) has_pushed = true;
-    // The timer of the connection restarts with each acknowledgement that advances data_una, with the latest duration,
-    // and with a push while it is stopped.
+    // The timer of the connection restarts, with the latest duration, when an acknowledgement advances data_una, and
+    // with a push while the timer is stopped.
     // Source: Linux __mptcp_clean_una, __mptcp_push_pending
     read_data_acks(c);
     MetaTimer& timer = c.meta_timer;
@@ -108,7 +108,7 @@ void Network::set_push_timer(Connection& c) {
     events_.schedule(meta_timer_source(static_cast<std::uint32_t>(&c - connections_.data())), timer.due);
 }
 
-// Sends all data without DATA_ACK again from the start, wherever it is now.
+// Queues all data without DATA_ACK for reinjection from the start, even if the data is still queued or in flight.
 // Source: Linux __mptcp_retransmit_pending_data
 void Network::send_all_again(Connection& c) {
     read_data_acks(c);
@@ -143,8 +143,8 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
     if (choice && c.data_una != c.data_nxt) {
         ++timer.expiries;
         marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timer.patience));
-        // The rest of the fragment that the application wrote; fragments follow each other from the start of the
-        // stream.
+        // Send the rest of the fragment that the application wrote. Fragments of equal size follow each other from the
+        // start of the stream.
         const std::uint32_t count = std::max(LinuxMptcp::kFragmentBytes / c.payload_bytes, 1u);
         const std::uint32_t left = count - c.data_una % count;
         const std::uint32_t end = c.data_nxt - c.data_una > left ? c.data_una + left : c.data_nxt;

@@ -53,7 +53,7 @@ void Network::disable_backups(const Connection& c) {
     }
 }
 
-// Describes the subflows for a packet that was already sent on those in `sent_on`.
+// Describes the subflows for a packet that was already sent on the subflows in `sent_on`.
 void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         candidates_[i] = describe_candidate(c, subflows_[c.first_subflow + i]);
@@ -63,7 +63,7 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     bool has_fresh = false;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i)
         has_fresh |= candidates_[i].is_usable && !candidates_[i].has_sent_this;
-    // A packet is sent again on the same subflow only if no other is usable (Linux MPTCP's path mask).
+    // A packet is sent again on the same subflow only if no other subflow is usable (Linux MPTCP's path mask).
     if (!has_fresh) return;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) candidates_[i].is_available &= !candidates_[i].has_sent_this;
 }
@@ -94,7 +94,7 @@ void Network::record_copy(Connection& c, std::uint32_t data_seq, std::size_t pos
     record_choice(c, data_seq, position);
 }
 
-// Adds the scheduler's choice to the current draft, whose reason the scheduler has filled in, and keeps it.
+// Adds the scheduler's choice to the current draft, whose reason the scheduler has filled in, and keeps the draft.
 void Network::record_choice(Connection& c, std::uint32_t data_seq, std::optional<std::size_t> choice) {
     Decision& decision = c.decisions->current_draft();
     decision.data_seq = data_seq;
@@ -112,7 +112,7 @@ void Network::record_choice(Connection& c, std::uint32_t data_seq, std::optional
     c.decisions->keep_draft();
 }
 
-// The scheduler was not queried: it would have chosen the only subflow with room.
+// Records a choice without a query of the scheduler, which would have chosen the only subflow with room.
 void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::size_t choice) {
     Decision& decision = c.decisions->draft(Cause::Schedule, now_);
     decision.reason.rule = &kOnlyAvailable;
@@ -124,7 +124,7 @@ void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::siz
     c.decisions->keep_draft();
 }
 
-// Sends a packet again on the subflow at that position.
+// Sends a packet again on the subflow at `position`.
 void Network::send_again(Connection& c, std::size_t position, std::uint32_t data_seq) {
     ++c.reinjected_pkts;
     c.changed = Connection::kAll;
@@ -142,8 +142,9 @@ void Network::send_again(Connection& c, std::size_t position, std::uint32_t data
 
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
     read_data_acks(c);
-    // If every subflow carries all data, the others send it anyway.
-    // DEVIATION: Linux also reinjects in this case, and so its best path sends data again that it has already carried.
+    // With Copies::Queued, all other subflows send the data anyway.
+    // DEVIATION: Linux also reinjects in this case, so that its best path repeats data that this path has already
+    // carried.
     if (c.pushes_ahead) {
         send_all_again(c);
     } else if (c.copies != Copies::Queued) {
@@ -151,7 +152,8 @@ void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
             if (data_seq < c.data_una) return;
             if (c.is_multipath()) {
                 std::uint64_t& sent_on = c.sent_on[data_seq];
-                // After a timeout, one reinjection is enough; after a close, no other subflow repeats it.
+                // After a timeout, one reinjection is enough. After a close, the closed subflow no longer repeats the
+                // packet.
                 if ((sent_on & Connection::kReinjected) && !is_closed) return;
                 sent_on |= Connection::kReinjected;
                 if (sent_on & Connection::kQueued) return;
@@ -161,7 +163,7 @@ void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
         });
     }
     if (!is_closed || !c.is_multipath()) return;
-    // The subflow that replaces it has sent none of this data.
+    // The successor of the closed subflow has sent none of this data.
     for (std::uint32_t seq = c.sent_on.begin_pos(); seq != c.sent_on.end_pos(); ++seq)
         c.sent_on[seq] &= ~(std::uint64_t{1} << from.ordinal);
 }

@@ -14,9 +14,9 @@ std::uint64_t draw_for(const Subflow& s, const Packet& p) {
 }
 }  // namespace
 
-// Carries a packet that reaches the `hop`-th link of a route at `at`, as far ahead of the clock as no other event can
-// affect it: see lookahead.cpp. Inlined in each of its callers, where the packet is made: in most cases it then exists
-// only in registers.
+// Carries a packet that reaches the link of hops_[hop] at `at` along its route, ahead of the clock while no other event
+// can affect it (lookahead.cpp). Inlined in each caller that makes a packet: in most cases, the packet then exists only
+// in registers.
 template <PacketKind kKind>
 SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Connection& c, Nanos at) {
     for (;;) {
@@ -46,8 +46,8 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
     }
 }
 
-// A link has accepted a packet, which reaches its far end at `at`. Returns false if it continues to the next link at
-// once.
+// Called after a link has accepted a packet, which reaches the far end at `at`. Returns false if the packet continues
+// to the next link at once.
 template <PacketKind kKind>
 SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     Link& link = links_[here.link];
@@ -66,7 +66,7 @@ SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Con
     return false;
 }
 
-// Carries a packet further that the `hop`-th link of a route has accepted and marked.
+// Carries a packet onward after the link of hops_[hop] has accepted and marked it.
 template <PacketKind kKind>
 void Network::carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c) {
     packet.mark();
@@ -162,8 +162,8 @@ void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
     while (s.sender.may_retransmit(now_)) transmit_again(c, s, index, s.sender.retransmit(now_, scenario_->transport));
 }
 
-// True if packets wait for the pacing of a subflow. Removes packets that were acknowledged meanwhile because another
-// subflow has carried them, too.
+// True if packets are queued at a subflow. First removes packets that have been acknowledged meanwhile, because another
+// subflow carried them too.
 bool Network::has_queued(Connection& c, Subflow& s) {
     if (s.sender.has_queued() && c.reinjected_pkts != 0) read_data_acks(c);
     while (s.sender.has_queued() && s.sender.next_queued() < c.data_una) s.sender.take_queued();
@@ -270,7 +270,7 @@ void Network::send_probe(std::uint32_t index) {
 }
 
 bool Network::send_next(Connection& c) {
-    // Reinjections first, without those that have been acknowledged meanwhile.
+    // Reinjections first, without packets that have been acknowledged meanwhile.
     if (!c.reinjections.empty()) [[unlikely]]
         read_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
@@ -294,7 +294,7 @@ bool Network::send_next(Connection& c) {
     return true;
 }
 
-// Binds a packet to the subflow at that position. It leaves at once unless pacing delays it.
+// Hands a packet to the subflow at `position`. The packet leaves at once unless pacing delays it.
 SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint32_t data_seq) {
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
     Subflow& s = subflows_[index];
@@ -306,7 +306,7 @@ SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint
     }
 }
 
-// The same for subflows where other packets may already wait for window or pacing.
+// Like hand_over(), for subflows where other packets may already wait for window or pacing.
 void Network::hand_over_in_turn(Connection& c, std::size_t position, std::uint32_t data_seq) {
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
     Subflow& s = subflows_[index];
@@ -317,9 +317,9 @@ void Network::hand_over_in_turn(Connection& c, std::size_t position, std::uint32
     }
 }
 
-// Each subflow traverses the stream independently: it sends the packets of other subflows before new data, so that none
-// depends on the progress of another. A new packet goes to the scheduler's choice among the subflows that have sent all
-// earlier ones. Acknowledged packets are skipped.
+// Each subflow traverses the stream independently: it sends the packets of other subflows before new data, so that no
+// subflow depends on the progress of another. A new packet goes to the scheduler's choice among the subflows that have
+// sent all earlier packets. Acknowledged packets are skipped.
 // Source: Linux mptcp_redundant.c
 void Network::send_everywhere(Connection& c) {
     do {
@@ -345,8 +345,8 @@ void Network::send_copies(Connection& c, std::uint32_t position) {
     }
 }
 
-// Position of the subflow for a packet that was already sent on those in `sent_on`; subflow_count if no subflow is
-// available.
+// Position of the subflow for a packet that was already sent on the subflows in `sent_on`; subflow_count if no subflow
+// is available.
 SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
     const Subflow* const subflows = &subflows_[c.first_subflow];
     // While windows are full, an ACK makes room on one subflow: most calls find this subflow, and the next call finds
@@ -479,7 +479,7 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack, Nanos at) {
     c.sent_on.pop_front(data_ack - c.sent_on.begin_pos());
 }
 
-// Processes an acknowledgement that carries its position in the lane.
+// Processes an acknowledgement that carries the position of its arrival in the lane.
 SF_INLINE void Network::hear(Connection& c, Subflow& s, std::uint32_t position) {
     constexpr std::uint32_t kAtOnce = 64;  // settled together: enough to amortise a call, and few enough for the cache
     s.lane.hear(position, now_);
@@ -556,7 +556,7 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     }
     view.all = c.siblings;
     view.known_rates = c.rates;
-    // All subflows are included, and every later change of one sets its bit in `changed`.
+    // All subflows are included, and every later change of a subflow sets its bit in `changed`.
     const bool is_kept = c.siblings.size() == c.subflow_count && !c.calls_agent;
     c.changed = is_kept ? 1u << (self - c.first_subflow) : Connection::kAll;
     return view;
@@ -590,7 +590,7 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     packet.set_tag(PacketKind::Handshake, s.incarnation);
-    // Each end counts only its own packets: it does not know those of the other end before they arrive.
+    // Each end counts only the packets that it sends: it does not know those of the other end before they arrive.
     packet.transmission = 2 * s.handshake_pkts[packet.goes_back()]++ + packet.goes_back();
     if (c.captured) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
