@@ -47,7 +47,7 @@ struct AlgorithmInfo {
     bool is_coupled = false;          // controls all subflows of a connection jointly: for mptcp flows
     std::string_view scheduler = {};  // preferred scheduler with several paths; empty: any
     std::span<const OptionInfo> options = {};
-    std::span<const RuleInfo* const> rules = {};  // rules of its decisions, including those of its parts
+    std::span<const RuleInfo* const> rules = {};  // rules of its decisions, including rules of its parts
 };
 
 // Options of an algorithm, for its constructor: the given value, or the declared default. Throws ScenarioError for a

@@ -32,11 +32,11 @@ struct PacketRecord {
     std::uint32_t right_edge = 0;     // ACK: one past the last packet of the receive window, or Reassembly::kUnlimited
     std::uint32_t subflow = 0;        // index into Network's subflows
     std::array<SeqRange, 3> sack{};   // ACK: the first `sack_count` are valid
-    std::uint16_t size_bytes = 0;     // on the wire
-    std::uint16_t payload_bytes = 0;  // without headers
+    std::uint16_t size_bytes = 0;     // size on the wire
+    std::uint16_t payload_bytes = 0;  // size without headers
     PacketKind kind = PacketKind::Data;
     Station station = Station::Sender;
-    std::uint8_t incarnation = 0;  // of the subflow: each reopening starts a new TCP connection
+    std::uint8_t incarnation = 0;  // incarnation of the subflow: each reopening starts a new TCP connection
     std::uint8_t sack_count = 0;
     EcnHeader ecn;
 };

@@ -36,7 +36,7 @@ struct DecisionTable {
     Column<std::uint16_t> rule;  // position in all_rules(), followed by the rules of scripts
     Column<double> cwnd_before_pkts;
     Column<double> cwnd_after_pkts;
-    Column<double> rate_before_bps;  // on the wire
+    Column<double> rate_before_bps;  // pacing rate on the wire
     Column<double> rate_after_bps;
     Column<double> numbers;
     Column<std::uint8_t> chosen;

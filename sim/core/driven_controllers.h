@@ -38,7 +38,7 @@ private:
         Controller controller;
         Window window;
         Nanos srtt{};
-        Nanos rtt{};  // of the latest acknowledgement
+        Nanos rtt{};  // RTT sample of the latest acknowledgement
         Nanos min_rtt = kNever;
         std::uint32_t snd_una = 0;
         bool in_recovery = false;

@@ -23,7 +23,7 @@ SUBFLOW_WORDS(EcnMode, "off", "rfc3168", "dctcp", "accecn")
 struct EcnUse {
     bool answers = false;  // marks are congestion events for the controller; false: its packets are not ECN-capable
     bool at_once = false;  // reduces the window at once, without PRR, and lets it grow meanwhile
-    EcnMode needs = EcnMode::Off;  // mode that it requires, whatever the scenario sets (Linux TCP_CONG_NEEDS_ECN)
+    EcnMode needs = EcnMode::Off;  // mode that the controller requires in any scenario (Linux TCP_CONG_NEEDS_ECN)
     Ecn capable = Ecn::Ect0;       // codepoint of its packets that can be marked
 };
 
@@ -63,7 +63,7 @@ inline constexpr std::uint32_t kEcnByteMask = 0xffffff;
 // The AccECN option: payload bytes by the codepoint of their packets, in 24 bits each (RFC 9768 section 3.2.3).
 struct EcnOption {
     bool is_there = false;
-    std::array<std::uint32_t, 3> bytes{};  // with ECT(0), with CE, with ECT(1)
+    std::array<std::uint32_t, 3> bytes{};  // payload with ECT(0), with CE, with ECT(1)
 };
 
 // Marks seen by a receiver.
@@ -97,7 +97,7 @@ inline std::uint32_t marks_told(std::uint32_t ahead, std::uint32_t delivered, st
 
 // Marks that a sender has learned of and answered.
 struct EcnEchoState {
-    EcnEcho echo;             // of the current acknowledgement
+    EcnEcho echo;             // report of the current acknowledgement
     std::uint32_t ahead = 0;  // flags of `echo` minus `told`, modulo 8
     std::uint32_t payload_bytes = 1;
 

@@ -47,7 +47,7 @@ public:
     }
 
     // Takes the next event and calls `handle(source, time)`. The handler returns the time at which the source fires
-    // again (kNever: not until scheduled anew). The entry is replaced in place, which saves a pop and a push per
+    // again (kNever: not until scheduled again). The entry is replaced in place, which saves a pop and a push per
     // packet.
     template <class Handler>
     void dispatch(Handler&& handle) {

@@ -11,8 +11,8 @@ namespace subflow {
 // Probabilities per packet. The share of packets in the bad state is p / (p + r), so that the stationary loss is (r *
 // good + p * bad) / (p + r); a stay in the bad state lasts 1 / r packets on average.
 struct GilbertOptions {
-    double p = 0;     // from the good to the bad state
-    double r = 1;     // from the bad to the good state
+    double p = 0;     // transition from the good to the bad state
+    double r = 1;     // transition from the bad to the good state
     double good = 0;  // loss in the good state
     double bad = 1;   // loss in the bad state
 

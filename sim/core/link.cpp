@@ -70,7 +70,7 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
     settle(now);
     // On a shared medium, queued packets already have access and keep their times.
     if (!queue_.empty() && station() == nullptr) {
-        // The entries after the packet in service are removed from the statistics and computed anew.
+        // The entries after the packet in service are removed from the statistics and computed again.
         Nanos free_at = queue_.front().departure;
         stats_.busy -= transmitter_free_at_ - free_at;
         if (features_ && features_->grants) features_->grants->skip_to_next_grant(free_at);

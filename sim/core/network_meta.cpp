@@ -46,8 +46,8 @@ void Network::act_when_blocked(Connection& c) {
 // subflow.
 void Network::penalise_holders(Connection& c, std::size_t fast) {
     Subflow& f = subflows_[c.first_subflow + fast];
-    // DEVIATION: Linux uses an RTT of 0 for a subflow without a sample, and halves the windows of all others with each
-    // packet until it has a sample.
+    // DEVIATION: Linux uses an RTT of 0 for a subflow without a sample, and halves the windows of all other subflows
+    // with each packet until it has a sample.
     if (!f.sender.rtt().has_estimate()) return;
     const Nanos srtt = f.sender.rtt().srtt();
     if (now_ - f.penalised_others_at < srtt) return;

@@ -34,7 +34,7 @@ void Network::record_decisions(const DecisionLog::Limits& limits) {
     }
 }
 
-// Logs of the subflows, then those of the connections.
+// Logs of the subflows, then logs of the connections.
 std::vector<OwnedLog> Network::decision_logs() const {
     std::vector<OwnedLog> logs;
     std::uint32_t owner = 0;

@@ -68,7 +68,8 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) candidates_[i].is_available &= !candidates_[i].has_sent_this;
 }
 
-// The scheduler's choice for a packet that was already sent on the subflows in `sent_on`; `why` as in SendMoment.
+// The scheduler's choice for a packet that was already sent on the subflows in `sent_on`; empty for none. `why` as in
+// SendMoment.
 std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
                                                       Reason* why) {
     // The outstanding data matters if the window or the send buffer is limited, and for records.
