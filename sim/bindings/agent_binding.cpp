@@ -44,7 +44,7 @@ nb::object agent_info(const std::string& name, const OptionMap& options) {
     return told;
 }
 
-// A view of an array of the environments, which keeps them alive.
+// A numpy view of one array of the environments, which keeps the environments alive.
 template <class T, class Stored>
 auto view(VecEnv& env, std::vector<Stored>& values, std::initializer_list<std::size_t> shape) {
     static_assert(sizeof(T) == sizeof(Stored));
@@ -78,7 +78,7 @@ auto time_column(const AgentStepTable& table) {
         first, {table.size()}, nb::find(&table), {sizeof(AgentStep) / sizeof(std::int64_t)});
 }
 
-// Likewise [steps, width] of the numbers of each step, starting at `begin`.
+// Like column(), as an array [steps, width] of the numbers of each step from `begin` on.
 auto matrix(const AgentStepTable& table, std::uint32_t begin, std::uint32_t width) {
     const float* const first = table.numbers.empty() ? nullptr : table.numbers.data() + begin;
     return nb::ndarray<nb::numpy, const float, nb::ndim<2>, nb::device::cpu>(

@@ -16,7 +16,7 @@ namespace subflow::bindings {
 
 namespace {
 
-constexpr long long kMostExact = 1LL << 53;  // larger whole numbers are not exact in a double and become texts
+constexpr long long kMostExact = 1LL << 53;  // larger whole numbers are not exact in a double and become strings
 
 std::string_view text_of(PyObject* value) {
     Py_ssize_t size = 0;

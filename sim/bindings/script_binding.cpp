@@ -54,7 +54,7 @@ void bind_scripts(nb::module_& m) {
         "script_hooks", [] { return std::vector(kScriptHookNames.begin(), kScriptHookNames.end()); },
         "Names of the hooks, indexed by number.");
     m.def("script_fields", &script_fields);
-    // The machine's own functions, so that a compiler gets the same results.
+    // The machine's own functions, so that the compiler computes the same results.
     m.def("exponential", &exponential, "y"_a);
     m.def("natural_log", &natural_log, "x"_a);
     m.def("power", &power, "x"_a, "exponent"_a);

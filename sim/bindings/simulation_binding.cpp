@@ -23,7 +23,8 @@ namespace subflow::bindings {
 
 namespace {
 
-// Methods that need exclusive use of a simulation: of the simulation, its network, or a part of it.
+// Wrap methods of the simulation, of its network and of one part of the network, which need exclusive use of the
+// simulation.
 template <class Use>
 auto alone(Use use) {
     return [use](Simulation& s) {

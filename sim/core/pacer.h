@@ -1,4 +1,4 @@
-// Spaces the packets of a sender evenly, either singly or in bursts.
+// Spaces the packets of a sender evenly, either individually or in bursts.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 
 namespace subflow {
 
-// Packets per burst: Linux hands that many to a network card as one buffer for segmentation (TSO). A burst holds the
-// data of one millisecond at the pacing rate, and more for a short RTT. `min_rtt`: kNever before the first sample;
+// Packets per burst: Linux passes these packets to a network card as one buffer for segmentation (TSO). A burst holds
+// the data of one millisecond at the pacing rate, and more for a short RTT. `min_rtt`: kNever before the first sample;
 // `mss_bytes`: payload of a packet.
 // Source: Linux tcp_tso_autosize, tcp_tso_segs, bbr_min_tso_segs. The lower bound is that of BBR, because only BBR
 // paces by default in Linux. DEVIATION: Linux delays a burst that the window cuts short if the next ACK is about to
 // open the window (tcp_tso_should_defer). Here the packets that fit leave at once.
 inline std::uint32_t burst_pkts(double rate_pps, Nanos min_rtt, double mss_bytes) {
     constexpr int kPacingShift = 10;                // sk_pacing_shift: 1 / 1024 s
-    constexpr int kRttLog = 9;                      // tcp_tso_rtt_log: halved for each 512 us of the round trip
+    constexpr int kRttLog = 9;                      // tcp_tso_rtt_log: the extra bytes halve per 512 us of RTT
     constexpr std::uint64_t kMostBytes = 65'215;    // gso_max_size of 65536, less room for headers, 321
     constexpr std::uint64_t kSlow = 1'200'000 / 8;  // bbr_min_tso_rate, bytes/s
     const auto mss = static_cast<std::uint64_t>(std::max(mss_bytes, 1.0));
@@ -34,7 +34,7 @@ public:
     bool allows(Nanos now) const { return next_ <= now; }
     Nanos next() const { return next_; }
 
-    // A packet leaves at `now`; `rate_pps` > 0 holds until the next one.
+    // A packet leaves at `now`; `rate_pps` > 0 sets the interval until the next packet.
     void on_send(Nanos now, double rate_pps) {
         if (next_ < now) {
             next_ = now;
@@ -47,8 +47,8 @@ public:
         fraction_ns_ = interval_ns - static_cast<double>(whole_ns);
     }
 
-    // Likewise for bursts of up to `most` packets: the next burst starts after the time that single packets would have
-    // taken. The rest of a burst that ran out of data may leave at any time before then.
+    // Like on_send(), for bursts of up to `most` packets: the next burst starts after the time that individually paced
+    // packets would have taken. The rest of a burst that ran out of data may leave at any time before then.
     void on_send_in_burst(Nanos now, double rate_pps, std::uint32_t most) {
         if (left_in_burst_ == 0) left_in_burst_ = most;
         const Nanos began = next_;
@@ -66,7 +66,7 @@ public:
 
 private:
     Nanos next_{};
-    double fraction_ns_ = 0;           // the exact time is this much later; below 1
+    double fraction_ns_ = 0;           // fraction of a nanosecond to add to next_; below 1
     Nanos burst_until_{};              // when the next burst may begin
     std::uint32_t left_in_burst_ = 0;  // packets that may still leave in this burst
 };

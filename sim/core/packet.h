@@ -9,13 +9,14 @@ namespace subflow {
 
 enum class PacketKind : std::uint8_t { Data, Ack, Datagram, Handshake };
 
-// Packets that open a subflow or announce addresses, stored in `seq`. Odd values travel in the direction of the ACKs.
+// Handshake packets, which open or end a subflow or announce addresses; Packet::seq stores the value. Odd values travel
+// in the direction of the ACKs.
 enum class HandshakeStep : std::uint8_t {
     Syn,
     SynAck,
     Ack,
     JoinAck,  // answers the ACK of a joining subflow, which sends no data before (RFC 8684 section 3.2)
-    // Announcements by the receiving end; `data_seq` is the address identifier (RFC 8684 section 3.4)
+    // Addresses of the receiving end and the echo; `data_seq` is the address identifier (RFC 8684 section 3.4)
     AddAddrEcho,
     AddAddr,
     RemoveAddr = 7,
@@ -33,12 +34,12 @@ inline constexpr std::uint8_t kIncarnationMask = 0x3f;
 // may be shorter).
 struct Packet {
     Nanos sent_time;        // data: send time of this copy; ACK: echo of the send time (RFC 7323 timestamps)
-    std::uint32_t seq = 0;  // data: subflow sequence number; ACK: next expected one (cumulative)
+    std::uint32_t seq = 0;  // data: subflow sequence number; ACK: next expected number (cumulative)
     // data: number of this transmission on the subflow; ACK: number of this ACK. Bits above kNumberBits, in flows with
     // ECN: data: the ECN field and the CWR flag of the TCP header; ACK: AE, CWR and ECE.
     std::uint32_t transmission = 0;
     std::uint32_t subflow = 0;   // index into Network's subflows
-    std::uint32_t data_seq = 0;  // data: connection-level number; ACK: next expected one (the DATA_ACK)
+    std::uint32_t data_seq = 0;  // data: connection-level number; ACK: next expected number (the DATA_ACK)
     // ACK: slot in Network's pool of SACK blocks and window updates; data: number of ACKs that the sender had received,
     // which replaces the echoed timestamp of real TCP (RFC 7323)
     std::uint32_t extension = kNoExtension;
@@ -47,9 +48,9 @@ struct Packet {
     std::uint8_t tag = 0;    // kind and incarnation
 
     PacketKind kind() const { return static_cast<PacketKind>(tag & 3); }
-    // Of the subflow: packets of an earlier, closed subflow are ignored.
+    // Incarnation of the subflow: packets of an earlier, closed subflow are ignored.
     std::uint8_t incarnation() const { return tag >> 2; }
-    // One byte for both: writing a bit-field would first read the byte that it overwrites.
+    // Sets the whole byte: writing a bit-field would first read the byte that it overwrites.
     void set_tag(PacketKind kind, std::uint8_t incarnation) {
         tag = static_cast<std::uint8_t>(static_cast<std::uint8_t>(kind) | incarnation << 2);
     }
@@ -84,7 +85,7 @@ struct Packet {
 
     Packet() = default;
     Packet(const Packet&) = default;
-    // Member by member: a new packet is in registers, and a block copy would first write it to memory.
+    // Copies member by member: a new packet is in registers, and a block copy would first write it to memory.
     Packet& operator=(const Packet& p) {
         sent_time = p.sent_time;
         seq = p.seq;

@@ -17,7 +17,7 @@ struct Pause {
 };
 SUBFLOW_FIELDS(Pause, from, to)
 
-// Sorted and disjoint. A transmission interrupted by a pause continues afterwards where it stopped.
+// Sorted, disjoint pauses. A transmission interrupted by a pause continues afterwards where it stopped.
 class Pauses {
 public:
     explicit Pauses(std::vector<Pause> pauses) : pauses_(std::move(pauses)) {}

@@ -16,8 +16,8 @@ struct SeqRange {
     friend bool operator==(SeqRange, SeqRange) = default;
 };
 
-// A sorted vector rather than a tree: the ranges are few, new ones nearly always join or follow the last one, and
-// repair removes from the front, which only moves an offset.
+// A sorted vector rather than a tree: the ranges are few, and new ones nearly always join or follow the last one.
+// Removal from the front only moves an offset.
 class RangeSet {
 public:
     bool empty() const { return first_ == ranges_.size(); }
@@ -77,7 +77,7 @@ public:
         }
     }
 
-    // Frees memory beyond the needs of the present ranges.
+    // Frees memory beyond the needs of the current ranges.
     void shrink() {
         ranges_.erase(ranges_.begin(), ranges_.begin() + offset());
         first_ = 0;
@@ -87,8 +87,8 @@ public:
 
 private:
     std::ptrdiff_t offset() const { return static_cast<std::ptrdiff_t>(first_); }
-    // The first range that touches or follows `seq`. Most often one of the last three, so that the branch predictor
-    // succeeds.
+    // The first range that touches or follows `seq`. Checks the last three ranges first: one of them nearly always
+    // matches, so that the branch predictor succeeds.
     std::vector<SeqRange>::iterator first_touching(std::uint32_t seq) {
         const auto begin = ranges_.begin() + offset();
         auto end = ranges_.end();
@@ -104,7 +104,7 @@ private:
     }
 
     std::vector<SeqRange> ranges_;
-    std::size_t first_ = 0;  // ranges before it have been erased
+    std::size_t first_ = 0;  // index of the first range; earlier ones have been erased
 };
 
 }  // namespace subflow

@@ -15,23 +15,23 @@ namespace subflow {
 // sent packet among those delivered.
 struct DeliverySample {
     Nanos now{};
-    Nanos rtt{};   // of that packet; unlike the smoothed RTT, a delayed ACK does not lengthen it
-    Nanos srtt{};  // of the subflow
+    Nanos rtt{};   // RTT of that packet; unlike the smoothed RTT, a delayed ACK does not lengthen it
+    Nanos srtt{};  // smoothed RTT of the subflow
     double newly_delivered_pkts = 0;
     double newly_lost_pkts = 0;              // marked lost because of this ACK
     double newly_marked_pkts = 0;            // newly reported by the receiver as marked by queues
     double inflight_pkts = 0;                // after the ACK (RFC 6675 pipe)
     double prior_inflight_pkts = 0;          // before the ACK
-    std::uint64_t delivered_pkts = 0;        // of the subflow so far, including these
-    std::uint64_t prior_delivered_pkts = 0;  // when that packet was sent
+    std::uint64_t delivered_pkts = 0;        // of the subflow so far, including those of this ACK
+    std::uint64_t prior_delivered_pkts = 0;  // delivered_pkts when that packet was sent
     Nanos interval{};                        // time of these deliveries; 0: too short for a rate
     double inflight_at_send_pkts = 0;        // when that packet was sent, including itself
     double lost_since_send_pkts = 0;         // marked lost since then
-    bool is_app_limited = false;             // sent after the application ran out of data to fill the pipe
+    bool is_app_limited = false;             // that packet was sent while the application had too little data
     bool is_cwnd_limited = false;            // the window was fully used in this round trip or the previous one
     bool in_recovery = false;                // fast recovery
     bool in_loss = false;                    // recovery from a timeout
-    Reason* why = nullptr;                   // to be filled in; null if decisions are not recorded
+    Reason* why = nullptr;                   // output: reason of the decision; null if decisions are not recorded
 
     bool has_rate() const { return interval > Nanos(0); }
     // Packets per second. Only if has_rate().
@@ -42,7 +42,7 @@ struct DeliverySample {
 
 // A packet that has just been marked lost.
 struct LostPacket {
-    Nanos now{};  // of the latest ACK
+    Nanos now{};  // time of the latest ACK
     std::uint32_t seq = 0;
     std::uint64_t delivered_pkts = 0;        // of the subflow so far
     std::uint64_t prior_delivered_pkts = 0;  // when the packet was sent
@@ -66,8 +66,8 @@ public:
         }
     }
 
-    // Starts in the middle of a connection: deliveries count from now. The outstanding packets follow, starting at
-    // `first`.
+    // Starts in the middle of a connection: deliveries count from now. The caller then reports each outstanding packet
+    // by add_outstanding(), starting at `first`.
     void begin(std::uint32_t first, Nanos now) {
         stamps_.reset(first);
         first_sent_ = delivered_at_ = now;
@@ -143,8 +143,8 @@ public:
 
 private:
     struct Stamp {
-        Nanos first_sent{};    // the send of the packet whose delivery opens the interval
-        Nanos delivered_at{};  // the last delivery before this send
+        Nanos first_sent{};    // send time of the packet whose delivery opens the interval
+        Nanos delivered_at{};  // time of the last delivery before this send
         Nanos sent{};
         std::uint64_t delivered = 0;  // before this send
         std::uint32_t marked_lost = 0;
@@ -161,7 +161,7 @@ private:
               marked_lost(static_cast<std::uint32_t>(lost)),
               inflight(pipe & 0x7FFF'FFFF),
               is_app_limited(is_limited) {}
-        // Negative if packets marked lost were delivered after all; 0 then.
+        // Packets marked lost since this send; 0 if more were delivered after all than newly marked.
         double lost_since(std::int64_t lost) const {
             const auto grown = static_cast<std::int32_t>(static_cast<std::uint32_t>(lost) - marked_lost);
             return std::max(grown, 0);

@@ -28,7 +28,7 @@ public:
     static constexpr std::int64_t window_of(std::int64_t memory) { return memory * 160 / 256; }
 
     ReceiveBuffer() = default;
-    // `fixed`: size set by the application (SO_RCVBUF), never adjusted.
+    // `fixed`: size set by the application (SO_RCVBUF), never adjusted; empty: the size grows with the data.
     ReceiveBuffer(std::int64_t payload_bytes, std::optional<Bytes> fixed)
         : payload_bytes_(payload_bytes),
           is_fixed_(fixed.has_value()),
@@ -37,12 +37,12 @@ public:
 
     // Initial window of a subflow: whole packets in half of the buffer, before the overhead is measured.
     std::int64_t initial_window() const { return std::min(kUsual / 2 / payload_bytes_ * payload_bytes_, clamp_); }
-    // Upper limit of the window at present: Linux window_clamp.
+    // Current upper limit of the window: Linux window_clamp.
     std::int64_t clamp() const { return clamp_; }
 
     // The subflow is established.
     void begin(Nanos now) { since_ = now; }
-    // The receiver measured a round trip of `rtt`; `received_bytes`: in order so far.
+    // The receiver measured a round trip of `rtt`; `received_bytes`: bytes received in order so far.
     void note_rtt(Nanos rtt, Nanos now, std::int64_t received_bytes) {
         if (!is_fixed_ && now - since_ >= rtt) adjust(now, received_bytes);
     }
@@ -50,8 +50,8 @@ public:
     void make_room_for(std::int64_t waiting_bytes) { grow(2 * space_ + waiting_bytes); }
 
 private:
-    // Once per round trip: if the application read `taken` bytes, g more than in the best round trip before (relative),
-    // the window becomes 2 taken (1 + 2 g). Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
+    // Once per round trip: if the application read `taken` bytes, a fraction g more than in the best earlier round
+    // trip, the window becomes 2 taken (1 + 2 g). Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
     void adjust(Nanos now, std::int64_t received_bytes) {
         const std::int64_t taken = std::min<std::int64_t>(received_bytes - taken_before_, kLargest);
         if (taken > space_) {

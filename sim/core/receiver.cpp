@@ -7,8 +7,9 @@ namespace subflow {
 // Omitted behaviour of Linux: the compression of SACKs (tcp_comp_sack_delay_ns, at most 1 ms), and the immediate ACK of
 // a packet with PSH that the application reads before the next packet arrives.
 
-// Handles every packet except new data that arrives within half of the shortest delay: the sender starts, resumes after
-// a pause, retransmits spuriously, or sends slowly. Source: Linux tcp_event_data_recv, tcp_enter_quickack_mode
+// Adapts the ACK delay to a packet that is not new, or that follows a gap longer than half of the shortest delay: the
+// sender starts, resumes after a pause, retransmits spuriously, or sends slowly. Source: Linux tcp_event_data_recv,
+// tcp_enter_quickack_mode
 void SubflowReceiver::adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
                                    const TransportOptions& options) {
     const Nanos shortest = options.delayed_ack_timeout;
@@ -28,7 +29,7 @@ void SubflowReceiver::adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap
 bool SubflowReceiver::measure_rtt(Nanos now) {
     const bool was_timed = timed_from_ < kNever;
     if (was_timed) {
-        // After a pause, the sample would measure the pause.
+        // Bounds the sample, which after a pause includes the pause.
         const Nanos sample = std::max(now - timed_from_, Nanos(1));
         rtt_ = rtt_ > Nanos(0) ? std::min(sample, rtt_ * 2) : sample;
         if (first_rtt_ == Nanos(0)) first_rtt_ = rtt_;

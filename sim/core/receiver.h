@@ -34,7 +34,7 @@ class SubflowReceiver {
 public:
     struct Decision {
         bool is_new = false;   // not received before on this subflow
-        bool ack_now = true;   // otherwise by `ack_deadline()`
+        bool ack_now = true;   // false: acknowledge by ack_deadline()
         bool has_rtt = false;  // rtt() is new
     };
 
@@ -72,7 +72,7 @@ public:
         }
         return decision;
     }
-    // The answer to a handshake leaves; it counts as the ACK before the first one.
+    // The answer to a handshake leaves: starts the first RTT measurement.
     void begin(Nanos now) { timed_from_ = now; }
     // The timer of a delayed ACK expires: the next packet did not arrive in time.
     // Source: Linux tcp_delack_timer_handler
@@ -89,7 +89,8 @@ public:
     bool has_gaps() const { return !out_of_order_.empty(); }
     bool has_sack_blocks() const { return has_gaps() || duplicate_.end != 0; }
     Nanos ack_deadline() const { return ack_deadline_; }
-    // The echo is that of the oldest packet the ACK covers (RFC 7323 section 4.3).
+    // Send time to echo in the next ACK, that of the oldest packet which the ACK covers (RFC 7323 section 4.3). Cancels
+    // the delayed ACK.
     Nanos take_echo() {
         unacked_ = 0;
         ack_deadline_ = kNever;
@@ -107,7 +108,7 @@ public:
         echo_ = sent_time;
         unacked_ = 1;
     }
-    // True while packets wait for their acknowledgement.
+    // True while received packets await their ACK.
     bool owes_ack() const { return unacked_ != 0; }
     // Where ACKs are delayed as in Linux, the next two packets are acknowledged at once (tcp_enter_quickack_mode).
     void quicken() { quick_acks_left_ = std::max(quick_acks_left_, 2u); }
@@ -177,23 +178,23 @@ private:
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
     // Linux only
-    std::uint32_t timed_ack_ = 0;  // a packet whose sender has received this ACK ends the measured round trip
+    std::uint32_t timed_ack_ = 0;                // a packet whose sender has received this ACK ends the round trip
     Nanos last_arrival_ = Nanos(-kNever.value);  // none yet
     Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; 0 before the first packet
     Nanos timed_from_ = kNever;                  // start of the RTT measurement: arrival of the acknowledged packet
     Nanos rtt_{};
     Nanos first_rtt_{};
-    std::int64_t window_ = 0;  // present size of the window: rcv_ssthresh
+    std::int64_t window_ = 0;  // current size of the window: rcv_ssthresh
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;
-    SeqRange duplicate_;  // not yet reported; empty: none
+    SeqRange duplicate_;  // not yet reported; empty if all are reported
 };
 
 // Connection level: holds out-of-order data and delivers data in order.
 //
 // Head-of-line blocking is counted per packet, from arrival to delivery. The integral of the held data has the same
-// mean over a whole run, but it would charge a wait to the intervals in which it passed, not to the interval of the
+// mean over a whole run, but would attribute a wait to the intervals in which it passes, not to the interval of the
 // delivery.
 class Reassembly {
 public:

@@ -50,7 +50,7 @@ constexpr Named kIntervalColumns[] = {
 };
 // Subflows whose ends negotiated ECN, and links that may mark.
 constexpr Named kMarksColumn[] = {{"marks_pkts", "pkt"}};
-// Flows whose learning agent controls all subflows together; otherwise each of their subflows.
+// Recorded for a flow if its learning agent controls all subflows together, otherwise for each subflow with an agent.
 constexpr Named kRewardColumn[] = {{"reward", ""}};
 constexpr Named kLinkColumns[] = {
     {"queue_pkts", "pkt"},
@@ -76,8 +76,8 @@ bool is_alive(const Network& network, const Subflow& s) {
     return s.is_established && network.connections()[s.connection].is_active(network.now());
 }
 
-// End of the last interval with an RTT sample, including the interval that ends now. The first sample comes from the
-// handshake.
+// End of the last interval with an RTT sample, including the interval that ends now; kNever before the first sample,
+// which comes from the handshake, and while the subflow is closed.
 Nanos measured_at(const Network& network, const Subflow& s, const Recorder::Position::SubflowCounters& last) {
     if (!is_alive(network, s) || !s.sender.rtt().has_estimate()) return kNever;
     const bool is_new = last.rtt_at == kNever || s.sender.stats().rtt_samples != last.rtt_samples;

@@ -75,8 +75,8 @@ public:
     static std::size_t column_count(const Scenario& scenario);
     std::size_t heap_bytes() const { return heap_bytes_of(data_, last_); }
 
-    // Runs the network to `until` and records samples within `max_events`, as in Network::run_until; each sample counts
-    // as events as well.
+    // Runs the network to `until`, as Network::run_until does, and records samples. Each sample counts as some events
+    // towards `max_events`.
     bool run_until(Network& network, Nanos until, std::int64_t& max_events);
 
     Nanos interval() const { return interval_; }
@@ -101,8 +101,8 @@ private:
 
     Nanos interval_;
     std::vector<TraceColumn> columns_;
-    std::vector<std::uint8_t> has_intervals_;  // [subflow] true if it has interval columns
-    std::vector<std::uint8_t> has_marks_;      // [subflow] likewise
+    std::vector<std::uint8_t> has_intervals_;  // [subflow] nonzero with interval columns
+    std::vector<std::uint8_t> has_marks_;      // [subflow] nonzero with a column of marks
     std::size_t capacity_ = 0;
     std::vector<float> data_;  // column after column
     std::atomic<std::size_t> count_ = 0;

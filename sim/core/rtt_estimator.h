@@ -48,10 +48,10 @@ public:
         if (rtt < min_rtt_) min_rtt_ = rtt;
     }
 
-    // Likewise, with the additional state of the Linux rule: the largest 4 rttvar of each round trip, but at least
-    // rto_min, raises the margin of the timeout at once. A smaller one lowers the margin by a quarter of the difference
-    // per round trip. A falling RTT moves rttvar by only 1/32 of the error, so that it does not lengthen the timeout.
-    // `snd_una`: the cumulative ACK of the sample.
+    // Like add_sample(), with the additional state of the Linux rule: the largest 4 rttvar of each round trip, but at
+    // least rto_min, raises the margin of the timeout at once. A smaller one lowers the margin by a quarter of the
+    // difference per round trip. A falling RTT moves rttvar by only 1/32 of the error, so that it does not lengthen the
+    // timeout. `snd_una`: the cumulative ACK of the sample.
     void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
         least_ = std::min(least_, rtt);
         if (!has_sample()) [[unlikely]] {

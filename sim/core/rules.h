@@ -1,4 +1,4 @@
-// All rules behind decisions of the core.
+// All rules that explain decisions of the core.
 #pragma once
 
 #include <span>

@@ -152,7 +152,7 @@ void check_drops(const Scenario& scenario) {
     }
 }
 
-// [link] Packets of `mss` bytes that its rates allow within the duration.
+// [link] Number of full packets that the link's rates allow within the duration, with `more` added to the events.
 std::vector<double> packets_carried(const Scenario& scenario, std::span<const EventSpec> more) {
     std::vector<const EventSpec*> changes;
     for (const EventSpec& event : scenario.events) changes.push_back(&event);
@@ -186,7 +186,8 @@ std::vector<double> packets_carried(const Scenario& scenario, std::span<const Ev
     return carried;
 }
 
-// An agent's history belongs to its controller, and agents are created at the start of the run.
+// Refuses learning controllers: an agent's history belongs to its controller, and agents are created at the start of
+// the run.
 void check_controller_change(const Scenario& scenario, const EventSpec& event) {
     require(event.flow && !event.subflow, "event: a controller is that of a flow, of all its subflows");
     const FlowSpec& flow = scenario.flows[*event.flow];
@@ -266,7 +267,7 @@ void check_scenario(const Scenario& scenario) {
     require(transport.delayed_ack_timeout > Nanos(0) && is_time(transport.delayed_ack_timeout),
             "the timeout of delayed ACKs must be greater than 0");
     for (const LinkSpec& link : scenario.links) check_link(link);
-    std::map<std::uint32_t, AccessKind> kinds;  // of each medium
+    std::map<std::uint32_t, AccessKind> kinds;  // kind of access of each medium
     for (const LinkSpec& link : scenario.links)
         require(!link.access ||
                     kinds.try_emplace(link.access->medium, link.access->kind).first->second == link.access->kind,

@@ -49,7 +49,7 @@ struct LinkSpec {
     Nanos delay_interval{};                               // duration of each entry of delays_us
     std::optional<JitterOptions> jitter;                  // in addition to `delay`
     std::optional<RetransmissionOptions> retransmission;  // adds delay by link-layer retransmissions
-    std::vector<Pause> pauses;                            // of the transmitter, sorted and disjoint
+    std::vector<Pause> pauses;                            // intervals without transmission, sorted and disjoint
     std::optional<GrantOptions> grants;                   // the transmitter sends only with grants
     std::optional<AccessOptions> access;                  // the link shares a medium with others
     bool reorder = false;                                 // packets may overtake earlier ones if their delay is shorter
@@ -79,7 +79,7 @@ struct DatagramSpec {
     Bytes packet{1500};  // wire size
     Spacing spacing = Spacing::Constant;
     Nanos mean_on{};   // OnOff only: mean of the exponential on-times
-    Nanos mean_off{};  // and of the off-times
+    Nanos mean_off{};  // OnOff only: mean of the exponential off-times
 };
 SUBFLOW_FIELDS(DatagramSpec, rate, packet, spacing, mean_on, mean_off)
 
@@ -98,7 +98,7 @@ struct ScriptProgram;  // script/program.h
 struct AlgorithmChoice {
     std::string name;
     std::vector<OptionValue> options;
-    // For a script; null for algorithms of the core. Shared by all users, because it never changes.
+    // Compiled script; null for algorithms of the core. Immutable, and therefore shared by all users.
     std::shared_ptr<const ScriptProgram> program = nullptr;
 
     std::size_t heap_bytes() const { return heap_bytes_of(name, options); }
@@ -117,20 +117,20 @@ SUBFLOW_FIELDS(PathSpec, forward, reverse, is_backup, is_late)
 
 struct FlowSpec {
     std::string name;        // "download.1"
-    std::uint32_t host = 0;  // sender, by any number: an agent of a host observes all its flows
+    std::uint32_t host = 0;  // number of the sending host: its agent observes all flows with this number
     FlowKind kind = FlowKind::Tcp;
     AlgorithmChoice controller;
     DecisionSource decider;  // for a controller that takes actions
     AlgorithmChoice scheduler;
     std::vector<PathSpec> paths;  // one subflow each
     Nanos start{};
-    Nanos stop = kNever;               // no new data afterwards; data already sent is still delivered
-    Nanos lifetime = kNever;           // limits the time since the start, including start jitter, if that is earlier
-    std::optional<Bytes> size;         // payload; empty: endless
+    Nanos stop = kNever;        // no new data afterwards; data already sent is still delivered
+    Nanos lifetime = kNever;    // ends the flow this long after its start and start jitter, if that is before `stop`
+    std::optional<Bytes> size;  // payload; empty: endless
     std::optional<Bytes> recv_buffer;  // connection level; empty: unlimited
     std::optional<Bytes> send_buffer;  // holds data until it is DATA_ACKed; empty: unlimited
-    std::optional<EcnMode> ecn;        // mode of both ends; empty: that of the transport
-    // Limits of additional subflows and of accepted address announcements; empty: unlimited
+    std::optional<EcnMode> ecn;        // mode of both ends; empty: TransportOptions::ecn
+    // Maximum numbers of additional subflows and of accepted address announcements; empty: unlimited
     std::optional<std::uint32_t> subflow_limit;
     std::optional<std::uint32_t> address_limit;
     DatagramSpec datagrams;  // Cbr and OnOff only
@@ -154,8 +154,8 @@ struct EventSpec {
     std::optional<bool> up;
     std::optional<bool> open;
     std::optional<bool> backup;    // MP_PRIO (RFC 8684 section 3.3.8)
-    std::optional<bool> announce;  // ADD_ADDR, or REMOVE_ADDR (RFC 8684 section 3.4)
-    std::optional<bool> refuse;    // answers SYNs with a reset
+    std::optional<bool> announce;  // true: ADD_ADDR; false: REMOVE_ADDR (RFC 8684 section 3.4)
+    std::optional<bool> refuse;    // true: SYNs are answered with a reset
 
     // For all subflows of the flow, like setsockopt(TCP_CONGESTION): SubflowSender::change_controller().
     std::optional<AlgorithmChoice> controller;
@@ -217,7 +217,7 @@ struct TransportOptions {
     // True: packets open each subflow (network_handshake.cpp). False: the first subflow exists at the start of its
     // flow, and each further one an RTT later.
     bool handshake = false;
-    int syn_retries = 6;  // after the first retries, which follow at intervals of one second
+    int syn_retries = 6;  // with doubled timeouts, after five timeouts of one second
     LossDetection loss_detection = LossDetection::DupAck;
     bool dsack = false;  // the receiver reports duplicates (RFC 2883)
     RtoRule rto_rule = RtoRule::Rfc6298;
@@ -250,7 +250,7 @@ inline constexpr Bytes kDatagramHeaderBytes{28};
 
 struct Scenario {
     Nanos duration{};
-    Nanos warmup{};  // excluded from the summary figures
+    Nanos warmup{};  // excluded from the summary
     std::uint64_t seed = 1;
     Bytes mss{1448};       // payload of a full packet
     Nanos start_jitter{};  // maximum of each flow's seeded, uniform start delay
@@ -259,12 +259,12 @@ struct Scenario {
     std::vector<FlowSpec> flows;
     std::vector<EventSpec> events;  // in time order
 
-    // Size of a full packet on the wire: a rate of r packets/s takes r * packet_bits() of a link.
+    // Size of a full packet on the wire: r packets/s use r * packet_bits() bit/s of a link.
     double packet_bits() const { return static_cast<double>((mss + kHeaderBytes).value * 8); }
 };
 SUBFLOW_FIELDS(Scenario, duration, warmup, seed, mss, start_jitter, transport, links, flows, events)
 
-// The set of subflows on which a packet was sent is a 32-bit mask.
+// Limited by the 32-bit mask of the subflows on which a packet was sent.
 inline constexpr std::size_t kMaxSubflows = 32;
 
 // ECN mode of a flow whose controller uses marks as in `use`.
@@ -272,10 +272,10 @@ EcnMode ecn_mode(const Scenario& scenario, const FlowSpec& flow, const EcnUse& u
 
 // Throws ScenarioError unless all indices, sizes and rates are usable.
 void check_scenario(const Scenario& scenario);
-// Likewise for an additional event.
+// Throws ScenarioError unless the event is usable in this scenario.
 void check_event(const Scenario& scenario, const EventSpec& event);
-// Throws ScenarioError if a flow could send more packets than its numbers allow, with `more` after its own events. Part
-// of check_scenario().
+// Throws ScenarioError if a flow could send more packets than its numbers allow, with `more` applied after the events
+// of the scenario. Part of check_scenario().
 void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> more = {});
 
 }  // namespace subflow

@@ -29,7 +29,7 @@ constexpr double kMostExact = 9007199254740992.0;  // 2^53: doubles represent sm
 
 constexpr std::string_view kInfinite = "inf", kMinusInfinite = "-inf", kUndefined = "nan";
 
-// Packs whole numbers into one text: as differences between successive numbers, which are small in traces. A difference
+// Packs whole numbers into a string, as differences between successive numbers, which are small in traces. A difference
 // is doubled, plus 1 if negative, and written in groups of 5 bits, the lowest first, plus 32 if another group follows.
 constexpr std::size_t kMostUnpacked = 64;
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
@@ -118,7 +118,8 @@ private:
         }
     }
     void put(std::string& out, const std::variant<double, bool, std::string>& value) const {
-        // A non-finite number is a text; the list around it distinguishes it from a word of the same spelling.
+        // A non-finite number is written as a string; the enclosing list distinguishes it from a word of the same
+        // spelling.
         const double* number = std::get_if<double>(&value);
         if (number != nullptr && !std::isfinite(*number)) {
             out += '[';

@@ -1,4 +1,4 @@
-// A scenario as a JSON text, and back: the only form in which scenarios enter the core, and leave it for web pages.
+// Scenarios as JSON, the only form in which they enter the core, and leave it for web pages.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,29 @@
 
 namespace subflow {
 
-// A text is not a valid scenario. The message names the wrong value and the allowed ones.
+// The JSON does not describe a valid scenario. The message names the wrong value and the allowed ones.
 struct ScenarioJsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Objects that a text refers to by position, each stored once.
+// Objects outside the JSON, which refers to them by position. Each is stored once.
 struct SharedObjects {
     std::vector<std::shared_ptr<const Policy>> policies{};
-    std::vector<std::shared_ptr<const ScriptProgram>> programs{};  // numbered before the programs in the text
-    // Lists of whole numbers that replace lists of a text: uint32 each, read from memory before the call returns.
+    std::vector<std::shared_ptr<const ScriptProgram>> programs{};  // numbered before the programs in the JSON
+    // Lists of uint32 outside the JSON, as raw bytes that must stay valid until the call returns.
     std::vector<std::string_view> recordings{};
 };
 
-// Writes all fields by name, except those with default values. Numbers that a double cannot hold become texts, and long
-// lists of whole numbers are packed into a text. Only the same version of the core can read the text.
+// Writes all fields by name, except those with default values. Numbers that a double cannot hold become strings, and
+// long lists of whole numbers are packed into a string. Only the same version of the core can read the result.
 std::string write_scenario(const Scenario& scenario);
-// The trained policies of the flows, each once; the text refers to them by position.
+// The trained policies of the flows, each once; the JSON refers to them by position.
 std::vector<std::shared_ptr<const Policy>> policies_of(const Scenario& scenario);
 
-// Throws ScenarioJsonError for an invalid text, or one with more than `max_values` values, including packed lists.
+// Throws ScenarioJsonError for invalid JSON, or for more than `max_values` values, including packed lists.
 // check_scenario() checks the scenario itself.
 Scenario read_scenario(std::string_view text, SharedObjects beside, std::size_t max_values);
-// Likewise for a parsed text; also throws ScriptProgramError. The list of programs may be missing.
+// Like the first overload, for parsed JSON; also throws ScriptProgramError. The list of programs may be missing.
 Scenario read_scenario(const Json& document, SharedObjects beside, std::size_t max_values);
 // Reads a program of a document. Throws ScenarioJsonError for an invalid document, and ScriptProgramError for a program
 // that the compiler cannot produce.

@@ -14,10 +14,10 @@
 
 namespace subflow {
 
-// One of a subflow's data packets or datagrams that reach a link at `after` or later, counted from 1. Retransmissions
-// and packets lost on the link for other reasons count as well.
+// A packet to drop: number `number` among the subflow's data packets or datagrams that reach a link at `after` or
+// later, counted from 1. Retransmissions and packets lost on the link for other reasons count as well.
 struct ScriptedDrop {
-    std::uint32_t subflow = 0;  // of all subflows of the scenario, in the order of its flows
+    std::uint32_t subflow = 0;  // index among all subflows of the scenario, in the order of the flows
     std::int64_t number = 1;
     Nanos after{};
 };

@@ -182,7 +182,7 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
     const std::uint32_t count = ack.cumulative - snd_una_;
     const SentPacket& last = packets_[ack.cumulative - 1];
     latest_delivered_[0] = last.transmission + 1;
-    // or lower: no packet with such a low number is outstanding
+    // The exact values may be lower, which makes no difference: no packet with such a low number is outstanding.
     latest_delivered_[1] = latest_delivered_[2] = last.transmission;
     latest_sent_time_ = last.sent_time();
     latest_rtt_ = ack.now - last.sent_time();
@@ -212,7 +212,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     return outcome;
 }
 
-// In this order: deliveries, RTT sample, loss detection, reduction of the window, growth of the window.
+// Order of the steps: deliveries, RTT sample, loss detection, reduction of the window, growth of the window.
 AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     AckOutcome outcome;
     account_cwnd(ack.now);
@@ -263,7 +263,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     return outcome;
 }
 
-// Records the deliveries. Returns the range that the receiver reports as duplicate.
+// Records the deliveries. Returns the range that the receiver reports as duplicate, which may be empty.
 SF_INLINE SeqRange SubflowSender::deliver_acknowledged(const Ack& ack, AckOutcome& outcome) {
     if (samples_delivery_) [[unlikely]]
         sample_cumulative(ack.cumulative);
@@ -314,8 +314,8 @@ SF_INLINE void SubflowSender::notify_every_ack(AckSample& sample, const Siblings
     });
 }
 
-// RFC 6675 section 5: the recovery point is acknowledged, or the recovery was spurious. The loss state continues to
-// grow from its present window.
+// RFC 6675 section 5: the recovery point is acknowledged, or the recovery was spurious. After a loss state, the window
+// continues to grow from its current size.
 void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                                    AckOutcome& outcome) {
     const bool is_groundless = undo_cwnd_ != 0 && is_recovery_groundless(outcome, ack.echo, duplicate);
@@ -339,7 +339,7 @@ void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample
     if (outcome.ended_overshoot) give_memory_back();
 }
 
-// An overshooting slow start had twice the sustainable window in flight and lost half of it.
+// Called after an overshooting slow start, which had twice the sustainable window in flight and lost half of it.
 void SubflowSender::give_memory_back() {
     packets_.shrink(static_cast<std::uint32_t>(window_.cwnd_pkts) + 1);
     retransmissions_.shrink();
@@ -362,7 +362,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
         enter_recovery(ack.now, ack.siblings, ack.options);
         outcome.began_recovery = true;
     } else if (losses.probe_repaired && !has_answered_marks()) [[unlikely]] {
-        // RFC 8985 section 7.4: the loss was real, and it is the only one.
+        // RFC 8985 section 7.4: the probe repaired a real loss, the only one.
         ++stats_.marked_lost;
         notify_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
         if (!governs_recovery_)
@@ -405,7 +405,8 @@ std::uint32_t SubflowSender::advance_past_sacked(std::uint32_t cumulative, Nanos
         if (packet.flags() & kSacked) {
             --sacked_count_;
         } else {
-            // RFC 8985 section 6.2, step 3: it arrives after a packet that was sent later, and was sent only once.
+            // RFC 8985 section 6.2, step 3: this packet was sent only once, and arrives after a packet that was sent
+            // later.
             if (snd_una_ < highest && !(packet.flags() & kRetransmitted)) reordering_seen_ = true;
             deliver(packet, echo, options);
             ++newly_delivered;
@@ -442,7 +443,7 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks, N
 bool SubflowSender::detect_losses() {
     if (loss_scan_ < snd_una_) loss_scan_ = snd_una_;
     const std::uint32_t overtaken =
-        latest_delivered_[2];  // transmissions numbered below overtaken - 1 have three later ones
+        latest_delivered_[2];  // transmissions below overtaken - 1 have three later deliveries
     bool found = false;
     while (loss_scan_ != snd_nxt_ && packets_[loss_scan_].transmission + 1 < overtaken) {
         if (packets_[loss_scan_].flags() == kInPipe) {

@@ -126,7 +126,7 @@ public:
     Transmission retransmit(Nanos now, const TransportOptions& options);
 
     // Processes an ACK for all packets below `cumulative` and in `sack_blocks`; `echo`: send time of the packet that
-    // triggered it. The controller grows or reduces the window here.
+    // triggered the ACK. The controller grows or reduces the window here.
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
@@ -193,7 +193,7 @@ public:
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
     Nanos reordering_deadline() const { return reordering_deadline_; }
-    // The earliest of the three, without packets and ACKs since the last call of timer_deadline().
+    // The earliest of these deadlines, without packets and ACKs since the last call of timer_deadline().
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     // RACK's waiting time for an overtaken packet (RFC 8985 section 6.2, step 4).
     Nanos reordering_window() const {
@@ -202,11 +202,11 @@ public:
         return std::min(rtt_.min_rtt() / 4 * reordering_steps_, rtt_.srtt());
     }
     std::uint32_t pipe() const { return pipe_; }
-    // Acknowledged since the subflow opened, cumulatively or by SACK.
+    // Packets acknowledged since the subflow opened, cumulatively or by SACK.
     std::uint32_t delivered_pkts() const { return snd_una_ + sacked_count_; }
     std::uint32_t snd_una() const { return snd_una_; }
     std::uint32_t snd_nxt() const { return snd_nxt_; }
-    // including earlier incarnations
+    // Includes earlier incarnations of the subflow.
     std::int64_t acked_pkts() const { return stats_.acked_before + delivered_pkts(); }
     const SenderStats& stats() const { return stats_; }
     // Extends the integral of cwnd to `now`.
@@ -216,7 +216,7 @@ public:
         stats_.clock_seconds += elapsed_s;
         cwnd_since_ = now;
     }
-    // The counters with that integral extended to `now` or to the end of the flow. Only while established.
+    // The counters with the integral of cwnd extended to `now`. Only while established.
     SenderStats stats_at(Nanos now) const {
         SenderStats stats = stats_;
         const double elapsed_s = to_seconds(now - cwnd_since_);
@@ -238,13 +238,13 @@ public:
         if (decisions_) record_start(now);
     }
     // Replaces the controller by a fresh one. Window, ssthresh, RTT estimates and the packets in flight stay. A
-    // recovery continues, but no reduction is undone any more. Source: Linux tcp_reinit_congestion_control. Beyond
+    // recovery continues, but reductions can no longer be undone. Source: Linux tcp_reinit_congestion_control. Beyond
     // Linux:
-    // - The pacing rate and the rate advertised to siblings belong to the controller: they end, unless the new
+    // - The pacing rate and the rate advertised to siblings belong to the controller: both are reset, unless the new
     //   controller sets them at its start. A controller that sends by rate starts from the window (bbr), or is bounded
     //   by it until the first interval (vivace, mpcc); afterwards it uses its initial rate, as on a new path.
-    // - If only the old controller governed recovery, ssthresh does not describe the present recovery: it ends at the
-    //   present window.
+    // - If only the old controller governed recovery, ssthresh does not belong to the current recovery, which then ends
+    //   with the current window.
     // - Packets in flight belong to no monitor interval. A new delivery sampler counts from zero. (Linux samples under
     //   all controllers; only the first round trip differs.)
     void change_controller(const Controller& controller, std::uint64_t seed, Nanos now);
@@ -291,7 +291,8 @@ private:
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
 
-    enum EveryStep : std::uint8_t { kAlways = 1, kForMarks = 2 };  // for controller or observer; for the next ACK
+    // Reasons to process ACKs step by step: a controller or observer that needs every ACK; marks in the next ACK.
+    enum EveryStep : std::uint8_t { kAlways = 1, kForMarks = 2 };
     // The current ACK: the arguments of on_ack().
     struct Ack {
         std::uint32_t cumulative;
@@ -322,7 +323,7 @@ private:
         if (!has_window()) round_was_limited_ = true;
     }
 
-    // The current packet, not yet in the pipe, is paced: singly or in a burst. A full window ends the burst.
+    // The current packet, not yet in the pipe, is paced, individually or in a burst. A full window ends the burst.
     void pace(Nanos now) {
         if (!paces_in_bursts_) [[likely]]
             return pacer_.on_send(now, window_.pacing_pps);
@@ -421,8 +422,8 @@ private:
     void forget_duplicates_in_time() {
         if (reordering_persist_ != 0 && --reordering_persist_ == 0) reordering_steps_ = 1;
     }
-    // All outstanding packets were sent once and are in the pipe, and this ACK covers some of them. After a recovery, a
-    // delivered retransmission may have been sent later than outstanding packets, which can prove losses.
+    // True if all outstanding packets were sent once and are in the pipe, and this ACK covers some of them. After a
+    // recovery, a delivered retransmission may have been sent later than outstanding packets, which can prove losses.
     bool is_ordinary(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) const {
         return state_ == SenderState::Open && cumulative > snd_una_ && sack_blocks.empty() && sacked_count_ == 0 &&
                lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !needs_every_step_ &&
@@ -463,7 +464,7 @@ private:
         change(&draft.reason);
         finish_decision(draft, fallback, before);
     }
-    // Likewise for decisions of the controller, by call(controller, why): sender_controller.h.
+    // Like decide(), for a decision of the controller in call(controller, why). Defined in sender_controller.h.
     template <class Call>
     void let_controller_change_window(Cause cause, Nanos now, Call&& call);
     void record_start(Nanos now);
@@ -483,7 +484,7 @@ private:
                         AckOutcome& outcome);
     void notify_recovered(AckSample& sample, const Siblings& siblings);
     std::uint32_t take_marks(const AckOutcome& outcome);
-    // This window has been reduced because of marks: a loss in it causes no second reduction.
+    // True if this window has been reduced because of marks: a loss in it causes no second reduction.
     bool has_answered_marks() const { return snd_una_ < marks_.reduced_until; }
     void answer_marks(const Ack& ack, AckSample& sample, AckOutcome& outcome);
     bool answers(const AckSample& sample) const { return sample.marked_pkts > 0 && marks_.has_answer; }
@@ -525,10 +526,10 @@ private:
     std::uint32_t transmissions_ = 0;
     std::uint32_t latest_delivered_[3] = {0, 0, 0};  // highest transmission numbers delivered, plus one
     SenderState state_ = SenderState::Open;
-    Probe probe_ = Probe::None;  // outstanding
+    Probe probe_ = Probe::None;  // the outstanding probe
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
-    std::uint8_t needs_every_step_ = 0;  // else is_ordinary() may hold
+    std::uint8_t needs_every_step_ = 0;  // bits of EveryStep; 0: is_ordinary() may hold
     bool sees_every_ack_ = false;        // the controller has on_every_ack
     bool samples_delivery_ = false;      // the controller has on_delivery
     bool has_monitor_ = false;           // the controller monitors intervals
@@ -549,7 +550,7 @@ private:
     double acked_since_loss_ = 0;
     RttEstimator rtt_;
     Nanos latest_sent_time_{};  // of the transmission latest_delivered_[0]: RACK.xmit_ts of RFC 8985
-    Nanos latest_rtt_{};        // and its RTT: RACK.rtt
+    Nanos latest_rtt_{};        // RTT of that transmission: RACK.rtt
     Nanos last_sent_{};
     Nanos cwnd_since_{};
     SenderStats stats_;
@@ -557,13 +558,13 @@ private:
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
 
-    // The rest serves losses, reordering, idle times, pacing and particular controllers.
+    // The remaining members serve losses, reordering, idle times, pacing and particular controllers.
     Ring<std::uint32_t> queue_;  // data numbers handed over but not yet sent
     RangeSet sacked_;
     std::uint32_t loss_scan_ = 0;        // first transmissions below it have been checked
     std::uint32_t retransmit_hint_ = 0;  // below it, only packets in lost_again_ await retransmission
-    // A min-heap of packets marked lost below the hint, mostly lost retransmissions. In a flight of thousands of
-    // packets, each of them would restart the search. Some may have been delivered.
+    // A min-heap of packets marked lost below the hint, mostly lost retransmissions: in a flight of thousands of
+    // packets, lowering the hint for each would repeat the search. Some packets may have been delivered.
     std::vector<std::uint32_t> lost_again_;
     std::uint32_t recovery_point_ = 0;
     double acked_between_losses_ = 0;
@@ -577,7 +578,7 @@ private:
     std::uint32_t probe_end_ = 0;  // snd_nxt after the current probe
 
     // State for undoing a reduction
-    double undo_cwnd_ = 0;  // before the reduction; 0: not undoable
+    double undo_cwnd_ = 0;  // cwnd before the reduction; 0: not undoable
     double undo_ssthresh_ = 0;
     Nanos first_retransmission_ = kNever;         // since the reduction
     std::uint32_t unproven_retransmissions_ = 0;  // since the reduction, without reported duplicates
@@ -591,11 +592,11 @@ private:
     double prr_delivered_ = 0;
 
     EcnEchoState marks_;
-    DeliverySampler sampler_;         // in use if samples_delivery_
-    Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
+    DeliverySampler sampler_;         // used if samples_delivery_
+    Boxed<IntervalMonitor> monitor_;  // empty before the first controller that monitors intervals
     Nanos delivered_at_{};            // arrival of the latest non-ordinary ACK
     double packet_bits_ = 12'000;
-    Boxed<DecisionLog> decisions_;  // if decisions are recorded
+    Boxed<DecisionLog> decisions_;  // empty unless decisions are recorded
 };
 
 }  // namespace subflow

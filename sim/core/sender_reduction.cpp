@@ -63,7 +63,7 @@ std::uint32_t SubflowSender::take_marks(const AckOutcome& outcome) {
     return marked;
 }
 
-// At most once per window of data; never undone.
+// Reduces the window because of marks, at most once per window of data. The reduction is never undone.
 void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& outcome) {
     begin_rate_reduction(ack.options);
     undo_cwnd_ = 0;
@@ -84,7 +84,7 @@ void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& 
     notify_recovered(sample, ack.siblings);
 }
 
-// The ACK covers a packet that was sent after the reduction began.
+// Called when an ACK covers a packet that was sent after the reduction began.
 void SubflowSender::end_reduction(AckSample& sample, const Siblings& siblings) {
     decide(Cause::Mark, sample.now, sender_rules::kReductionEnd,
            [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });

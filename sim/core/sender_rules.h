@@ -107,7 +107,7 @@ inline constexpr RuleInfo kNewController{
     .source = "Linux tcp_reinit_congestion_control",
     .numbers = {number::kCwnd, number::kSsthresh},
 };
-// For a change by a controller without a recorded reason. A test checks that no controller needs it.
+// Rule for a change by a controller without a recorded reason. A test checks that no controller needs it.
 inline constexpr RuleInfo kUnexplained{
     .name = "unexplained",
     .formula = "",

@@ -46,7 +46,7 @@ struct TimerOutcome {
 struct Transmission {
     std::uint32_t seq = 0;
     std::uint32_t data_seq = 0;
-    std::uint32_t number = 0;  // counts every transmission of the subflow
+    std::uint32_t number = 0;  // counts all transmissions of the subflow
 };
 
 }  // namespace subflow

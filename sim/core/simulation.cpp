@@ -41,7 +41,7 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
         throw;
     }
     is_sound_ = true;
-    // Running out of events or waiting for actions does not consume the interruption: it holds for the next call.
+    // Running out of events or waiting for actions does not consume the interruption, which then ends the next call.
     if (end != RunEnd::Exhausted && end != RunEnd::Waiting) is_interrupted_.store(false, std::memory_order_relaxed);
     return end;
 }

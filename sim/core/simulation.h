@@ -68,13 +68,13 @@ public:
     // inconsistent state, and only restore() makes the object usable again; other simulations are not affected.
     RunEnd run_until(Nanos until, std::int64_t max_events = kUnlimitedEvents);
 
-    // Makes run_until() end soon after the run exceeds these limits: some hundredths of a second of work later, and
-    // with rings that may just have doubled. Without a call the run is unlimited.
+    // Makes run_until() end soon after the run exceeds these limits, within some hundredths of a second. Rings may just
+    // have doubled their memory by then. Without a call the run is unlimited.
     void set_limits(const RunLimits& limits) {
         const Turn turn = claim();
         limits_ = limits;
     }
-    // Present memory in bytes, including traces.
+    // Current memory in bytes, including traces.
     std::size_t memory_bytes() const { return network_.heap_bytes() + recorder_.heap_bytes(); }
 
     // Exclusive use of the simulation during the lifetime of the object. Callers of network() or recorder() hold one if
@@ -92,11 +92,11 @@ public:
     // Throws BusyError while another thread holds a turn.
     [[nodiscard]] Turn claim() const { return Turn(is_busy_); }
 
-    // Applies these changes now, in fact one nanosecond later: see Network::apply(). Throws ScenarioError without any
-    // change if one is not usable or the run has ended.
+    // Applies these changes one nanosecond after now(), and returns that time: see Network::apply(). Throws
+    // ScenarioError without any change if one is not usable or the run has ended.
     Nanos apply(std::span<const EventSpec> changes);
 
-    // Ends the present run_until() of another thread, or else the next one, within kEventsPerLook events.
+    // Ends the current run_until() of another thread, or else the next one, within kEventsPerLook events.
     void interrupt() { is_interrupted_.store(true, std::memory_order_relaxed); }
 
     Nanos duration() const { return scenario_->duration; }
@@ -134,9 +134,9 @@ private:
     std::optional<RunEnd> exceeded(std::int64_t events);
     std::string describe(const ScriptFailure& failure) const;
 
-    // At a fixed address: networks point to it. Contrary to the rule, forks and snapshots share the scenario, because
-    // any of them may live longest. Separate copies would invalidate snapshots between forks and cost the memory of a
-    // scenario with its delivery traces.
+    // At a fixed address: networks point to the scenario. Forks and snapshots share it, because any of them may live
+    // longest. Separate copies would invalidate snapshots between forks and cost the memory of a scenario with its
+    // delivery traces.
     std::shared_ptr<const Scenario> scenario_;
     Network network_;
     Recorder recorder_;

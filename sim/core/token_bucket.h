@@ -16,9 +16,9 @@ struct TokenBucketOptions {
 };
 SUBFLOW_FIELDS(TokenBucketOptions, burst, peak)
 
-// Tokens are bytes. They arrive at the rate of the link, up to `burst`. A packet begins once the tokens cover its size
-// (or the bucket is full, for a packet larger than the bucket) and leaves at the peak rate. In any interval t, at most
-// burst + rate * t bytes begin. Source: Linux's tbf, man tc-tbf(8); RFC 2697 for the meter.
+// Tokens are bytes. They arrive at the rate of the link, up to `burst`. The transmission of a packet begins once the
+// tokens cover its size (or the bucket is full, for a packet larger than the bucket) and runs at the peak rate. In any
+// interval t, at most burst + rate * t bytes begin. Source: Linux's tbf, man tc-tbf(8); RFC 2697 for the meter.
 class TokenBucket {
 public:
     TokenBucket(const TokenBucketOptions& options, BitsPerSec rate)
@@ -47,8 +47,8 @@ public:
         return Nanos(static_cast<std::int64_t>(static_cast<double>(size.value) * peak_nanos_per_byte_));
     }
 
-    // Returns the tokens of packets with `bytes` bytes in total that were to begin after `now` and are removed. Back to
-    // back, these packets never let the bucket fill, so that the state equals one without them.
+    // Returns the tokens of removed packets, of `bytes` bytes in total, whose transmission was planned after `now`.
+    // Such back-to-back packets never let the bucket fill, so that the state is as if they had not been planned.
     void take_back(Bytes bytes, Nanos now) {
         const double later = static_cast<double>((counted_at_ - now).value) * bytes_per_nano_;
         tokens_ = std::min(burst_, tokens_ + static_cast<double>(bytes.value) - later);
@@ -64,7 +64,7 @@ private:
     double bytes_per_nano_;
     double peak_nanos_per_byte_;
     double tokens_;       // at counted_at_
-    Nanos counted_at_{};  // when the last packet began
+    Nanos counted_at_{};  // start of the last transmission
 };
 
 }  // namespace subflow

@@ -13,9 +13,9 @@ namespace subflow {
 // Sending times of a Cbr or OnOff flow. A copy continues like the original.
 //
 // An on-off source starts with an on-period of exponential length, followed by an off-period of exponential length, and
-// so on. Packets leave at equal (or exponential) distances of on-time: an unfinished distance continues in the next
-// on-period, so that the mean rate is rate * on / (on + off) even for short bursts. Packet k of a burst thus never
-// leaves its grid. A constant-rate source has a single, endless burst.
+// so on. Packets leave at equal (or exponential) intervals of on-time. An unfinished interval continues in the next
+// on-period, so that the mean rate is rate * on / (on + off) even for short bursts. A constant-rate source has one
+// endless burst.
 class DatagramSource {
 public:
     DatagramSource() = default;
@@ -73,8 +73,8 @@ struct Arrival {
     Nanos lifetime = kNever;
 };
 
-// Arrivals in order of time. Functions of (seed, name, ordinal): the first k do not depend on the end, the limit or
-// other flows. Throws ScenarioError unless the mean gap is in (0, 1e6] s and an end or a limit is set.
+// Arrivals in order of time. Each is a function of (seed, name, ordinal): the first k do not depend on the end, the
+// limit or other flows. Throws ScenarioError unless the mean gap is in (0, 1e6] s and an end or a limit is set.
 std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t seed, std::string_view name);
 
 // Outages of a component with exponential times to failure and to repair, working at the start. Sorted by time; they

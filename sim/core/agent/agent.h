@@ -1,4 +1,4 @@
-// State of one learning agent: its past observations and the present decision.
+// State of one learning agent: its past observations and the current decision.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace subflow {
 
-// A copy of the network copies it. Code for the network's subflows is in learning_agents.h.
+// Part of a network's state and copied with it. Code for the network's subflows is in learning_agents.h.
 class Agent {
 public:
     // Counters of a sender at one instant.
@@ -34,13 +34,14 @@ public:
         bool is_known = false;  // a record exists
         bool is_counted = false;
         std::uint8_t incarnation = 0;
-        Nanos joined_at{};  // start of this incarnation, and the counters before it
+        Nanos joined_at{};  // start of this incarnation
         Counters at_join;
-        Counters at_begin;  // at the start of the present epoch
+        Counters at_begin;  // at the start of the current epoch
         Nanos begun_at{};
-        double handed_pkts = 0;  // in the present epoch
+        double handed_pkts = 0;  // in the current epoch
         EpochSample sample;      // of the last epoch
-        WindowedMin min_rtt{0};  // in s, and the largest delivery rate of an epoch: within the plan's memory, in ms
+        // Minimum RTT in s, and largest delivery rate of an epoch, within EpochPlan::memory (in ms)
+        WindowedMin min_rtt{0};
         WindowedMax reference{0};
         Counters at_decision;  // at the last decision of a host's agent, for any flow
         Nanos decided_at{};    // 0: before the first record
@@ -50,7 +51,7 @@ public:
 
     const AgentInfo& info() const { return *info_; }
     const EpochPlan& plan() const { return plan_; }
-    // True if the agent acts on news of its subflows, not by the clock.
+    // True if news of its subflows or a request of the controller, not the clock, ends the agent's epochs.
     bool acts_on_news() const { return plan_.kind == EpochKind::Packets || plan_.kind == EpochKind::Own; }
     const DecisionSource& decider() const { return decider_; }
     // Numbers per subflow in an observation.
@@ -65,19 +66,19 @@ public:
     std::span<float> shift(std::size_t member);
     void forget(std::size_t member);
 
-    // The present or latest decision: rows of the members that existed then.
+    // Begins a decision. add_row() then adds a row for each member that exists now.
     void begin_decision(double reward);
     void add_row(std::size_t member, bool acts);
-    // Decides, unless the decision is external.
+    // Decides by the neutral action, at random or by the policy. External actions use the second overload.
     void decide();
     void decide(std::span<const float> action);
 
     Observation observation() const { return {rows_, width_, acting_}; }
-    // The member of a row.
+    // Index of the member that a row describes.
     std::uint32_t member_of(std::uint32_t row) const { return row_members_[row]; }
     std::span<const std::uint32_t> acting() const { return acting_; }
     std::span<const float> action() const { return action_; }  // [acting, action_width]
-    double value() const { return value_; }                    // NaN: not given by the policy
+    double value() const { return value_; }                    // NaN if the policy has no value estimate
     double reward() const { return reward_; }                  // of the epoch before the decision
 
     std::size_t heap_bytes() const {
@@ -85,8 +86,8 @@ public:
     }
 
     bool is_waiting = false;      // for an external action
-    std::uint32_t decisions = 0;  // executed decisions; the reward of the last one is still open
-    Nanos due = kNever;           // end of the epoch, if known
+    std::uint32_t decisions = 0;  // executed decisions; the reward of the last one is not yet known
+    Nanos due = kNever;           // end of the epoch; kNever if unknown
     double feedback_goal = 0;     // number of resolved packets that ends the epoch
     Nanos decided_at{};           // time of the last executed decision
     Nanos length{};               // time between the last two decisions; 0 before the second

@@ -25,7 +25,7 @@ enum class AgentScope : std::uint8_t {
 // Condition that ends an epoch.
 enum class EpochKind : std::uint8_t {
     Time,     // after a fixed time; a host serves each of its flows once in that time
-    Rtt,      // after the longest smoothed RTT of the acting subflows, but at least that fixed time
+    Rtt,      // after the longest smoothed RTT of the acting subflows, but at least EpochPlan::time
     Packets,  // once this number of the subflow's packets is delivered or lost
     Own,      // when the controller requests it (ChoosesEpochs)
 };
@@ -52,8 +52,8 @@ struct AgentInfo {
     AgentScope scope = AgentScope::Subflow;
     std::span<const NumberInfo> features;            // of each subflow, in each record
     std::span<const NumberInfo> actions;             // of each acting subflow, within [minimum, maximum]
-    std::span<const std::string_view> choices = {};  // instead: an action is the index of one of these
-    float neutral_choice = 0;                        // choice without effect; for numeric actions the value 0
+    std::span<const std::string_view> choices = {};  // replaces `actions`: an action is the index of one of these
+    float neutral_choice = 0;                        // choice without effect; numeric actions use 0
     std::string_view reward;                         // formula, for people
 
     std::size_t action_width() const { return choices.empty() ? actions.size() : 1; }
@@ -71,11 +71,11 @@ struct EpochSample {
     double loss_ratio = 0;     // lost / (lost + acknowledged), of packets resolved in the epoch
     double rtt_s = std::numeric_limits<double>::quiet_NaN();  // mean of the epoch's samples, else the last known value
     double rtt_dev_s = std::numeric_limits<double>::quiet_NaN();  // smoothed mean deviation (RFC 6298)
-    // Minimum of those samples. Rules about queues use it, because delayed ACKs raise the mean RTT of a slow sender as
-    // a queue does.
+    // Minimum of the epoch's RTT samples. Rules about queues use it, because delayed ACKs raise the mean RTT of a slow
+    // sender as a queue does.
     double least_rtt_s = std::numeric_limits<double>::quiet_NaN();
     double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // minimum within EpochPlan::memory
-    double rtt_change_s = 0;                                      // of least_rtt_s since the previous epoch
+    double rtt_change_s = 0;                                      // change of least_rtt_s since the previous epoch
     double cwnd_pkts = 0;
     double cwnd_change_pkts = 0;  // since the previous epoch
     double rate_pps = 0;          // pacing rate; 0: ACK-clocked
@@ -85,7 +85,7 @@ struct EpochSample {
     // Scale for rates: the largest delivery rate of an epoch within EpochPlan::memory, but at least
     // EpochPlan::reference_bps.
     double reference_pps = 0;
-    double packet_bits = 0;   // full packet on the wire
+    double packet_bits = 0;   // size of a full packet on the wire
     double payload_bits = 0;  // payload of a full packet
 
     double goodput_bps() const { return delivered_pps * payload_bits; }

@@ -59,7 +59,7 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
     };
 }
 
-// Likewise, with the options of agents whose epochs the simulator counts.
+// The options above, and those of epochs that the simulator ends.
 constexpr auto agent_options(const EpochDefaults& defaults) {
     const std::array epochs{
         OptionInfo{

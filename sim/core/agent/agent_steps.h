@@ -23,7 +23,7 @@ struct AgentStep {
     bool is_acting = false;  // true: the agent decided for the subflow; false: the subflow was only observed
     float value = kNone;     // the policy's value estimate at the decision
     float reward = kNone;    // of the epoch that ended; undefined at the first decision
-    // Of that epoch on this subflow: EpochSample in SI units
+    // Measurements of the ended epoch on this subflow: EpochSample in SI units
     float epoch_s = kNone;
     float sending_rate_bps = kNone;  // on the wire
     float goodput_bps = kNone;
@@ -31,7 +31,7 @@ struct AgentStep {
     float rtt_s = kNone;
     float min_rtt_s = kNone;
     float schedule_share = kNone;
-    // Around the action
+    // Before and after the action
     float cwnd_before_pkts = kNone;
     float cwnd_after_pkts = kNone;
     float rate_before_bps = kNone;  // pacing, on the wire; 0: ACK-clocked
@@ -41,7 +41,7 @@ struct AgentStep {
 // Steps in order of time, with the rows of a decision together, and their observations and actions.
 struct AgentStepTable {
     std::uint32_t width = 0;         // widest observation of all agents; shorter ones end with NaN
-    std::uint32_t action_width = 0;  // likewise; undefined for subflows only observed
+    std::uint32_t action_width = 0;  // likewise for actions; NaN for subflows only observed
     std::vector<AgentStep> steps;
     std::vector<float> numbers;  // [steps, width + action_width]
 
@@ -66,7 +66,7 @@ public:
     }
 
     std::size_t row_bytes() const { return sizeof(AgentStep) + (table_.width + table_.action_width) * sizeof(float); }
-    // True if a decision of so many rows fits; otherwise counts it as lost.
+    // True if a decision of `rows` rows fits; otherwise counts it as lost.
     bool has_room(std::size_t rows) {
         if ((table_.size() + rows) * row_bytes() <= kMostBytes) return true;
         ++lost_;

@@ -14,7 +14,7 @@ namespace subflow {
 
 // An agent's observation at a decision.
 struct Observation {
-    // [subflows, width] one row per present subflow, each with `history` records of its features, latest first.
+    // [subflows, width] one row per existing subflow, each with `history` records of its features, latest first.
     std::span<const float> rows;
     std::uint32_t width = 0;
     std::span<const std::uint32_t> acting;  // rows that need an action, ascending; at least one
@@ -45,7 +45,7 @@ enum class DecisionSourceKind : std::uint8_t {
     Neutral,  // the action without effect
     Random,   // uniform over the allowed actions, from the run's seed: a stress test for controllers
     Trained,  // a policy
-    Outside,  // the owner of the network: the run stops and waits for Network::act()
+    Outside,  // the caller: the run stops and waits for Network::act()
 };
 SUBFLOW_WORDS(DecisionSourceKind, "neutral", "random", "trained", "outside")
 

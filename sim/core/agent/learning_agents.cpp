@@ -10,8 +10,7 @@ namespace subflow {
 
 namespace {
 
-// Shortest interval between checks for subflows with an RTT, and the same for packet-counting agents, which wait for
-// the first ACKs.
+// Shortest intervals between checks: for subflows with an RTT, and for the first ACKs of packet-counting agents.
 constexpr Nanos kShortestRetry{10'000'000};
 constexpr Nanos kPatience{1'000'000'000};
 
@@ -189,7 +188,7 @@ bool LearningAgents::observe(const Reach& reach, Agent& agent) {
     for (std::size_t i = 0; i < members.size(); ++i) {
         Agent::Member& m = members[i];
         if (!m.is_counted) continue;
-        // The other flows of a host appear as observed at their own last turn.
+        // The observation of a host's other flows dates from the last turn of each flow.
         if (!is_host || acts(m) || (!m.acts && network.now() - m.begun_at >= agent.plan().time)) {
             m.sample = take_sample(reach, agent, m);
             SubflowSender& seer = reach.subflows[m.acts ? m.subflow : actor].sender;
@@ -238,7 +237,7 @@ void LearningAgents::measure(EpochSample& e, const Agent::Counters& then, const 
     if (rtts > 0) e.rtt_s = (now.rtt_seconds - then.rtt_seconds) / rtts;
 }
 
-// A host's flows are observed at separate times, but the reward covers all of them since the last decision.
+// A host's agent observes flows at separate times, but the reward covers all of them since the last decision.
 EpochSample LearningAgents::since_last_decision(const Network& network, Agent::Member& m) {
     EpochSample e = m.sample;
     const Agent::Counters now = count(network.subflows()[m.subflow].sender);
@@ -405,7 +404,7 @@ bool LearningAgents::note_decision(const Reach& reach, std::uint32_t index) {
     return true;
 }
 
-// Adds the resulting windows to the decision logged last.
+// Adds the resulting windows to the latest logged decision.
 void LearningAgents::note_effects(const Reach& reach, std::uint32_t index) {
     const Agent& agent = agents_[index];
     std::vector<AgentStep>& steps = steps_->steps();

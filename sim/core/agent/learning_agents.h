@@ -32,7 +32,7 @@ public:
     bool empty() const { return agents_.empty(); }
     const std::vector<Agent>& all() const { return agents_; }
     const Agent& operator[](std::uint32_t index) const { return agents_[index]; }
-    // The agent that controls a subflow, or nullptr.
+    // The agent that controls a subflow; null without one.
     const Agent* steering(std::uint32_t subflow) const {
         return agent_of_[subflow] == kNoAgent ? nullptr : &agents_[agent_of_[subflow]];
     }
@@ -49,7 +49,7 @@ public:
     std::optional<std::uint32_t> on_epoch(const Reach& reach, std::uint32_t index);
     // Executes the action of a waiting agent. Returns the flow whose windows changed.
     std::uint32_t act(const Reach& reach, std::uint32_t index, std::span<const float> action);
-    // Ends the present epoch: see Network::end_epoch().
+    // Ends the current epoch: see Network::end_epoch().
     bool end_epoch(const Reach& reach, std::uint32_t index);
 
     std::optional<double> latest_reward(std::uint32_t subflow) const;

@@ -9,7 +9,8 @@
 
 namespace subflow {
 
-// ln(goodput in Mbit/s). Without deliveries, a floor applies: one packet per epoch if the epoch is known.
+// Floor of the goodput in a logarithm, in Mbit/s. Where the length of the epoch is known, one packet per epoch is a
+// further floor.
 inline constexpr double kLeastMbps = 0.01;
 
 inline double log_goodput(double goodput_bps) {

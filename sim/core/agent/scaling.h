@@ -8,7 +8,8 @@
 
 namespace subflow {
 
-// Maps a ratio r >= 0 to ln(1 + min(r, 10)): small ratios nearly unchanged, large ones compressed.
+// Limit r_max of scaled(), which maps a ratio r >= 0 to ln(1 + min(r, r_max)): small ratios nearly unchanged, large
+// ones compressed.
 inline constexpr double kLargestRatio = 10;
 inline constexpr float kScaledMaximum = 2.3978953F;  // ln 11, to the last digit of a float or one above
 

@@ -25,7 +25,7 @@ namespace subflow {
 struct VecEnvShape {
     std::uint32_t envs = 1;
     std::uint32_t slots = 1;
-    std::uint32_t width = 1;  // of the observation of a subflow
+    std::uint32_t width = 1;  // numbers of a subflow in an observation
     std::uint32_t action_width = 1;
 };
 
@@ -34,14 +34,14 @@ struct EpisodeSummary {
     double goodput_bps = 0;       // DATA_ACKed payload of all flows over the episode
     double flow_goodput_bps = 0;  // flows with the controller: mean goodput of each while active
     double rtt_inflation = 0;     // mean RTT / lowest RTT, weighted by samples; 0 without samples
-    double loss_ratio = 0;        // share of the packets sent
+    double loss_ratio = 0;        // lost packets as a share of the packets sent
     double jain = 0;              // Jain index of the goodputs while active; 0 without deliveries
     double duration_s = 0;
     std::int64_t decisions = 0;
 };
 
-// Quantities of an epoch that an agent cannot observe, or only less exactly: for critics during training, never for
-// policies in use. They cover the subflow, its group as passed to load(), and all flows that do not learn.
+// Values of an epoch that an agent observes not at all or less exactly: for critics during training, never for policies
+// in use. They cover the subflow, its group as passed to load(), and all flows that do not learn.
 struct EpochTruth {
     float epoch_s = 0;
     float loss_ratio = 0;
@@ -54,11 +54,11 @@ struct EpochTruth {
 };
 static_assert(sizeof(EpochTruth) == EpochTruth::kWidth * sizeof(float));
 
-// Arrays are allocated once and never move. `send` and `recv` are for one thread at a time. Between the two calls, the
-// rows of a sent environment belong to its worker.
+// Arrays are allocated once and never move. Only one thread at a time may call `send` and `recv`. Between the two
+// calls, the rows of a sent environment belong to its worker.
 class VecEnv {
 public:
-    // `controller`: its agents learn. `threads`: number of simulating threads; 0: recv() simulates.
+    // `controller`: controller whose agents learn. `threads`: number of simulating threads; 0: recv() simulates.
     VecEnv(std::string controller, const VecEnvShape& shape, unsigned threads);
     ~VecEnv();
     VecEnv(const VecEnv&) = delete;
@@ -71,33 +71,33 @@ public:
     void load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
               std::vector<std::uint32_t> groups = {});
 
-    // Makes these environments step with the actions in their rows.
+    // Starts a step of these environments with the actions in their rows.
     void send(std::span<const std::uint32_t> envs);
-    // Waits until at least `least` of the sent environments have made their step, and returns these. Rethrows the
-    // exception of a simulation.
+    // Waits until at least `least` of the sent environments have finished their step, and returns the finished ones.
+    // Rethrows the exception of a simulation.
     std::vector<std::uint32_t> recv(std::uint32_t least);
 
     const VecEnvShape& shape() const { return shape_; }
-    // Number of subflows that agents of that controller would observe in a scenario.
+    // Number of subflows that agents of `controller` would observe in a scenario.
     static std::uint32_t slots_of(const Scenario& scenario, const std::string& controller);
     const EpisodeSummary& summary(std::uint32_t env) const { return episodes_[env].summary; }
 
     std::vector<float> observation;      // [envs, slots, width]
     std::vector<std::uint8_t> mask;      // [envs, slots] the subflow exists now
     std::vector<std::uint8_t> finished;  // [envs, slots] the flow has delivered all of its data
-    std::vector<std::uint8_t> acting;    // [envs, slots] has to act
-    std::vector<std::int32_t> agent;     // [envs, slots]; -1: unused in this scenario
-    std::vector<std::int32_t> flow;      // [envs, slots]
+    std::vector<std::uint8_t> acting;    // [envs, slots] the subflow needs an action
+    std::vector<std::int32_t> agent;     // [envs, slots] index of the agent; -1: unused in this scenario
+    std::vector<std::int32_t> flow;      // [envs, slots] index of the flow
     std::vector<float> action;           // [envs, slots, action_width]
-    std::vector<float> reward;           // [envs, slots] of acting slots
+    std::vector<float> reward;           // [envs, slots] set for acting slots
     std::vector<float> team_reward;      // [envs]
     std::vector<std::uint8_t> terminated;
     std::vector<std::uint8_t> truncated;
     std::vector<double> time_s;
-    std::vector<EpochTruth> truth;  // [envs, slots] of acting slots, if groups were set
+    std::vector<EpochTruth> truth;  // [envs, slots] set for acting slots with groups
 
 private:
-    // Time and deliveries at the last truth of a slot.
+    // Time and deliveries when the truth of a slot was last computed.
     struct Told {
         Nanos at{};
         double group_pkts = 0;
