@@ -24,7 +24,7 @@ public:
 
     explicit AckCounting(const Options& options) : by_ack_(options.choice(kOption.key) == kChoices[1]) {}
 
-    // Count of an ACK; acked_pkts: its packets beyond slow start.
+    // Increments that an ACK counts for, with `acked_pkts` packets beyond slow start.
     double counted(double acked_pkts) const { return by_ack_ ? std::min(acked_pkts, 1.0) : acked_pkts; }
 
 private:

@@ -134,7 +134,7 @@ protected:
         return price;
     }
 
-    // BDP_ref, the unit of windows.
+    // Reference bandwidth-delay product in packets, the unit of windows (BDP_ref).
     static double reference_bdp_pkts(const ActionMoment& moment) {
         return moment.reference_pps * to_seconds(moment.min_rtt);
     }
@@ -151,7 +151,7 @@ private:
 // The action of drl-cc and dql-mptcp: w + a max(w/2, 2), a in [-1, 1], within [2, 10 BDP_ref].
 // DEVIATION: the papers define a "change of the window" without a scale; this scale changes small and large windows
 // alike. The minimum is 2, because the receiver delays the ACK of a single packet. That delay resembles a queue, and an
-// agent that lowers the window because of it would stay there.
+// agent that lowers the window in response would stay at one packet.
 class RelativeWindow : public AgentWindow {
 public:
     static constexpr double kMostBdps = 10;

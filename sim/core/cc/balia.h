@@ -63,7 +63,7 @@ public:
     }
     bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
-    // alpha of the own subflow: the fastest rate over the own rate, >= 1.
+    // alpha of this subflow: the fastest rate of the connection divided by this subflow's rate, >= 1.
     static double alpha(const Siblings& siblings) { return siblings.rates().fastest_pps / siblings.own().rate_pps(); }
 
     // Growth of the window per ACKed packet in congestion avoidance, in packets.

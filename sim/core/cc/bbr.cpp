@@ -90,7 +90,7 @@ double Bbr::inflight_target(const Window& window, double gain) const {
     if (!has_linux_quanta_) return product;
     const double least = window.pacing_pps < kSlowPps ? 1 : 2;
     const double quantum = std::clamp(std::floor(window.pacing_pps / kQuantaPerSecond), least, kMaxQuantumPkts);
-    // Even, so that delayed ACKs of two packets leave no rest; slightly more during probes, for short pipes.
+    // Even, so that delayed ACKs of two packets leave no packet over; slightly more during probes, for short pipes.
     const double target = 2 * std::ceil((std::ceil(product) + kQuanta * quantum) / 2);
     return mode_ == Mode::ProbeBw && cycle_index_ == 0 ? target + 2 : target;
 }
@@ -104,7 +104,7 @@ void Bbr::update_cycle(const Window& window, const DeliverySample& sample) {
     const bool is_full_length = sample.now - cycle_at_ > min_rtt_;
     bool is_over = is_full_length;
     if (pacing_gain_ > 1) {
-        // Probe until that much is in flight, unless losses prevent it.
+        // Probes until the target is in flight, unless losses prevent this.
         is_over = is_full_length &&
                   (sample.newly_lost_pkts > 0 || sample.prior_inflight_pkts >= inflight_target(window, pacing_gain_));
     } else if (pacing_gain_ < 1) {
@@ -129,7 +129,7 @@ void Bbr::check_full_pipe(const DeliverySample& sample) {
 void Bbr::check_drain(Window& window, const DeliverySample& sample) {
     if (mode_ == Mode::Startup && has_filled_pipe()) {
         mode_ = Mode::Drain;
-        // BBR does not use ssthresh; it signals the end of slow start to other readers.
+        // BBR does not use ssthresh; the value signals the end of slow start to other readers.
         window.ssthresh_pkts = window_target(window, 1);
     }
     if (mode_ == Mode::Drain && sample.inflight_pkts <= inflight_target(window, 1)) enter_probe_bw(sample.now);
@@ -149,7 +149,8 @@ void Bbr::update_min_rtt(Window& window, const DeliverySample& sample) {
         min_rtt_ = std::max(sample.rtt, Nanos(1));
         min_rtt_at_ = sample.now;
     }
-    // The flow's own queue hides the propagation delay: it has to drain, unless an idle period has just drained it.
+    // The flow's own queue hides the propagation delay: the queue has to drain, unless an idle period has just drained
+    // it.
     if (has_expired && !restarts_from_idle_ && mode_ != Mode::ProbeRtt) {
         save_cwnd(window);
         mode_ = Mode::ProbeRtt;

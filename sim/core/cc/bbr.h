@@ -18,7 +18,7 @@ namespace bbr_rules {
 inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest delivery rate that was measured"};
 inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "cwnd that is kept for later"};
 
-// Rate and window, by mode
+// Rules for rate and window, by mode
 constexpr RuleInfo mode_rule(std::string_view name, std::string_view formula, std::string_view computed = {}) {
     return {.name = name,
             .formula = formula,
@@ -105,7 +105,7 @@ public:
     static constexpr double kCwndGain = 2;
     static constexpr double kPacingMargin = 0.99;  // slightly below the rate, so that no queue persists
     static constexpr double kMinCwnd = 4;          // enough to keep ACKs coming
-    static constexpr double kQuanta = 3;           // beyond the product: in the hosts, or held back by delayed ACKs
+    static constexpr double kQuanta = 3;           // quanta beyond the product: in the hosts, or awaiting delayed ACKs
     // Linux's target for a segmentation quantum: one millisecond of data (sk_pacing_shift: 1/1024 s), at least two
     // packets, or one below 1.2 Mbit/s (bbr_min_tso_rate), counted in payload of 1448 bytes; at most 64 kB.
     static constexpr double kQuantaPerSecond = 1024;

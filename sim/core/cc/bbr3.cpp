@@ -55,8 +55,8 @@ void Bbr3::on_lost(const Window& window, const LostPacket& packet) {
     last_lost_seq_ = packet.seq;
     note_loss(window, packet.delivered_pkts);
     if (!is_probe_sample_ || !is_too_high(packet.lost_since_send_pkts, packet.inflight_at_send_pkts)) return;
-    // Section 5.5.10.2: the packets in flight at which the losses reached the threshold. A packet here is a single
-    // segment, not a burst.
+    // Section 5.5.10.2: the packets in flight at which the losses reached the threshold. A packet here is one segment,
+    // not a burst.
     const double in_flight_before = packet.inflight_at_send_pkts - 1;
     const double lost_before = packet.lost_since_send_pkts - 1;
     const double at_loss =

@@ -23,7 +23,7 @@ inline constexpr RuleNumber kShortterm{"inflight_shortterm_pkts",
 inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest delivery rate that was measured"};
 inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "cwnd that is kept for later"};
 
-// Rate and window, by state
+// Rules for rate and window, by state
 constexpr RuleInfo state_rule(std::string_view name, std::string_view formula, std::string_view computed,
                               std::string_view source) {
     return {.name = name,
@@ -179,7 +179,7 @@ public:
 
 private:
     static constexpr double kNoBound = std::numeric_limits<double>::infinity();
-    // Phase of bandwidth probing to which the present ACKs belong.
+    // Phase of bandwidth probing to which the current ACKs belong.
     enum class Feedback : std::uint8_t { None, Refilling, Starting, Probing, Stopping };
 
     bool is_probe_bw() const { return state_ >= State::Down && state_ <= State::Up; }
@@ -236,7 +236,7 @@ private:
     Draws draws_;
 
     // The path
-    std::array<double, 2> cycle_rates_{};  // largest delivery rates of the previous and the present cycle
+    std::array<double, 2> cycle_rates_{};  // largest delivery rates of the previous and the current cycle
     double max_rate_ = 0;
     double bw_ = 0;  // bounded after losses
     double bw_shortterm_ = kNoBound;
@@ -254,7 +254,7 @@ private:
     std::uint64_t round_end_delivered_ = 0;
     bool begins_round_ = false;
     bool is_limited_ = false;  // the sample's packet was sent by an idle application or under a reduced window
-    double rate_ = 0;          // of the present sample; 0: no rate
+    double rate_ = 0;          // of the current sample; 0: no rate
 
     // This round trip, for losses
     double bw_latest_ = 0;

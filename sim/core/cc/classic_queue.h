@@ -31,8 +31,8 @@ class ClassicQueueDetector {
 public:
     static constexpr double kSticky = 8;  // below this score, a queue is certainly an L4S queue
     static constexpr double kMost = 2 * kSticky + 1;
-    static constexpr double kLgOfDeviation = 9.550746785;  // of 750 us, the RTT deviation of a classic queue
-    static constexpr double kLgOfDepth = 10.965784284;     // of 2 ms, the mean depth of a classic queue
+    static constexpr double kLgOfDeviation = 9.550746785;  // log2 of 750 us, the RTT deviation of a classic queue
+    static constexpr double kLgOfDepth = 10.965784284;     // log2 of 2 ms, the mean depth of a classic queue
 
     // Slower averages than those of the retransmission timeout smooth the variation within a round trip.
     void on_rtt(Nanos rtt) {
@@ -42,7 +42,8 @@ public:
         srtt_us_ += std::ldexp(error, -gain_bits_);
         deviation_us_ += std::ldexp(std::abs(error) - deviation_us_, -gain_bits_ - 1);
     }
-    // The window is reduced; `ssthresh_pkts` is the threshold before: a larger one means more samples per round trip.
+    // Call when the window is reduced. `ssthresh_pkts`: the previous threshold; a larger one means more samples per
+    // round trip.
     void adapt_gains(double ssthresh_pkts) {
         const int bits =
             std::isfinite(ssthresh_pkts) ? std::max(std::ilogb(std::max(ssthresh_pkts, 1.0)), 0) : kMostBits;

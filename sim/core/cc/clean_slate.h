@@ -9,8 +9,8 @@
 namespace subflow {
 
 // Source: Yu, Xu, Zhao, Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion
-// Control", the baseline of section II: one monitor interval for all subflows, reward ln sum x_i. The policy determines
-// the number of subflows: the paper's policy has a fixed number.
+// Control", the baseline of section II: one monitor interval for all subflows, reward ln sum x_i. The trained policy
+// determines the possible numbers of subflows; the paper's policy allows only one number.
 // DEVIATION: the paper omits the length of that interval; here it is the longest smoothed RTT.
 class CleanSlate : public AgentWindow {
 public:

@@ -118,7 +118,7 @@ public:
     static constexpr double kPacingGain = 1.1;  // slightly above the window's rate, so that the window is the limit
     static constexpr double kStartGain = 2;
     static constexpr double kQueueBegins = 1.25;  // relative to the minimum RTT
-    static constexpr double kCapRates = 2;        // times the windowed maximum rate and the present RTT
+    static constexpr double kCapRates = 2;        // times the windowed maximum rate and the current RTT
     static constexpr double kCapPkts = 4;         // in addition
     static constexpr double kEpochPkts = 20;      // minimum per epoch
     static constexpr std::int64_t kMostRtts = 5;  // maximum length of an epoch, for any number of packets
@@ -131,8 +131,8 @@ public:
     static constexpr double kFilled = 0.08;  // relative to the minimum RTT, on average
     static constexpr double kNoGrip = 0.3;
     static constexpr double kMostYield = 0.1;
-    static constexpr double kSlowGain = 1.0 / 16;  // of the long-term averages
-    static constexpr double kPoolGain = 1.0 / 8;   // of the averages about siblings
+    static constexpr double kSlowGain = 1.0 / 16;  // weight of a sample in the long-term averages
+    static constexpr double kPoolGain = 1.0 / 8;   // weight of a sample in the averages about siblings
     static constexpr std::size_t kPooled = 8;      // siblings with separate statistics
 
     static constexpr std::array<double, 7> kExponents{-1, -0.3, -0.1, 0, 0.1, 0.3, 1};
@@ -389,7 +389,7 @@ public:
         last_exponent_ = is_few ? 0 : exponent;
         exponents_ = {exponents_[1], last_exponent_};
         wanted_pkts_ = std::clamp(wanted_pkts_, kLeastPkts, is_safe_ ? cap_pkts(max_rate_pps_, srtt_s) : kMostPkts);
-        // After a timeout, the single packet stays until the first feedback.
+        // After a timeout, the window of one packet stays until the first feedback.
         if (moment.is_in_loss) is_returning_ = true;
         if (moment.why != nullptr) {
             if (is_few && !multiplies_lia_)
@@ -483,8 +483,8 @@ private:
         return std::clamp(followed_ / (moved_ * kLn2 * (1 + slow_queue_)), -1.0, 1.0);
     }
 
-    // Pools the statistics of the siblings at the end of an epoch: the own share of the connection's rate, and the
-    // siblings whose queueing delays correlate with the own one because they share a bottleneck.
+    // Pools the statistics of the siblings at the end of an epoch: this subflow's share of the connection's rate, and
+    // the siblings that share a bottleneck with this subflow, so that their queueing delays correlate.
     void pool(const Siblings& siblings) {
         if (!siblings.has_others()) {
             share_ = together_ = 1;
@@ -539,7 +539,7 @@ private:
     bool is_silent_ = false;     // since a timeout
     double wanted_pkts_ = kLeastPkts;
     double lia_pkts_ = kLeastPkts;  // the window of LIA after the start phase
-    double lia_factor_ = 1;         // the last action on it
+    double lia_factor_ = 1;         // factor of the last action
     double max_rate_pps_ = 0;
     double last_exponent_ = 0;
     Nanos now_{};
@@ -557,7 +557,7 @@ private:
     double slow_loss_ = 0;
     double queue_swing_ = 0;
     std::array<double, 2> exponents_{};  // of the last two actions
-    double moved_ = 0;                   // mean square of their exponents, and mean product with the queue's change
+    double moved_ = 0;                   // mean square of their sum; followed_: mean product with the queue change
     double followed_ = 0;
     WindowedMax highest_rtt_s_{0};
     double share_ = 1;

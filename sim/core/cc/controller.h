@@ -35,7 +35,7 @@ struct Window {
 // An ACK outside recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
-    Nanos rtt{};            // of the packet that triggered it
+    Nanos rtt{};            // of the packet that triggered the ACK
     Nanos srtt{};
     Nanos min_rtt{};  // of the subflow so far
     Nanos now{};
@@ -44,10 +44,10 @@ struct AckSample {
     bool is_cwnd_limited = true;      // the window, not the application or the scheduler, held packets back
     bool in_recovery = false;         // the ACK arrived in fast recovery; always false in on_ack
     std::uint32_t snd_una = 0;        // packet numbers: all below this one are acknowledged
-    std::uint32_t snd_nxt = 0;        // the next one to be sent
+    std::uint32_t snd_nxt = 0;        // number of the next packet to be sent
     std::uint32_t advanced_pkts = 0;  // advance of snd_una by this ACK
     double marked_pkts = 0;           // newly reported by the receiver as marked by queues
-    Reason* why = nullptr;            // to be filled in; null if decisions are not recorded
+    Reason* why = nullptr;            // output: reason of the decision; null if decisions are not recorded
 };
 
 enum class CongestionKind : std::uint8_t {
@@ -56,14 +56,14 @@ enum class CongestionKind : std::uint8_t {
     Mark,  // queues have marked packets (RFC 3168): answered like a loss, without a retransmission
 };
 
-// At most one per window of data.
+// Reported at most once per window of data.
 struct CongestionEvent {
     CongestionKind kind = CongestionKind::FastRetransmit;
     double inflight_pkts = 0;
     Nanos now{};
     Nanos srtt{};           // 0 before the first sample
     bool is_exact = false;  // Mark: the receiver reports which packets were marked, not just that some were
-    Reason* why = nullptr;  // to be filled in; null if decisions are not recorded
+    Reason* why = nullptr;  // output: reason of the decision; null if decisions are not recorded
 };
 
 // State of the sender, for calls of controllers with monitor intervals.
@@ -71,9 +71,9 @@ struct IntervalMoment {
     Nanos now{};
     Nanos srtt{};              // 0 before the first sample
     Nanos min_rtt{};           // of the subflow so far; 0 before the first sample
-    double packet_bits = 0;    // of a full packet on the wire: a rate of r packets/s takes r * packet_bits of a link
+    double packet_bits = 0;    // size of a full packet on the wire
     double inflight_pkts = 0;  // RFC 6675 pipe
-    Reason* why = nullptr;     // to be filled in; null if decisions are not recorded
+    Reason* why = nullptr;     // output: reason of the decision; null if decisions are not recorded
 };
 
 // State of the sender for on_action().
@@ -82,14 +82,14 @@ struct ActionMoment : IntervalMoment {  // min_rtt is EpochSample::min_rtt_s
     bool is_in_loss = false;            // after a timeout: the window is growing back to ssthresh
 };
 
-// State of an established subflow of the connection, for coupled controllers; includes the own subflow.
+// State of an established subflow of the connection, for coupled controllers; includes the controller's own subflow.
 struct Sibling {
     double cwnd_pkts = 0;  // effective: ssthresh during recovery, when the window itself is not meaningful
     double srtt_s = 0;     // > 0
     double advertised = 0;
     double window_pkts = 0;                // the window itself
-    double acked_since_loss_pkts = 0;      // since its last congestion event
-    double acked_between_losses_pkts = 0;  // between its last two
+    double acked_since_loss_pkts = 0;      // since the last congestion event
+    double acked_between_losses_pkts = 0;  // between the last two congestion events
 
     double rate_pps() const { return cwnd_pkts / srtt_s; }
     bool operator==(const Sibling&) const = default;
@@ -110,16 +110,17 @@ struct PathRate {
     explicit PathRate(const Sibling& s) : pps(s.rate_pps()), per_rtt(pps / s.srtt_s) {}
 };
 
-// `self` is the own position in the span, which contains only established subflows with an RTT sample.
+// `self` is the position of the controller's own subflow in `all`, which contains only established subflows with an RTT
+// sample.
 struct Siblings {
     std::span<const Sibling> all;
-    std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not included yet
-    std::uint32_t absent = 0;                    // subflows of the connection that are missing, one bit each
+    std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in `all` yet
+    std::uint32_t absent = 0;                    // subflows of the connection missing from `all`, one bit each
     CommonState* common = nullptr;               // of the connection
     std::span<const PathRate> known_rates = {};  // of all subflows, if maintained; else empty
 
-    // True if coupling is possible: another subflow exists, and the own subflow has an RTT. Otherwise a coupled
-    // controller uses its single-path ancestor, to the last bit: its own formulas would agree only up to rounding.
+    // True if coupling is possible: another subflow exists, and this subflow has an RTT. Otherwise a coupled controller
+    // runs the code of its single-path ancestor, because its coupled formulas would agree only up to rounding.
     bool has_others() const { return all.size() > 1 && self < all.size(); }
     const Sibling& own() const { return all[self]; }
     // Sums and maxima of the subflows' rates cwnd / srtt, used by the coupled formulas.
@@ -138,8 +139,8 @@ struct Siblings {
         }
         return r;
     }
-    // The own cwnd / srtt^2 over the square of the total rate: the increase of OLIA and BALIA per ACKed packet, without
-    // their corrections.
+    // cwnd / srtt^2 of this subflow, divided by the square of the total rate: the increase of OLIA and BALIA per ACKed
+    // packet, without their corrections.
     double coupled_increase(double total_pps) const {
         return own().cwnd_pkts / (own().srtt_s * own().srtt_s) / (total_pps * total_pps);
     }
@@ -195,8 +196,8 @@ template <class T>
 concept FollowsStart =
     requires(T controller, Window& window, std::uint64_t seed) { controller.on_start(window, seed); };
 
-// on_every_ack(window, ack, siblings): before the other hooks, for each ACK with a delivery, in any state and
-// regardless of the limit: for measurements, or for the exit from slow start.
+// on_every_ack(window, ack, siblings): before the other hooks, for each ACK with a delivery, in any state, even if the
+// window was not the limit: for measurements, or for the exit from slow start.
 template <class T>
 concept SeesEveryAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_every_ack(window, ack, siblings);
@@ -325,8 +326,8 @@ inline constexpr RuleInfo kSlowStart{
     .numbers = {number::kAcked, number::kSsthresh},
 };
 
-// Slow start shared by the window-based controllers: one packet per ACKed packet, up to ssthresh. Returns the rest of
-// the ACK for congestion avoidance, whose rule is then the recorded one.
+// Slow start shared by the window-based controllers: one packet per ACKed packet, up to ssthresh. Returns the remaining
+// ACKed packets for congestion avoidance, whose rule then replaces the recorded one.
 inline double slow_start(Window& window, double acked_pkts, Reason* why) {
     const double grown = std::min(acked_pkts, std::max(0.0, window.ssthresh_pkts - window.cwnd_pkts));
     if (why != nullptr) why->set(kSlowStart, {acked_pkts, window.ssthresh_pkts});

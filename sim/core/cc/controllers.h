@@ -63,9 +63,9 @@ bool monitors_intervals(const Controller& controller);
 
 // Description of the controller's agent; null without an agent.
 const AgentInfo* agent_of(const Controller& controller);
-// Epochs of that agent. Requires an agent.
+// Epochs of the controller's agent, which must exist.
 EpochPlan epoch_plan_of(const Controller& controller);
-// Index of the action that is a subflow's logit in the scheduler, if any.
+// Index of the action that is a subflow's logit in the scheduler; empty without such an action.
 std::optional<std::size_t> schedule_action_of(const Controller& controller);
 
 }  // namespace subflow

@@ -21,7 +21,7 @@ void Copa::on_delivery(Window& window, const DeliverySample& sample, const Sibli
     const bool is_above = rate > target;
     if (is_slow_start_ && is_above) {
         is_slow_start_ = false;
-        // Copa does not use ssthresh; it signals the end of slow start to other readers.
+        // Copa does not use ssthresh; the value signals the end of slow start to other readers.
         window.ssthresh_pkts = window.cwnd_pkts;
     }
     const RuleInfo* rule = nullptr;
@@ -73,7 +73,7 @@ void Copa::measure(const DeliverySample& sample) {
     is_competitive_ = competes;
 }
 
-// Updates once per round trip: the velocity, and the weight of delay.
+// Updates the velocity and the weight of delay once per round trip.
 void Copa::end_round(const Window& window) {
     const bool is_up = window.cwnd_pkts > cwnd_at_round_;
     const bool has_moved = window.cwnd_pkts != cwnd_at_round_;
@@ -84,7 +84,7 @@ void Copa::end_round(const Window& window) {
             velocity_ = 1;
             steady_rounds_ = 0;
         } else if (is_up == is_up_) {
-            // At most doubles or empties the window in a round trip.
+            // The limit lets the window at most double or empty in a round trip.
             if (++steady_rounds_ >= kSteadyRounds)
                 velocity_ = std::min(2 * velocity_, std::max(delta_ * window.cwnd_pkts, 1.0));
         } else {
@@ -102,7 +102,7 @@ void Copa::end_round(const Window& window) {
 }
 
 // DEVIATION: a velocity for the other direction ends at once, not with the round trip, as in mvfst (Copa.cpp): after a
-// long rise it would empty the window.
+// long rise, the velocity would empty the window.
 void Copa::turn(bool is_up) {
     if (is_up == is_up_ || velocity_ <= 1) return;
     is_up_ = is_up;

@@ -88,7 +88,7 @@ public:
     static constexpr std::int64_t kMaxRttRounds = 4;  // RTTmax covers the past four round trips
     static constexpr std::int64_t kModeRounds = 5;    // a queue filled only by Copa empties once in five round trips
     static constexpr double kNearlyEmpty = 0.1;       // relative to the range from RTTmin to RTTmax
-    static constexpr int kSteadyRounds = 3;           // in one direction before the velocity doubles
+    static constexpr int kSteadyRounds = 3;           // round trips in one direction before the velocity doubles
     static constexpr double kPacingGain = 2;
 
     explicit Copa(const Options& options)

@@ -70,7 +70,7 @@ public:
         has_epoch_ = true;
     }
 
-    // Changes the share within an epoch: the curve continues from the present window, with stretched time.
+    // Changes the share within an epoch: the curve continues from the current window, with stretched time.
     void couple(double share, Nanos now) {
         if (!has_epoch_ || share == share_) return;
         const double before = share_ / share;
@@ -81,7 +81,7 @@ public:
         share_ = share;
     }
 
-    // Windows of the curve and of Reno after the present ACK, and the target.
+    // Windows of the curve and of Reno after the current ACK, and the target.
     struct Place {
         double t_s;
         double k_s;
@@ -129,7 +129,8 @@ public:
     Nanos leave_out_unused_time(const AckSample& ack) {
         Nanos unused{};
         if (was_idle_) {
-            // No packet was in flight from the previous ACK until the send time of the present packet.
+            // No packet was in flight from the previous ACK until the send time of the packet that the current ACK
+            // covers.
             const Nanos sent = ack.now - ack.rtt;
             if (sent > last_ack_) unused = sent - last_ack_;
         } else if (!ack.is_cwnd_limited) {

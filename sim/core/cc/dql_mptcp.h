@@ -9,7 +9,7 @@
 namespace subflow {
 
 // The scheduler `goodput` uses the shares: with theta_n the subflow's delivery rate and z_n the agent's logit, it
-// distributes batches by softmax(z_n + ln theta_n). Other schedulers ignore them.
+// distributes batches by softmax(z_n + ln theta_n). Other schedulers ignore the shares.
 // Source: Pokhrel, Walid, "Learning to Harness Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC
 // 2021, section III.
 class DqlMptcp : public RelativeWindow {

@@ -37,7 +37,7 @@ public:
     static constexpr double kLowWindow = 16;
     static constexpr std::uint32_t kMinSamples = 8;
     static constexpr Nanos kAckSpacing{2'000'000};
-    // Linux allows a train the time of four segments of the largest offload size at twice the present rate, but at most
+    // Linux allows a train the time of four segments of the largest offload size at twice the current rate, but at most
     // a millisecond; up to 1 Gbit/s the limit is the millisecond.
     static constexpr Nanos kAckDelayAllowance{1'000'000};
 

@@ -121,8 +121,8 @@ public:
     // tcp_init_cwnd_reduction, tcp_enter_loss
     void begin_reduction() { count_ = 0; }
 
-    // Another subflow as seen by a module, or the own one with its present window: `siblings` is from before the
-    // current ACK.
+    // A subflow as seen by a module. The controller's own subflow has its current window, because `siblings` dates from
+    // before the current ACK.
     struct Path {
         std::uint32_t cwnd = 0;
         std::uint32_t effective_cwnd = 0;  // ssthresh in recovery
@@ -133,7 +133,7 @@ public:
     static Path own_path(const Window& window, Nanos srtt, double told = 0) {
         return {cwnd(window), cwnd(window), srtt == Nanos(0) ? 0 : srtt_ticks(srtt), told, true};
     }
-    // After an event without an RTT.
+    // The controller's own subflow, after an event without an RTT sample.
     static Path own_path(const Window& window, const Siblings& siblings) {
         const bool is_known = siblings.self < siblings.all.size();
         return own_path(window, is_known ? from_seconds(siblings.own().srtt_s) : Nanos(0));

@@ -5,10 +5,10 @@
 
 namespace subflow {
 
-// Increase and decrease are computed when the window grows, in slow start, at the end of a recovery and at a timeout
-// after the call of ssthresh, and used unchanged until then. (Changes of state also request the computation, but for
-// the subflow, whereas cong_avoid checks the connection.) An increase takes one ACK more than the rule states; alpha of
-// the decrease is an integer.
+// The module computes increase and decrease when the window grows, in slow start, at the end of a recovery, and at a
+// timeout after the call of ssthresh; both stay unchanged between these events. (Changes of state also request the
+// computation, but store the request in the subflow, whereas cong_avoid checks the connection.) An increase takes one
+// ACK more than the rule states; alpha of the decrease is an integer.
 class KernelBalia {
 public:
     static constexpr RuleInfo kStep{

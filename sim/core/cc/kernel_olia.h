@@ -24,7 +24,7 @@ public:
                     {"step", "by how much the cwnd changes, in packets"}},
     };
 
-    // Increase per ACK: the first term, and epsilon = num / den of the second.
+    // Second term of the increase per ACK: epsilon = num / den.
     struct Epsilon {
         int num = 0;
         std::uint32_t den = 1;

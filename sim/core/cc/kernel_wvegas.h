@@ -84,7 +84,7 @@ private:
     static constexpr int kScale = 16;
     static constexpr std::uint64_t kOne = 1 << kScale;
 
-    // Advertises a rate only while the present round trip has samples.
+    // Advertises a rate only while the current round trip has samples.
     void advertise(Window& window) const { window.advertised = sampled_rtt_ > 0 ? static_cast<double>(rate_) : 0; }
 
     void avoid_congestion(Window& window, const AckSample& ack, const Siblings& siblings) {
@@ -170,7 +170,7 @@ private:
     std::uint32_t alpha_ = kLowestAlpha;
     std::uint32_t base_rtt_ = 0x7fffffff;
     std::uint32_t queueing_delay_ = 0;  // minimum since the last drain; 0: no sample yet
-    std::uint32_t sampled_rtt_ = 0;     // sum in the present round trip
+    std::uint32_t sampled_rtt_ = 0;     // sum in the current round trip
     std::uint16_t samples_ = 0;         // number of samples in the sum
     std::uint32_t round_end_ = 0;       // beg_snd_nxt
     bool drains_;

@@ -46,7 +46,7 @@ inline constexpr RuleInfo kDecrease{
 
 }  // namespace linux_cubic_rules
 
-// Its rounding matters for small windows: at 2 % loss it changes the goodput by a tenth to a third. The growth towards
+// The rounding matters for small windows: at 2 % loss it changes the goodput by a tenth to a third. The growth towards
 // Reno's window stays at 8/15 of a packet per round trip, whereas RFC 9438 continues with one packet once the old
 // window is reached.
 class LinuxCubic {

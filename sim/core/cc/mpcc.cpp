@@ -294,7 +294,7 @@ void Mpcc::stay() {
 
 // DEVIATION from the kernel module, which compares the first step after probing only with the worse of the probed
 // rates. If that rate exceeded the capacity, its utility is so low that the rate would keep falling even below the
-// capacity. Here both comparisons must agree, as both pairs had to.
+// capacity. Here both comparisons must agree, like the two pairs of probes before.
 void Mpcc::decide_moving(const IntervalMoment& moment) {
     const Trial& trial = trials_[0];
     if (trial.calls_for_brake) return brake(moment, trial);
@@ -360,7 +360,7 @@ double Mpcc::gradient(double rate_bps, double utility, const Result& from) const
     return constants_.gradient_scale * (utility - from.utility) / ((rate_bps - from.rate_bps) / constants_.unit_bps);
 }
 
-// Reverses the direction: small steps at first, which the swing buffer prolongs by one or two steps.
+// Reverses the direction, with small steps at first. The swing buffer keeps one or two further steps small.
 Mpcc::Step Mpcc::turn() {
     amplifier_ = 0;
     bound_steps_ = 0;

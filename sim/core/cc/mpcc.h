@@ -61,9 +61,9 @@ public:
     // Steps
     static constexpr int kAmplifierStep = 2;
     static constexpr int kMaxSwingBuffer = 2;
-    static constexpr double kBoundShare = 0.05;  // of the connection's total: first bound and its increment
+    static constexpr double kBoundShare = 0.05;  // relative to the connection's total: first bound and its increment
     static constexpr double kMinStep_bps = 0.5e6;
-    static constexpr double kMaxStepShare = 0.5;  // relative to the own rate
+    static constexpr double kMaxStepShare = 0.5;  // relative to the subflow's own rate
     // Emergency brake
     static constexpr double kBrakeLoss = 0.30;
     static constexpr std::uint32_t kBrakePackets = 100;  // must be exceeded
@@ -162,7 +162,7 @@ protected:
         bool is_tried = true;  // the sending rate nearly reached rate_bps
         bool calls_for_brake = false;
     };
-    const Trial& latest() const { return latest_; }  // of any kind
+    const Trial& latest() const { return latest_; }  // of the latest trial of any kind
     const Trial& moved() const { return moved_; }    // of the last move
 
 private:
@@ -209,7 +209,7 @@ private:
     Trial latest_;
     Trial moved_;
 
-    // The present round
+    // The current round
     std::uint32_t round_ = 0;
     std::uint32_t planned_ = 0;
     std::uint32_t judged_ = 0;

@@ -158,7 +158,7 @@ inline constexpr RuleInfo kFallBack{
 inline constexpr std::array kAll{&kInitialRate,  &kDouble, &kRetry, &kLeaveSlowStart, &kTry,   &kWait, &kAgreement,
                                  &kDisagreement, &kMove,   &kTurn,  &kUntried,        &kBrake, &kCwnd, &kSilence};
 
-// With an agent that takes the steps.
+// All rules if an agent replaces the gradient steps.
 inline constexpr std::array kAllOfAgent{&kInitialRate, &kDouble,   &kRetry,        &kLeaveSlowStart, &kTry,
                                         &kWait,        &kHandOver, &kDisagreement, &kAgentMove,      &kGoOn,
                                         &kFallBack,    &kUntried,  &kBrake,        &kCwnd,           &kSilence};

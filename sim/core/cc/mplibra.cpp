@@ -301,7 +301,7 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     has_met_a_limit_ = true;
     const double advertised = window.advertised;
     const bool is_timeout = event.kind == CongestionKind::Timeout;
-    // the classic controller has a more recent estimate
+    // The classic controller has a more recent estimate.
     if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
         call_classic(siblings,

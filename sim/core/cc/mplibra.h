@@ -55,7 +55,7 @@ public:
     static constexpr std::uint32_t kGradientPkts = 4;
     // Fewer packets in an interval measure no utility.
     static constexpr std::uint32_t kEvidencePkts = 3;
-    // Nor does an interval sent below this share of its rate.
+    // An interval sent below this share of its rate measures no utility either.
     static constexpr double kReachedShare = 0.9;
     // Bounds of the agent's window: two packets and this number of bandwidth-delay products.
     static constexpr double kLeastWindow = 2;
@@ -303,7 +303,7 @@ private:
     Nanos stage_end_ = kNever;
     double packet_bits_ = 0;
     double base_pps_ = 0;       // x_prev
-    double overruled_pps_ = 0;  // the classic controller's rate, beaten by a smaller rate of the agent; 0: none
+    double overruled_pps_ = 0;  // the classic controller's rate if the agent's smaller rate won; 0: not overruled
     double base_utility_ = std::numeric_limits<double>::quiet_NaN();
     double others_pps_ = 0;  // of the siblings, at the end of the exploration
     Candidate of_classic_;

@@ -59,7 +59,7 @@ public:
         .rules = kRules,
     };
 
-    // Ranks this close are equal: RTTs are never equal to the nanosecond.
+    // Ranks within this relative tolerance count as equal, because RTTs never agree to the nanosecond.
     static constexpr double kRankTolerance = 1e-3;
 
     explicit Olia(const Options& options)
@@ -88,8 +88,8 @@ public:
         double largest_ = 0;
     };
 
-    // alpha of the own subflow: 1 / (n |B \ M|) for the best paths below the largest window (B \ M), taken from the
-    // paths with the largest window (M). 0 if each best path has the largest window.
+    // alpha of this subflow: 1 / (n |B \ M|) for the best paths below the largest window (B \ M), taken from the paths
+    // with the largest window (M). 0 if each best path has the largest window.
     static double alpha(const Siblings& siblings, const Sets& sets) {
         const auto is_collected = [&](const Sibling& s) { return sets.is_best(s) && !sets.is_largest(s); };
         double largest_count = 0;

@@ -111,8 +111,8 @@ public:
             event.why->set(kFallback, {cwnd, marked_.share(), likelihood, answered, window.ssthresh_pkts});
     }
 
-    // With one packet per virtual round trip in a virtual window, W * virtual_rtt / srtt, short paths grow their rates
-    // like longer ones.
+    // Growth of the window per round trip, in packets. The virtual window W * virtual_rtt / srtt grows by one packet
+    // per virtual round trip, so that short paths grow their rates like longer ones.
     double growth_per_round(Nanos srtt) const {
         if (srtt >= virtual_rtt_) return 1;
         const double ratio = static_cast<double>(srtt.value) / static_cast<double>(virtual_rtt_.value);

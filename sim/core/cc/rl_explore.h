@@ -19,7 +19,7 @@ namespace subflow {
 class RlExplore {
 public:
     static constexpr double kRateFactor = 1.25;  // factor of an increase, a decrease and a probe
-    // throughput_max is the maximum of so many epochs, or of fewer
+    // Epochs whose maximum is throughput_max; fewer at the start
     static constexpr std::uint32_t kThroughputEpochs = 5;
     static constexpr double kLatencyWeight = 10;        // per second of latency
     static constexpr double kLossWeight = 10;           // factor of the loss ratio
@@ -234,7 +234,7 @@ public:
         const double most = std::max(kMostThroughputs * throughput_max_pps(), starting_rate_pps_);
         window.pacing_pps = std::max(std::min(rate, most), rate_floor_pps_);
         window.ssthresh_pkts = kMinCwnd;
-        // Without a sample, the initial window stays. After a timeout, the single packet stays until the first
+        // Without a sample, the initial window stays. After a timeout, the window of one packet stays until the first
         // feedback.
         if (moment.srtt > Nanos(0) && !moment.is_in_loss) make_room(window, moment.srtt);
         if (moment.why != nullptr)

@@ -16,7 +16,7 @@ public:
     // Not in the lists of controllers; the program defines the name. Never a base of `uncoupled`, coupled or not.
     static constexpr AlgorithmInfo kInfo{.name = "", .summary = "", .source = "", .is_coupled = true};
 
-    // Bounds of a script's window: at least one packet, at most more than any realistic link holds.
+    // Bounds of a script's window: at least one packet, and at most a number that no realistic link can hold.
     static constexpr double kLeastWindow = 1;
     static constexpr double kLargestWindow = 1e6;
 

@@ -1,4 +1,4 @@
-// The subflows of a connection, with at least the own subflow even if no sibling is known.
+// The subflows of a connection, including the controller's own subflow even if no sibling is known.
 #pragma once
 
 #include <algorithm>

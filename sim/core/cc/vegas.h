@@ -163,7 +163,8 @@ private:
     double alpha_;
     double beta_;
     double gamma_;
-    // Of the present round trip, and of the round trip that the present ACK ended
+    // lowest_rtt_ and samples_ belong to the current round trip, the other two to the round trip that the current ACK
+    // ended.
     Nanos lowest_rtt_ = kNever;
     Nanos round_rtt_{};
     std::uint32_t samples_ = 0;

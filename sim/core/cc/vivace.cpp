@@ -52,7 +52,7 @@ void Vivace::on_every_ack(Window& window, const AckSample& ack, const Siblings&)
 }
 
 void Vivace::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
-    // Losses count when their interval is complete. Only a timeout aborts the present trial, because its intervals
+    // Losses count when their interval is complete. Only a timeout aborts the current trial, because its intervals
     // contain long silences.
     if (event.kind != CongestionKind::Timeout) return;
     if (mode_ == Mode::Starting) rate_mbps_ = has_last_ ? last_rate_mbps_ : rate_mbps_ / 2;
@@ -89,7 +89,7 @@ bool Vivace::is_awaited(const IntervalRecord& record) const {
     return record.tag / 8 == trial_ && record.tag % 8 != 0;
 }
 
-// Discards the present trial; another trial begins with the next interval.
+// Discards the current trial; another trial begins with the next interval.
 void Vivace::forget_trial() {
     trial_ = trial_ % 1'000'000 + 1;
     planned_ = judged_ = 0;
@@ -241,7 +241,7 @@ void Vivace::judge_move(const IntervalRecord& record, double gradient, const Int
     if (moment.why != nullptr)
         moment.why->set(kUndoneStep, {record.utility, last_utility_, record.loss_ratio(), gradient, last_rate_mbps_});
     rate_mbps_ = last_rate_mbps_;
-    // Steps that are undone one after the other are too large, even if the probes before them agree.
+    // Steps that are undone repeatedly are too large, even if the probes before them agree.
     if (++undone_in_a_row_ >= kMaxUndone) {
         streak_ = 0;
         bounds_met_ = 0;

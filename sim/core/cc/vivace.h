@@ -43,7 +43,7 @@ public:
     static constexpr Nanos kInitialInterval{100'000'000};  // until the first RTT sample
     // An interval measures no utility if the window held packets back and the rate was not reached.
     static constexpr double kReachedShare = 0.8;
-    // The window is a safety cap: the packets in flight of a sender without feedback.
+    // The window is a safety cap, which limits the packets in flight of a sender without feedback.
     static constexpr double kCwndGain = 2.5;
     static constexpr double kMinCwnd = 4;
 
@@ -289,12 +289,12 @@ private:
     double last_utility_ = 0;    // at that rate
     bool has_last_ = false;
 
-    // The present trial: one interval, or those of the probes
+    // The current trial: one interval, or the intervals of the probes
     std::int32_t trial_ = 1;  // tags are trial * 8 + position + 1
     std::size_t planned_ = 0;
     std::size_t judged_ = 0;
     std::uint32_t settling_ = 0;  // intervals at the base rate before the trial
-    bool goes_up_first_ = false;  // in the present pair
+    bool goes_up_first_ = false;  // in the current pair of probes
     std::array<Probe, 2 * kMaxPairs> probes_{};
 
     // Steps

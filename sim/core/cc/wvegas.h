@@ -67,7 +67,7 @@ public:
     }
 
     // The share of the connection's queued packets for a subflow of rate `own_pps`, given the last advertised rates of
-    // its siblings. The own entry of `siblings` does not count.
+    // its siblings. The subflow's own entry in `siblings` does not count.
     static double alpha(double own_pps, const Siblings& siblings) {
         double total_pps = own_pps;
         for (std::size_t i = 0; i < siblings.all.size(); ++i) {
@@ -161,7 +161,8 @@ private:
 
     double alpha_ = kLowestAlpha;
     Nanos lowest_queueing_delay_{};  // since the last drain; 0: no sample yet
-    // Of the present round trip, and of the round trip that the present ACK ended
+    // rtt_sum_ and samples_ belong to the current round trip, the other two to the round trip that the current ACK
+    // ended.
     Nanos rtt_sum_{};
     Nanos round_rtt_{};
     std::uint32_t samples_ = 0;

@@ -28,7 +28,7 @@ struct Eight {
 };
 template <class V>
 inline constexpr std::size_t kLanes = sizeof(typename V::Floats) / sizeof(float);
-// Outputs whose sums stay in registers at the same time.
+// Number of outputs whose sums stay in registers at the same time.
 constexpr std::size_t kBlock = 32;
 
 template <class V>

@@ -27,23 +27,24 @@ struct ObservationBatch {
     std::size_t slots = 0;
     std::span<const float> rows;   // [observations, slots, row width]
     std::span<const bool> mask;    // [observations, slots] the subflow exists
-    std::span<const bool> acting;  // [observations, slots] and needs an action
+    std::span<const bool> acting;  // [observations, slots] the subflow exists and needs an action
 };
 
 // Numeric actions: the actor's outputs are clamped to [-1, 1] and mapped to [minimum, maximum] of the agent's action.
 // Choices: the largest output wins, the first among equals. Rows beyond the network's slots, and rows whose arithmetic
-// overflows, get the middle of the range or the neutral choice. A critic sees actions within [-1, 1]. For several
-// separate rows, the value is the mean of their values.
+// overflows, get the middle of the range or the neutral choice. A critic sees actions within [-1, 1]. If the critic
+// evaluates each row separately, the value is the mean over the rows.
 class NetworkPolicy final : public Policy, public std::enable_shared_from_this<NetworkPolicy> {
 public:
-    // `agent`: as described in the core. Throws PolicyError unless tensors, document and agent fit.
+    // `agent`: the core's description of the controller's agent. Throws PolicyError unless tensors, document and agent
+    // fit.
     NetworkPolicy(PolicyFile file, const AgentInfo& agent);
 
     std::string_view controller() const override { return document_.controller; }
     void require_fit(const AgentInfo& agent, std::uint32_t history) const override;
     double act(const Observation& observation, Workspace& space, std::span<float> action) const override;
-    // For each observation: writes [observations, slots, action_width()] to `actions` for acting subflows and leaves
-    // the rest, and [observations] to `values`, NaN without an acting subflow.
+    // Writes [observations, slots, action_width()] to `actions`, only for acting subflows, and [observations] to
+    // `values`, NaN for an observation without an acting subflow.
     void act_many(const ObservationBatch& batch, std::span<float> actions, std::span<float> values) const;
 
     const PolicyDocument& document() const { return document_; }

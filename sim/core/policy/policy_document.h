@@ -39,7 +39,7 @@ struct EncoderSpec {
     LayerKind activation = LayerKind::Relu;  // for Pool, after each layer
     std::vector<PoolKind> pool;              // for Pool: the parts of h, in order
 
-    std::uint32_t width() const;  // of h
+    std::uint32_t width() const;  // length of h
 };
 
 struct NetworkSpec {
@@ -51,7 +51,7 @@ struct NetworkSpec {
 
     // Number of rows per evaluation.
     std::uint32_t answers() const { return input == InputKind::Slot ? 1 : slots; }
-    // Input width of the first layer: h, the rows and, if the network takes actions, as many actions of `outputs` each.
+    // Input width of the first layer: h, the rows and, if the network takes actions, `outputs` numbers per row.
     std::uint32_t input_width(std::uint32_t row_width, std::uint32_t outputs) const {
         return encoder.width() + answers() * (row_width + (takes_action ? outputs : 0));
     }
@@ -64,7 +64,7 @@ struct PolicyDocument {
     std::vector<std::string> features;
     std::uint32_t history = 1;
     std::vector<std::string> actions;
-    std::vector<std::string> choices;  // if not empty: one of these instead of numbers
+    std::vector<std::string> choices;  // if not empty: an action is one of these instead of numbers
     NetworkSpec actor;
     std::optional<NetworkSpec> critic;
 

@@ -74,7 +74,7 @@ DataSpan read_place(std::string_view name, const Json* json, std::uint64_t data_
 void check_size(std::string_view name, std::span<const std::uint64_t> shape, std::uint64_t bytes) {
     std::uint64_t count = 1;
     for (const std::uint64_t size : shape) {
-        // With more elements than a file has bytes, the exact number does not matter.
+        // Saturates at the largest file size, beyond which the exact number does not matter.
         count = size > 0 && count > kMaxPolicyBytes / size ? kMaxPolicyBytes : count * size;
     }
     if (count * sizeof(float) != bytes)

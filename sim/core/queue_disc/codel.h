@@ -41,7 +41,7 @@ struct Waiting {
 // underscores.
 class Codel {
 public:
-    // The packet to send now, or none if the queue became empty. `queue` has empty(), pop() and bytes(); drop(waiting)
+    // The packet to send now; empty if the queue became empty. `queue` has empty(), pop() and bytes(); drop(waiting)
     // gets the dropped packets, and `marks` counts marks instead of drops. A queue of at most `mtu` bytes is left
     // unchanged: a drop would idle the link.
     template <class Queue, class Drop>

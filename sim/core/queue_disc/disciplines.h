@@ -27,7 +27,7 @@ struct OptionsOf<std::variant<std::monostate, Queues...>> {
     using Type = std::variant<std::monostate, RedOptions, typename Queues::Options...>;
 };
 
-// The drop decision of a queue; monostate: drop-tail.
+// Options of a queue's discipline; monostate: drop-tail.
 using Discipline = OptionsOf<ManagedQueue>::Type;
 
 // The queue with these options; monostate for drop-tail and RED, which need no queue.

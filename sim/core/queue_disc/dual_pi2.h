@@ -23,7 +23,7 @@ struct DualPi2Options {
     Nanos update{16'000'000};  // update period of the probability
     double alpha_hz = 0.16;    // gain for the deviation of the delay from the target
     double beta_hz = 3.2;      // gain for the change of the delay
-    double coupling = 2;       // k: marks of the L queue per square root of the classic probability
+    double coupling = 2;       // k: coupled marking probability / square root of the classic probability
     Nanos step{1'000'000};     // packets that waited longer in the L queue are marked
     Nanos ramp{};              // range above the step in which the marking probability rises to 1 ("range")
 
@@ -60,8 +60,8 @@ public:
         (ecn == Ecn::Ect1 || ecn == Ecn::Marked ? scalable_ : classic_).push(waiting);
     }
 
-    // The packet to send now, or none if the queues are empty or all packets were dropped. drop(waiting) gets the
-    // dropped packets, and `marks` counts the marks.
+    // The packet to send now; empty if the queues are empty or all packets were dropped. drop(waiting) gets the dropped
+    // packets, and `marks` counts the marks.
     template <class Drop>
     std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
         advance(now);
@@ -147,7 +147,7 @@ private:
         if (scalable_.packets.empty()) return false;
         return classic_.packets.empty() || credit_ > 0;
     }
-    // The classic queue gets kClassicShare of the link while both queues hold packets.
+    // The classic queue gets kClassicShare per cent of the link while both queues hold packets.
     void spend(const Waiting& next, bool is_scalable) {
         constexpr std::int64_t kClassicShare = 10;
         if (is_scalable) {

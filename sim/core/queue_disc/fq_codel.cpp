@@ -62,7 +62,7 @@ std::uint32_t FqCodelQueue::largest_queue() const {
     return found;
 }
 
-// Simulates the deficit round robin of dequeue() on the present lists.
+// Simulates the deficit round robin of dequeue() on the current lists.
 std::vector<std::uint32_t> FqCodelQueue::order_of_service() const {
     struct Turn {
         std::uint32_t node;

@@ -44,7 +44,7 @@ public:
 
     void enqueue(const Waiting& waiting);
 
-    // The packet to send now, or none if the queue is empty or all packets were dropped. drop(waiting) gets the packets
+    // The packet to send now; empty if the queue is empty or all packets were dropped. drop(waiting) gets the packets
     // that CoDel drops, and `marks` counts its marks.
     template <class Drop>
     std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
@@ -104,7 +104,7 @@ private:
         std::uint32_t next = kNone;
     };
     struct Flow {
-        std::uint32_t first = kNone;  // nodes
+        std::uint32_t first = kNone;  // indices into nodes_
         std::uint32_t last = kNone;
         std::uint32_t next_listed = kNone;
         bool is_listed = false;
@@ -114,7 +114,7 @@ private:
         Codel control;
     };
     struct List {
-        std::uint32_t head = kNone;  // flows
+        std::uint32_t head = kNone;  // indices into flows_
         std::uint32_t tail = kNone;
     };
     // A flow's queue in the form that CoDel expects.
@@ -128,7 +128,7 @@ private:
 
     Waiting pop(Flow& flow);
     std::uint32_t largest_queue() const;
-    std::vector<std::uint32_t> order_of_service() const;  // nodes
+    std::vector<std::uint32_t> order_of_service() const;  // indices into nodes_
     void append(List& list, std::uint32_t flow);
     // Moves the first flow of a list to the end of another; removes it if `to` is null.
     void move_head(List& from, List* to);

@@ -150,7 +150,7 @@ public:
         return mean > Nanos(0) ? linger.value / mean.value + 1 : 1;
     }
 
-    // Packets that a subflow sends in that many round trips, in whole packets and under Reno: its window doubles in the
+    // Packets that a subflow sends in `rounds` round trips, in whole packets and under Reno: its window doubles in the
     // first slow start; otherwise congestion avoidance is assumed. Source: Linux blestsched_estimate_bytes
     static double packets_within(std::int64_t rounds, const Candidate& fast) {
         const double cwnd = std::floor(fast.cwnd_pkts);

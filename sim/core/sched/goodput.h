@@ -104,8 +104,8 @@ public:
 
     double theta_pps(std::size_t position) const { return rates_[position].theta_pps; }
 
-    // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first. The rest
-    // goes to the others in the same order. Subflows without room have theta 0.
+    // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first. The
+    // remaining packets go to the other subflows in the same order. Subflows without room have theta 0.
     // Source: DQL-MPTCP, batch scheduling
     static void share_out(std::span<Part> parts, double batch_pkts) {
         std::array<std::size_t, kMaxSubflows> positions;
@@ -142,7 +142,7 @@ private:
         bool is_followed = false;
     };
 
-    // Sorts the positions of a batch, equal ones by position. Unlike stable_sort, it does not allocate.
+    // Sorts positions by `before`, and ties by position. Unlike stable_sort, it does not allocate.
     template <class Before>
     static void sort_positions(std::span<std::size_t> positions, Before&& before) {
         std::iota(positions.begin(), positions.end(), std::size_t{0});
@@ -242,7 +242,7 @@ private:
     double slot_rtts_;
     double batch_pkts_ = 0;
     Nanos slot_end_{};
-    std::size_t turn_ = 0;            // in order_
+    std::size_t turn_ = 0;            // index in order_
     std::vector<Rate> rates_;         // by position, like the next two
     std::vector<Part> parts_;         // of the current batch
     std::vector<double> left_;        // remaining packets of each part

@@ -17,11 +17,11 @@ struct Socket {
     bool is_open = false;  // established and not closed; also while recovering from a timeout
     bool is_backup = false;
     std::uint8_t incarnation = 0;  // counts re-openings
-    std::uint32_t acks_heard = 0;  // changes with each packet from the peer: for tcp_sock.rcv_tstamp
+    std::uint32_t acks_heard = 0;  // changes with each packet from the peer, like tcp_sock.rcv_tstamp
     std::uint32_t cwnd_pkts = 1;
     std::uint32_t ssthresh_pkts = 0x7fffffff;
     std::uint32_t packets_out = 0;     // sent and not acknowledged cumulatively
-    std::uint32_t unsent_pkts = 0;     // queued behind packets_out
+    std::uint32_t unsent_pkts = 0;     // queued after the packets in packets_out
     std::uint32_t srtt_eighth_us = 0;  // in eighths of a microsecond; 0: no estimate
     std::uint64_t paced_rate = 0;      // for a controller that paces, in bytes/s; else 0
     Nanos timer{};                     // time until its earliest timer expires; 0: no timer is set
@@ -31,7 +31,7 @@ struct Socket {
 struct SocketsView {
     std::span<const Socket> sockets;
     std::uint32_t payload_bytes = 0;
-    std::uint64_t window_left_bytes = 0;  // of the receive window, not yet used by scheduled data
+    std::uint64_t window_left_bytes = 0;  // part of the receive window not yet used by scheduled data
     std::uint32_t overhead_bytes = 0;     // memory of a packet in addition to its payload
 };
 
@@ -48,7 +48,8 @@ public:
     static constexpr std::uint32_t kFragmentBytes = 32'768;  // of a retransmission by the connection: a page of order 3
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
     static constexpr std::uint32_t kPacketMemory = 4'352;        // memory per packet in tcp_sndbuf_expand
-    static constexpr std::uint32_t kPacketOverhead = 832;        // of that, without the payload: sk_buff and header
+    // part of kPacketMemory without the payload: sk_buff and header
+    static constexpr std::uint32_t kPacketOverhead = 832;
 
     static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
     static constexpr RuleNumber kNextLinger{"next_drain_s", "the same for the next best subflow"};
@@ -122,7 +123,7 @@ public:
         if (moment.sockets == nullptr) return std::nullopt;
         const SocketsView& view = *moment.sockets;
         follow(view.sockets);
-        // A burst belongs to a single push: at a later time the subflows are compared again.
+        // A burst belongs to one push: at a later time the subflows are compared again.
         if (burst_left_ > 0 && burst_at_ == moment.now && is_active(view.sockets, chosen_) &&
             has_memory(view, chosen_)) {
             if (moment.why != nullptr)
@@ -172,7 +173,7 @@ public:
             if (!choice) choice = i;
         }
         if (idle) return idle;
-        // The timer expires early: a single expiry must not activate a backup.
+        // The timer expires early: one expiry must not activate a backup.
         return least_stale > 1 ? idle_backup : std::nullopt;
     }
 
@@ -186,7 +187,7 @@ public:
         return latest > Nanos(0) ? latest : Nanos(200'000'000);
     }
 
-    // All data is sent again: ends the present burst (Linux __mptcp_retransmit_pending_data).
+    // All data is sent again: ends the current burst (Linux __mptcp_retransmit_pending_data).
     void end_burst() { burst_left_ = 0; }
 
     // True if the subflow may take more data; select() or timeout() must have processed it. Source: Linux

@@ -51,7 +51,7 @@ public:
     // The fastest subflow that is worth waiting for, with or without room: usable, with a known RTT, and preferably one
     // that has not sent this packet.
     // DEVIATION: Linux also waits for a subflow without an RTT, or for one that must not carry the packet. The first
-    // may prove the slowest, and the wait for the second is in vain.
+    // may prove the slowest, and waiting for the second is useless.
     static std::optional<std::size_t> fastest_usable(std::span<const Candidate> subflows) {
         const bool has_fresh =
             std::ranges::any_of(subflows, [](const Candidate& c) { return c.is_usable && !c.has_sent_this; });

@@ -64,7 +64,7 @@ public:
         return c.pacing_pps > 0 ? share * c.pacing_pps * to_seconds(c.srtt) : std::numeric_limits<double>::infinity();
     }
     // mpcc_release mptcp_pacing_sched.c: a subflow beyond the limit is unavailable. A rate-based controller keeps its
-    // window far above the packets in flight, so that the window test alone would give it all data.
+    // window far above the packets in flight, so that the window test alone would assign all data to its subflow.
     static bool is_behind(const Candidate& c, double share) { return c.queued_pkts > limit_pkts(c, share); }
 
 private:

@@ -73,7 +73,8 @@ public:
         }
         std::optional<std::size_t> turn = whose_turn(subflows);
         if (!turn) {
-            // All participating subflows have used their turns: the next round begins. The others keep their counts.
+            // All participating subflows have used their turns: the next round begins. Other subflows keep their
+            // counts.
             for (std::size_t i = 0; i < subflows.size(); ++i) {
                 if (participates(subflows[i])) used_[i] = 0;
             }

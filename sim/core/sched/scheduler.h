@@ -42,16 +42,16 @@ struct SendMoment {
     // window_pkts is infinite for an unlimited receive buffer.
     double window_pkts = std::numeric_limits<double>::infinity();
     double outstanding_pkts = 0;
-    // Unscheduled data in the send buffer, including the present packet; infinite for an endless flow.
+    // Unscheduled data in the send buffer, including the current packet; infinite for an endless flow.
     double unsent_pkts = std::numeric_limits<double>::infinity();
     bool is_reinjection = false;           // the packet was sent before
-    Reason* why = nullptr;                 // to be filled in; null if decisions are not recorded
+    Reason* why = nullptr;                 // output: reason of the choice; null if decisions are not recorded
     const SocketsView* sockets = nullptr;  // for a scheduler that pushes ahead of windows; else null
 };
 
 // select() returns a position in the span, or nothing to send no new packet now. It is called for each packet while
 // some subflow is available. For schedulers with `static constexpr bool kIsWorkConserving = true`, the call is omitted
-// if only a single subflow is available.
+// if only one subflow is available.
 template <class T>
 concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const Options&> &&
                           requires(T scheduler, std::span<const Candidate> subflows, const SendMoment& moment) {
@@ -66,7 +66,7 @@ concept WorkConserving = T::kIsWorkConserving;
 // subflow:
 
 // retransmits_when_blocked(): the packet that blocks the window is also sent on that subflow, if another subflow holds
-// it (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
+// the packet (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
 template <class T>
 concept RetransmitsWhenBlocked = requires(const T scheduler) {
     { scheduler.retransmits_when_blocked() } -> std::same_as<bool>;
@@ -78,7 +78,7 @@ concept Penalises = requires(const T scheduler) {
     { scheduler.penalises() } -> std::same_as<bool>;
 };
 
-// on_blocked_retransmission(position): such a retransmission was sent on that subflow.
+// on_blocked_retransmission(position): the packet that blocks the window was also sent on this subflow.
 template <class T>
 concept FollowsBlockedRetransmissions =
     requires(T scheduler, std::size_t position) { scheduler.on_blocked_retransmission(position); };
@@ -99,7 +99,7 @@ concept SendsCopies = requires(const T scheduler) {
     { scheduler.copies() } -> std::same_as<Copies>;
 };
 
-// The two as options, common to all schedulers with these behaviours.
+// Options for both behaviours, shared by all schedulers with these behaviours.
 inline constexpr OptionInfo kRetransmissionOption{
     .key = "opportunistic_retransmission",
     .kind = OptionKind::Flag,
@@ -113,7 +113,7 @@ inline constexpr OptionInfo kPenalisationOption{
     .default_number = 1,
 };
 
-// For copies, which need no call of select().
+// Rule for copies, which need no call of select().
 inline constexpr RuleInfo kSendCopy{
     .name = "send_copy",
     .formula = "a packet that others carry: the next in line on this subflow, which is behind_pkts behind the newest",
@@ -121,7 +121,7 @@ inline constexpr RuleInfo kSendCopy{
     .numbers = {{"behind_pkts", "packets from here to the newest one sent"}},
 };
 
-// For any scheduler without an explicit reason, because only one subflow was available.
+// Rule for a choice without an explicit reason, because only one subflow was available.
 inline constexpr RuleInfo kOnlyAvailable{
     .name = "only_available",
     .formula = "the one subflow that has room",
@@ -135,7 +135,7 @@ inline constexpr RuleInfo kNoneAvailable{
     .numbers = {},
 };
 
-// For blocked connections (network_meta.cpp): the packet blocks the receive window.
+// Rule for blocked connections (network_meta.cpp): the packet blocks the receive window.
 inline constexpr RuleInfo kOpportunisticRetransmission{
     .name = "opportunistic_retransmission",
     .formula = "the head of the line goes out here as well: its subflow has cwnd <= 4 or srtt > 4 srtt of this one",

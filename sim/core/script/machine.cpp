@@ -171,7 +171,8 @@ template <bool kRecords>
 ScriptOutcome Run::operator()() const {
     const ScriptInstruction* const code = program.code.data();
     const ScriptInstruction* p = code + program.entry[static_cast<std::size_t>(hook)];
-    // Positions of the loops: the two that a script may nest, the own subflow, and the subflow of a reference.
+    // Positions of the loops: the two that a script may nest, the controller's own subflow, and the subflow of a
+    // reference.
     struct {
         const char* item;
         std::uint32_t index;

@@ -23,7 +23,7 @@ struct ScriptFailure : std::runtime_error {
 
     const void* script;  // the controller or scheduler with the script
     std::string program;
-    std::uint32_t line;  // of the text; 0: unknown
+    std::uint32_t line;  // line in the source text; 0: unknown
 };
 
 // Arguments of a hook: objects, and subflows to iterate over.
@@ -33,11 +33,11 @@ struct ScriptInput {
     const void* items = nullptr;       // subflows
     std::size_t stride = 0;            // bytes between subflows
     std::uint32_t count = 0;
-    std::uint32_t self = 0;           // index of the own subflow
+    std::uint32_t self = 0;           // index of the controller's own subflow
     const PathRate* rates = nullptr;  // rates of the subflows, if maintained; else null
     double* kept = nullptr;           // the script's stored numbers per subflow
     Draws* draws = nullptr;
-    StepWriter* steps = nullptr;  // to be filled in; null if decisions are not recorded
+    StepWriter* steps = nullptr;  // output: steps of the run; null if decisions are not recorded
 };
 
 enum class ScriptEnd : std::uint8_t { Done, Now, Plan, Subflow, Wait };
@@ -59,7 +59,7 @@ ScriptOutcome run_script(const ScriptProgram& program, ScriptHook hook, double* 
 // Throws a failure with the values of the script's names. `line`: 0 if unknown.
 [[noreturn]] void fail_script(const ScriptProgram& program, ScriptHook hook, const double* frame, const void* owner,
                               std::uint32_t line, const std::string& what);
-// Likewise, at an instruction of the program.
+// Like the first overload, for the line of an instruction.
 [[noreturn]] void fail_script(const ScriptProgram& program, ScriptHook hook, const double* frame, const void* owner,
                               const ScriptInstruction* at, const std::string& what);
 

@@ -33,8 +33,8 @@ inline constexpr std::array<std::string_view, kScriptHooks> kScriptHookNames{
     "on_start",         "on_ack",  "on_every_ack", "on_delivery", "on_loss",
     "on_recovery_exit", "on_idle", "plan",         "on_interval", "select"};
 
-// Operations of the machine on cells of a frame: `to` = a op b, with a number `value` per instruction. The list: each
-// operation is a name here and a case in machine.cpp.
+// Operations of the machine on cells of a frame: `to` = a op b, with a number `value` per instruction. A new operation
+// needs a name here and a case in machine.cpp.
 // clang-format off
 #define SUBFLOW_SCRIPT_OPS(OP) \
     OP(Move) OP(Add) OP(Subtract) OP(Multiply) OP(Divide) OP(FloorDivide) OP(Remainder) OP(Power) OP(Negate) \
@@ -110,7 +110,7 @@ struct ScriptProgram {
         std::string key;
         std::uint8_t cell = 0;
     };
-    struct Name {  // of a cell, for messages; in one hook, or in all (kScriptHooks)
+    struct Name {  // of a cell, for messages; `hook`: the function with this name, or kScriptHooks for all
         std::string name;
         std::uint8_t cell = 0;
         std::size_t hook = kScriptHooks;
@@ -129,7 +129,7 @@ struct ScriptProgram {
     std::vector<Note> told;
     bool is_coupled = false;
     std::vector<ScriptInstruction> code;
-    std::vector<std::uint32_t> lines;  // of the text, per instruction
+    std::vector<std::uint32_t> lines;  // in the source text, per instruction
     std::vector<std::uint32_t> notes;  // per instruction; 0: not recorded
     std::vector<double> frame;         // initial frame: constants, defaults of options, state
     std::vector<Option> options;
@@ -164,7 +164,8 @@ SUBFLOW_FIELDS(ScriptProgram::Name, name, cell, hook)
 SUBFLOW_FIELDS(ScriptProgram::Note, kind, text, source, line)
 SUBFLOW_FIELDS(ScriptProgram::Begin, note, cell)
 
-// The structured binding does not work for a class with private members; check() computes those from these fields.
+// Names of the fields below. The structured binding does not work for a class with private members, which check()
+// computes from these fields.
 constexpr std::string_view field_names(std::type_identity<ScriptProgram>) {
     // english: keep
     return "name, text, told, is_coupled, code, lines, notes, frame, options, names, kept, entry, begins, "
