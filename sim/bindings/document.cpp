@@ -50,7 +50,7 @@ public:
             place(to, beside_.policies, nb::cast<std::shared_ptr<NetworkPolicy>>(nb::handle(value)));
         } else if (nb::isinstance<ScriptProgram>(value)) {
             place(to, beside_.programs, nb::cast<std::shared_ptr<ScriptProgram>>(nb::handle(value)));
-        } else if (PyIndex_Check(value)) {  // also NumPy's integers
+        } else if (PyIndex_Check(value)) {  // includes NumPy's integers
             build_whole(to, nb::int_(nb::handle(value)).ptr());
         } else {
             throw nb::type_error(("no value of a document: " + std::string(nb::repr(value).c_str())).c_str());

@@ -12,7 +12,7 @@ namespace subflow {
 
 struct SeqRange {
     std::uint32_t begin = 0;
-    std::uint32_t end = 0;  // one past the last
+    std::uint32_t end = 0;  // one past the last member
     friend bool operator==(SeqRange, SeqRange) = default;
 };
 

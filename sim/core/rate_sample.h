@@ -18,15 +18,15 @@ struct DeliverySample {
     Nanos rtt{};   // RTT of that packet; unlike the smoothed RTT, a delayed ACK does not lengthen it
     Nanos srtt{};  // smoothed RTT of the subflow
     double newly_delivered_pkts = 0;
-    double newly_lost_pkts = 0;              // marked lost because of this ACK
-    double newly_marked_pkts = 0;            // newly reported by the receiver as marked by queues
-    double inflight_pkts = 0;                // after the ACK (RFC 6675 pipe)
-    double prior_inflight_pkts = 0;          // before the ACK
-    std::uint64_t delivered_pkts = 0;        // of the subflow so far, including those of this ACK
+    double newly_lost_pkts = 0;              // packets marked lost because of this ACK
+    double newly_marked_pkts = 0;            // packets newly reported by the receiver as marked by queues
+    double inflight_pkts = 0;                // packets in flight after the ACK (RFC 6675 pipe)
+    double prior_inflight_pkts = 0;          // packets in flight before the ACK
+    std::uint64_t delivered_pkts = 0;        // packets delivered on the subflow so far, including those of this ACK
     std::uint64_t prior_delivered_pkts = 0;  // delivered_pkts when that packet was sent
-    Nanos interval{};                        // time of these deliveries; 0: too short for a rate
-    double inflight_at_send_pkts = 0;        // when that packet was sent, including itself
-    double lost_since_send_pkts = 0;         // marked lost since then
+    Nanos interval{};                        // time over which this sample counts deliveries; 0: too short for a rate
+    double inflight_at_send_pkts = 0;        // packets in flight when that packet was sent, including itself
+    double lost_since_send_pkts = 0;         // packets marked lost since that packet was sent
     bool is_app_limited = false;             // that packet was sent while the application had too little data
     bool is_cwnd_limited = false;            // the window was fully used in this round trip or the previous one
     bool in_recovery = false;                // fast recovery
@@ -44,10 +44,10 @@ struct DeliverySample {
 struct LostPacket {
     Nanos now{};  // time of the latest ACK
     std::uint32_t seq = 0;
-    std::uint64_t delivered_pkts = 0;        // of the subflow so far
-    std::uint64_t prior_delivered_pkts = 0;  // when the packet was sent
-    double inflight_at_send_pkts = 0;        // when the packet was sent, including itself
-    double lost_since_send_pkts = 0;         // marked lost since then, including itself
+    std::uint64_t delivered_pkts = 0;        // packets delivered on the subflow so far
+    std::uint64_t prior_delivered_pkts = 0;  // delivered_pkts when the packet was sent
+    double inflight_at_send_pkts = 0;        // packets in flight when the packet was sent, including itself
+    double lost_since_send_pkts = 0;         // packets marked lost since then, including itself
     bool is_app_limited = false;             // as in DeliverySample
 };
 
@@ -146,7 +146,7 @@ private:
         Nanos first_sent{};    // send time of the packet whose delivery opens the interval
         Nanos delivered_at{};  // time of the last delivery before this send
         Nanos sent{};
-        std::uint64_t delivered = 0;  // before this send
+        std::uint64_t delivered = 0;  // packets delivered before this send
         std::uint32_t marked_lost = 0;
         std::uint32_t inflight : 31 = 0;
         std::uint32_t is_app_limited : 1 = 0;

@@ -174,12 +174,12 @@ private:
     std::uint32_t rcv_nxt_ = 0;
     std::uint32_t unacked_ = 0;  // packets received since the last ACK
     std::uint32_t quick_acks_left_ = 0;
-    std::uint32_t next_ack_ = 0;  // with ECN flags in the upper bits, which an increment keeps
+    std::uint32_t next_ack_ = 0;  // number of the next ACK, with ECN flags in the upper bits, which an increment keeps
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
     // Linux only
     std::uint32_t timed_ack_ = 0;                // a packet whose sender has received this ACK ends the round trip
-    Nanos last_arrival_ = Nanos(-kNever.value);  // none yet
+    Nanos last_arrival_ = Nanos(-kNever.value);  // time of the last arrival; far in the past before the first
     Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; 0 before the first packet
     Nanos timed_from_ = kNever;                  // start of the RTT measurement: arrival of the acknowledged packet
     Nanos rtt_{};

@@ -95,7 +95,7 @@ public:
 private:
     void sample(const Network& network);
     void read_counters(const Network& network);
-    // End of the common history: a network with these live changes produced the same samples until then.
+    // End of the common history: a network with these live changes produced the same samples until that time.
     Nanos same_until(const std::vector<EventSpec>& changes) const;
     float* at(std::size_t column, std::size_t sample) { return data_.data() + column * capacity_ + sample; }
 
@@ -106,7 +106,7 @@ private:
     std::size_t capacity_ = 0;
     std::vector<float> data_;  // column after column
     std::atomic<std::size_t> count_ = 0;
-    Position last_;  // without the count
+    Position last_;  // counters at the last sample; `count` is unused
 
     // Recorded samples of one history, including those after count_, and the live changes of that history.
     std::size_t known_ = 0;

@@ -105,7 +105,7 @@ private:
     Nanos srtt_{};
     Nanos rttvar_{};
     Nanos min_rtt_ = kNever;
-    Nanos least_ = kNever;         // since the last take_least()
+    Nanos least_ = kNever;         // minimum since the last take_least()
     Nanos margin_{};               // Linux rule: timeout minus srtt
     Nanos round_margin_{};         // the largest 4 rttvar of this round trip
     std::uint32_t round_end_ = 0;  // an ACK beyond it begins the next round trip

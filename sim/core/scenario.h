@@ -49,11 +49,11 @@ struct LinkSpec {
     Nanos delay_interval{};                               // duration of each entry of delays_us
     std::optional<JitterOptions> jitter;                  // in addition to `delay`
     std::optional<RetransmissionOptions> retransmission;  // adds delay by link-layer retransmissions
-    std::vector<Pause> pauses;                            // intervals without transmission, sorted and disjoint
-    std::optional<GrantOptions> grants;                   // the transmitter sends only with grants
-    std::optional<AccessOptions> access;                  // the link shares a medium with others
-    bool reorder = false;                                 // packets may overtake earlier ones if their delay is shorter
-    std::vector<ScriptedDrop> drops;                      // dropped unconditionally, before the random loss
+    std::vector<Pause> pauses;            // intervals in which the transmitter sends nothing; sorted and disjoint
+    std::optional<GrantOptions> grants;   // the transmitter sends only with grants
+    std::optional<AccessOptions> access;  // the link shares a medium with others
+    bool reorder = false;                 // packets may overtake earlier ones if their delay is shorter
+    std::vector<ScriptedDrop> drops;      // dropped unconditionally, before the random loss
 };
 SUBFLOW_FIELDS(LinkSpec, name, rate, delay, queue_limit_pkts, queue_limit_bytes, loss, loss_model, discipline,
                opportunities_ms, bucket, delays_us, delay_interval, jitter, retransmission, pauses, grants, access,
@@ -120,9 +120,9 @@ struct FlowSpec {
     std::uint32_t host = 0;  // number of the sending host: its agent observes all flows with this number
     FlowKind kind = FlowKind::Tcp;
     AlgorithmChoice controller;
-    DecisionSource decider;  // for a controller that takes actions
+    DecisionSource decider;  // source of actions, for a controller that takes actions
     AlgorithmChoice scheduler;
-    std::vector<PathSpec> paths;  // one subflow each
+    std::vector<PathSpec> paths;  // paths of the subflows, one each
     Nanos start{};
     Nanos stop = kNever;        // no new data afterwards; data already sent is still delivered
     Nanos lifetime = kNever;    // ends the flow this long after its start and start jitter, if that is before `stop`
@@ -157,7 +157,7 @@ struct EventSpec {
     std::optional<bool> announce;  // true: ADD_ADDR; false: REMOVE_ADDR (RFC 8684 section 3.4)
     std::optional<bool> refuse;    // true: SYNs are answered with a reset
 
-    // For all subflows of the flow, like setsockopt(TCP_CONGESTION): SubflowSender::change_controller().
+    // New controller of all subflows of the flow, like setsockopt(TCP_CONGESTION): SubflowSender::change_controller().
     std::optional<AlgorithmChoice> controller;
 
     std::size_t heap_bytes() const { return heap_bytes_of(controller); }
@@ -215,9 +215,9 @@ SUBFLOW_WORDS(IdleRestart, "off", "rfc5681", "linux")
 struct TransportOptions {
     double initial_window_pkts = 10;  // RFC 6928
     // True: packets open each subflow (network_handshake.cpp). False: the first subflow exists at the start of its
-    // flow, and each further one an RTT later.
+    // flow, and each further subflow an RTT later.
     bool handshake = false;
-    int syn_retries = 6;  // with doubled timeouts, after five timeouts of one second
+    int syn_retries = 6;  // retries with doubled timeouts, after five timeouts of one second
     LossDetection loss_detection = LossDetection::DupAck;
     bool dsack = false;  // the receiver reports duplicates (RFC 2883)
     RtoRule rto_rule = RtoRule::Rfc6298;
@@ -250,7 +250,7 @@ inline constexpr Bytes kDatagramHeaderBytes{28};
 
 struct Scenario {
     Nanos duration{};
-    Nanos warmup{};  // excluded from the summary
+    Nanos warmup{};  // start of the run that the summary excludes
     std::uint64_t seed = 1;
     Bytes mss{1448};       // payload of a full packet
     Nanos start_jitter{};  // maximum of each flow's seeded, uniform start delay

@@ -205,7 +205,7 @@ private:
 struct Place {
     const Place* within = nullptr;
     std::string_view name{};
-    std::size_t index = 0;  // in a list, whose elements have no names
+    std::size_t index = 0;  // position in a list, whose elements have no names
 
     std::string text() const {
         if (within == nullptr) return std::string(name);

@@ -189,7 +189,7 @@ public:
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
     bool is_unheard(Nanos now, const TransportOptions& options) const;  // no ACK for longer than a timeout
-    Nanos rto(const TransportOptions& options) const { return rtt_.rto(options, 0); }  // not backed off
+    Nanos rto(const TransportOptions& options) const { return rtt_.rto(options, 0); }  // without back-off
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
     Nanos reordering_deadline() const { return reordering_deadline_; }
@@ -251,7 +251,7 @@ public:
     // Continues the counters and records of a predecessor on the same path.
     void continue_books(SubflowSender&& predecessor);
 
-    // For controllers that execute the actions of an agent (agent/agent_info.h).
+    // The next functions serve controllers that execute the actions of an agent (agent/agent_info.h).
 
     // True if the controller requests an action now.
     bool wants_action() const;
@@ -521,7 +521,7 @@ private:
     std::uint32_t snd_nxt_ = 0;
     std::uint32_t pipe_ = 0;          // RFC 6675: packets believed to be in the network
     std::uint32_t lost_pending_ = 0;  // marked lost and not yet retransmitted
-    std::uint32_t queued_pkts_ = 0;   // in queue_
+    std::uint32_t queued_pkts_ = 0;   // length of queue_
     std::uint32_t sacked_count_ = 0;  // packets in sacked_
     std::uint32_t transmissions_ = 0;
     std::uint32_t latest_delivered_[3] = {0, 0, 0};  // highest transmission numbers delivered, plus one
@@ -545,18 +545,18 @@ private:
     Nanos rto_deadline_ = kNever;
     Nanos probe_deadline_ = kNever;
     Nanos probe_starts_ = kNever;         // last send or ACK, which restarted the probe timer
-    Nanos reordering_deadline_ = kNever;  // or the time limit of a monitor interval
+    Nanos reordering_deadline_ = kNever;  // end of the reordering window, or time limit of a monitor interval
     Pacer pacer_;
     double acked_since_loss_ = 0;
     RttEstimator rtt_;
-    Nanos latest_sent_time_{};  // of the transmission latest_delivered_[0]: RACK.xmit_ts of RFC 8985
+    Nanos latest_sent_time_{};  // send time of the transmission latest_delivered_[0]: RACK.xmit_ts of RFC 8985
     Nanos latest_rtt_{};        // RTT of that transmission: RACK.rtt
     Nanos last_sent_{};
     Nanos cwnd_since_{};
     SenderStats stats_;
     Boxed<Controller> controller_;
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
-    Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
+    Ring<Retransmission> retransmissions_;  // retransmissions in flight, in order of transmission
 
     // The remaining members serve losses, reordering, idle times, pacing and particular controllers.
     Ring<std::uint32_t> queue_;  // data numbers handed over but not yet sent
@@ -580,10 +580,10 @@ private:
     // State for undoing a reduction
     double undo_cwnd_ = 0;  // cwnd before the reduction; 0: not undoable
     double undo_ssthresh_ = 0;
-    Nanos first_retransmission_ = kNever;         // since the reduction
+    Nanos first_retransmission_ = kNever;         // time of the first retransmission since the reduction
     std::uint32_t unproven_retransmissions_ = 0;  // since the reduction, without reported duplicates
 
-    std::uint32_t used_max_pipe_ = 0;  // since last_limited_
+    std::uint32_t used_max_pipe_ = 0;  // largest pipe since last_limited_
     Nanos last_limited_{};             // end of the last round trip that used the window
 
     double prr_divisor_ = 1;      // RFC 6937 section 3; Linux: cwnd before, else the flight size

@@ -17,7 +17,7 @@ struct SenderStats {
     std::int64_t marked = 0;    // packets that the receiver reported as marked
     std::int64_t answered = 0;  // reductions because of marks
     double cwnd_seconds = 0;    // integral of cwnd over time
-    double clock_seconds = 0;   // time established
+    double clock_seconds = 0;   // total time while established
     double rtt_seconds = 0;     // sum of the RTT samples
     std::int64_t rtt_samples = 0;
     std::int64_t acked_before = 0;  // packets acknowledged to the predecessors of this sender

@@ -18,12 +18,12 @@
 namespace subflow {
 
 enum class RunEnd : std::uint8_t {
-    Reached,      // the requested time, or the end of the scenario
-    Interrupted,  // by interrupt()
-    Exhausted,    // max_events
-    Waiting,      // for the action of an agent: Network::is_waiting()
-    OverEvents,   // RunLimits::link_crossings
-    OverMemory,   // RunLimits::memory_bytes
+    Reached,      // reached the requested time, or the end of the scenario
+    Interrupted,  // ended by interrupt()
+    Exhausted,    // used up max_events
+    Waiting,      // waits for the action of an agent: Network::is_waiting()
+    OverEvents,   // exceeded RunLimits::link_crossings
+    OverMemory,   // exceeded RunLimits::memory_bytes
 };
 
 // Upper limits of a run.
@@ -141,7 +141,7 @@ private:
     Network network_;
     Recorder recorder_;
     RunLimits limits_;
-    std::int64_t events_to_look_ = 0;  // until the next check of the limits
+    std::int64_t events_to_look_ = 0;  // events until the next check of the limits
     std::atomic<bool> is_interrupted_ = false;
     mutable std::atomic<bool> is_busy_ = false;
     bool is_sound_ = true;  // false during an event and after a failed one

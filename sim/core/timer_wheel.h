@@ -1,4 +1,4 @@
-// Expiry of a Linux timer: at a tick of its clock; long timeouts have a coarser resolution.
+// Expiry of a Linux timer: timers expire at ticks of the clock, and long timeouts have a coarser resolution.
 #pragma once
 
 #include <cstdint>

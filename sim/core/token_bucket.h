@@ -63,7 +63,7 @@ private:
     double burst_;
     double bytes_per_nano_;
     double peak_nanos_per_byte_;
-    double tokens_;       // at counted_at_
+    double tokens_;       // tokens in bytes at counted_at_
     Nanos counted_at_{};  // start of the last transmission
 };
 

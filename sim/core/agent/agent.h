@@ -34,16 +34,16 @@ public:
         bool is_known = false;  // a record exists
         bool is_counted = false;
         std::uint8_t incarnation = 0;
-        Nanos joined_at{};  // start of this incarnation
+        Nanos joined_at{};  // start of this incarnation; at_join: the counters then
         Counters at_join;
-        Counters at_begin;  // at the start of the current epoch
+        Counters at_begin;  // counters at the start of the current epoch
         Nanos begun_at{};
-        double handed_pkts = 0;  // in the current epoch
-        EpochSample sample;      // of the last epoch
+        double handed_pkts = 0;  // packets handed to the subflow in the current epoch
+        EpochSample sample;      // measurements of the last epoch
         // Minimum RTT in s, and largest delivery rate of an epoch, within EpochPlan::memory (in ms)
         WindowedMin min_rtt{0};
         WindowedMax reference{0};
-        Counters at_decision;  // at the last decision of a host's agent, for any flow
+        Counters at_decision;  // counters at the last decision of a host's agent, for any flow
         Nanos decided_at{};    // 0: before the first record
     };
 
@@ -79,19 +79,19 @@ public:
     std::span<const std::uint32_t> acting() const { return acting_; }
     std::span<const float> action() const { return action_; }  // [acting, action_width]
     double value() const { return value_; }                    // NaN if the policy has no value estimate
-    double reward() const { return reward_; }                  // of the epoch before the decision
+    double reward() const { return reward_; }                  // reward of the epoch before the decision
 
     std::size_t heap_bytes() const {
         return heap_bytes_of(members_, histories_, rows_, row_members_, acting_, action_, space_);
     }
 
-    bool is_waiting = false;      // for an external action
+    bool is_waiting = false;      // true while an external action is pending
     std::uint32_t decisions = 0;  // executed decisions; the reward of the last one is not yet known
     Nanos due = kNever;           // end of the epoch; kNever if unknown
     double feedback_goal = 0;     // number of resolved packets that ends the epoch
     Nanos decided_at{};           // time of the last executed decision
     Nanos length{};               // time between the last two decisions; 0 before the second
-    std::uint32_t turn = ~0u;     // for a host: the flow that was served last
+    std::uint32_t turn = ~0u;     // host agents: the flow that was served last
 
 private:
     const AgentInfo* info_;

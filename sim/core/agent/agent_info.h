@@ -32,8 +32,8 @@ enum class EpochKind : std::uint8_t {
 
 struct EpochPlan {
     EpochKind kind = EpochKind::Time;
-    Nanos time{};                  // for Time; minimum for Rtt
-    std::uint32_t packets = 0;     // for Packets
+    Nanos time{};                  // length of an epoch (Time) or its minimum (Rtt)
+    std::uint32_t packets = 0;     // number of packets that ends an epoch (Packets)
     std::uint32_t history = 1;     // past records in an observation, latest first
     double reference_bps = 10e6;   // lower bound of the reference rate (EpochSample::reference_pps)
     Nanos memory{10'000'000'000};  // window for the extremes that scale rates and RTTs
@@ -50,11 +50,11 @@ struct NumberInfo {
 
 struct AgentInfo {
     AgentScope scope = AgentScope::Subflow;
-    std::span<const NumberInfo> features;            // of each subflow, in each record
-    std::span<const NumberInfo> actions;             // of each acting subflow, within [minimum, maximum]
+    std::span<const NumberInfo> features;            // numbers about each subflow in each record
+    std::span<const NumberInfo> actions;             // numbers for each acting subflow, within [minimum, maximum]
     std::span<const std::string_view> choices = {};  // replaces `actions`: an action is the index of one of these
     float neutral_choice = 0;                        // choice without effect; numeric actions use 0
-    std::string_view reward;                         // formula, for people
+    std::string_view reward;                         // formula, for readers
 
     std::size_t action_width() const { return choices.empty() ? actions.size() : 1; }
 };
@@ -62,12 +62,12 @@ struct AgentInfo {
 // Measurements of one subflow over the epoch that ends. NaN: no measurement so far.
 struct EpochSample {
     std::uint32_t flow = 0;
-    bool is_multipath = false;  // of an MPTCP flow
+    bool is_multipath = false;  // the subflow belongs to an MPTCP flow
     bool is_new = false;        // this is its first epoch
 
     double length_s = 0;
-    double sent_pps = 0;       // transmissions, retransmissions included
-    double delivered_pps = 0;  // newly acknowledged
+    double sent_pps = 0;       // sent packets, including retransmissions
+    double delivered_pps = 0;  // newly acknowledged packets
     double loss_ratio = 0;     // lost / (lost + acknowledged), of packets resolved in the epoch
     double rtt_s = std::numeric_limits<double>::quiet_NaN();  // mean of the epoch's samples, else the last known value
     double rtt_dev_s = std::numeric_limits<double>::quiet_NaN();  // smoothed mean deviation (RFC 6298)
@@ -77,7 +77,7 @@ struct EpochSample {
     double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // minimum within EpochPlan::memory
     double rtt_change_s = 0;                                      // change of least_rtt_s since the previous epoch
     double cwnd_pkts = 0;
-    double cwnd_change_pkts = 0;  // since the previous epoch
+    double cwnd_change_pkts = 0;  // change since the previous epoch
     double rate_pps = 0;          // pacing rate; 0: ACK-clocked
     double schedule_share = 0;    // share of the packets that the connection sent in the epoch
     double utility = std::numeric_limits<double>::quiet_NaN();  // only for controllers with a utility

@@ -59,7 +59,7 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
     };
 }
 
-// The options above, and those of epochs that the simulator ends.
+// The options above, and the options of epochs that the simulator ends.
 constexpr auto agent_options(const EpochDefaults& defaults) {
     const std::array epochs{
         OptionInfo{
@@ -90,7 +90,7 @@ constexpr auto agent_options(const EpochDefaults& defaults) {
     return joined(epochs, observation_options(defaults.history));
 }
 
-// For a controller that ends its epochs by its own rule.
+// Plan of a controller that ends its epochs by its own rule.
 inline EpochPlan read_own_plan(const Options& options) {
     return {.kind = EpochKind::Own,
             .history = static_cast<std::uint32_t>(options.number("history")),

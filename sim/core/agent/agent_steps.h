@@ -22,10 +22,10 @@ struct AgentStep {
     std::uint32_t subflow = 0;
     bool is_acting = false;  // true: the agent decided for the subflow; false: the subflow was only observed
     float value = kNone;     // the policy's value estimate at the decision
-    float reward = kNone;    // of the epoch that ended; undefined at the first decision
+    float reward = kNone;    // reward of the epoch that ended; undefined at the first decision
     // Measurements of the ended epoch on this subflow: EpochSample in SI units
     float epoch_s = kNone;
-    float sending_rate_bps = kNone;  // on the wire
+    float sending_rate_bps = kNone;  // rate on the wire
     float goodput_bps = kNone;
     float loss_ratio = kNone;
     float rtt_s = kNone;
@@ -38,7 +38,7 @@ struct AgentStep {
     float rate_after_bps = kNone;
 };
 
-// Steps in order of time, with the rows of a decision together, and their observations and actions.
+// Steps in order of time, with all rows of a decision together, and the observations and actions of the rows.
 struct AgentStepTable {
     std::uint32_t width = 0;         // widest observation of all agents; shorter ones end with NaN
     std::uint32_t action_width = 0;  // likewise for actions; NaN for subflows only observed

@@ -51,7 +51,7 @@ SUBFLOW_WORDS(DecisionSourceKind, "neutral", "random", "trained", "outside")
 
 struct DecisionSource {
     DecisionSourceKind kind = DecisionSourceKind::Neutral;
-    std::shared_ptr<const Policy> policy;  // for Trained only
+    std::shared_ptr<const Policy> policy;  // set for Trained only
 };
 SUBFLOW_FIELDS(DecisionSource, kind, policy)
 

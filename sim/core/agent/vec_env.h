@@ -45,7 +45,7 @@ struct EpisodeSummary {
 struct EpochTruth {
     float epoch_s = 0;
     float loss_ratio = 0;
-    float rtt_s = 0;  // mean of the epoch
+    float rtt_s = 0;  // mean RTT of the epoch
     float own_pps = 0;
     float group_pps = 0;   // delivered by all subflows of the group in that time
     float beside_pps = 0;  // delivered by the flows that do not learn in that time
@@ -115,7 +115,7 @@ private:
         Nanos stepped_at{};
         bool is_fresh = false;
         std::int64_t decisions = 0;
-        EpisodeSummary summary;  // of the last episode that ended here
+        EpisodeSummary summary;  // summary of the last episode that ended here
         std::exception_ptr failure;
     };
     static constexpr std::uint32_t kNoSlot = ~0u;

@@ -264,7 +264,7 @@ void Bbr::on_idle_restart(Window& window, Nanos now, Reason* why) {
     epoch_at_ = now;
     epoch_acked_ = 0;
     if (mode_ == Mode::ProbeBw) {
-        set_pacing(window, 1);  // at the bottleneck rate at once, and no faster
+        set_pacing(window, 1);  // sends at the bottleneck rate at once, and no faster
     } else if (mode_ == Mode::ProbeRtt) {
         leave_probe_rtt_if_done(window, now);
     }

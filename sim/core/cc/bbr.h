@@ -117,8 +117,9 @@ public:
     static constexpr double kFullPipeGrowth = 1.25;
     static constexpr int kFullPipeRounds = 3;
     static constexpr int kAggregationWindowRounds = 5;
-    static constexpr double kMaxAggregation_s = 0.1;  // at the measured rate
-    static constexpr Nanos kInitialRtt{1'000'000};    // assumed before the first sample
+    // largest excess of ACKed packets, as seconds at the measured rate
+    static constexpr double kMaxAggregation_s = 0.1;
+    static constexpr Nanos kInitialRtt{1'000'000};  // assumed before the first sample
 
     explicit Bbr(const Options& options)
         : has_ack_aggregation_(options.number("ack_aggregation") != 0),

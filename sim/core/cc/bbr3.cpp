@@ -22,7 +22,7 @@ void Bbr3::on_delivery(Window& window, const DeliverySample& sample, const Sibli
     rate_ = sample.has_rate() ? sample.rate_pps() : 0;
     delivered_ = sample.delivered_pkts;
 
-    // In the order of the draft, section 5.2.3.
+    // The steps follow the order of the draft, section 5.2.3.
     update_latest(sample);
     update_congestion_signals(window, sample);
     update_aggregation(window, sample);

@@ -254,7 +254,7 @@ private:
     std::uint64_t round_end_delivered_ = 0;
     bool begins_round_ = false;
     bool is_limited_ = false;  // the sample's packet was sent by an idle application or under a reduced window
-    double rate_ = 0;          // of the current sample; 0: no rate
+    double rate_ = 0;          // delivery rate of the current sample; 0: no rate
 
     // This round trip, for losses
     double bw_latest_ = 0;

@@ -58,7 +58,7 @@ public:
         score_ = std::clamp(score_, 0.0, kMost);
     }
     double score() const { return score_; }
-    // From 0 for an L4S queue to 1 for a classic one.
+    // 0 for an L4S queue, 1 for a classic queue, and values between for an uncertain decision.
     double likelihood() const { return std::clamp(score_ - kSticky, 0.0, 1.0); }
 
 private:

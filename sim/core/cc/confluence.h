@@ -119,10 +119,10 @@ public:
     static constexpr double kStartGain = 2;
     static constexpr double kQueueBegins = 1.25;  // relative to the minimum RTT
     static constexpr double kCapRates = 2;        // times the windowed maximum rate and the current RTT
-    static constexpr double kCapPkts = 4;         // in addition
-    static constexpr double kEpochPkts = 20;      // minimum per epoch
+    static constexpr double kCapPkts = 4;         // packets added to that product
+    static constexpr double kEpochPkts = 20;      // minimum number of packets in an epoch
     static constexpr std::int64_t kMostRtts = 5;  // maximum length of an epoch, for any number of packets
-    static constexpr double kFewPkts = 10;        // with fewer, an epoch carries no information
+    static constexpr double kFewPkts = 10;        // smaller epochs carry no information
     // A window that fills no queue yields no information: the window grows at an increasing rate until a queue appears.
     static constexpr double kNoQueue = 0.03;  // relative to the minimum RTT
     static constexpr double kStep = 0.02;
@@ -407,7 +407,7 @@ public:
 
 private:
     static constexpr double kLn2 = 0.693147180559945309417232121458;
-    static constexpr double kMostPkts = 1e6;  // without the cap
+    static constexpr double kMostPkts = 1e6;  // upper bound of the window without the cap
 
     static float root(double share) { return static_cast<float>(std::sqrt(std::clamp(share, 0.0, 1.0))); }
 
@@ -535,8 +535,8 @@ private:
     bool is_safe_;
     bool is_starting_ = true;
     bool is_due_ = false;
-    bool is_returning_ = false;  // after a timeout
-    bool is_silent_ = false;     // since a timeout
+    bool is_returning_ = false;  // the window grows back after a timeout
+    bool is_silent_ = false;     // no feedback since a timeout
     double wanted_pkts_ = kLeastPkts;
     double lia_pkts_ = kLeastPkts;  // the window of LIA after the start phase
     double lia_factor_ = 1;         // factor of the last action
@@ -549,14 +549,14 @@ private:
     double round_pkts_ = 0;
     Nanos round_least_ = kNever;
     double loss_ratio_ = 0;
-    double probes_ = 0;  // consecutive
+    double probes_ = 0;  // number of consecutive probes
     double yields_ = 0;
-    double queue_ = 0;  // in the last epoch
+    double queue_ = 0;  // queueing delay in the last epoch, relative to the minimum RTT
     double queueing_s_ = 0;
     double slow_queue_ = 0;
     double slow_loss_ = 0;
     double queue_swing_ = 0;
-    std::array<double, 2> exponents_{};  // of the last two actions
+    std::array<double, 2> exponents_{};  // exponents of the last two actions
     double moved_ = 0;                   // mean square of their sum; followed_: mean product with the queue change
     double followed_ = 0;
     WindowedMax highest_rtt_s_{0};

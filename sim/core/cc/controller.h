@@ -35,18 +35,18 @@ struct Window {
 // An ACK outside recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
-    Nanos rtt{};            // of the packet that triggered the ACK
+    Nanos rtt{};            // RTT of the packet that triggered the ACK
     Nanos srtt{};
-    Nanos min_rtt{};  // of the subflow so far
+    Nanos min_rtt{};  // minimum RTT of the subflow so far
     Nanos now{};
-    double inflight_pkts = 0;         // after the ACK (RFC 6675 pipe)
+    double inflight_pkts = 0;         // packets in flight after the ACK (RFC 6675 pipe)
     bool begins_round = false;        // the first ACK of a packet sent after the previous round trip ended
     bool is_cwnd_limited = true;      // the window, not the application or the scheduler, held packets back
     bool in_recovery = false;         // the ACK arrived in fast recovery; always false in on_ack
     std::uint32_t snd_una = 0;        // packet numbers: all below this one are acknowledged
     std::uint32_t snd_nxt = 0;        // number of the next packet to be sent
     std::uint32_t advanced_pkts = 0;  // advance of snd_una by this ACK
-    double marked_pkts = 0;           // newly reported by the receiver as marked by queues
+    double marked_pkts = 0;           // packets newly reported by the receiver as marked by queues
     Reason* why = nullptr;            // output: reason of the decision; null if decisions are not recorded
 };
 
@@ -70,7 +70,7 @@ struct CongestionEvent {
 struct IntervalMoment {
     Nanos now{};
     Nanos srtt{};              // 0 before the first sample
-    Nanos min_rtt{};           // of the subflow so far; 0 before the first sample
+    Nanos min_rtt{};           // minimum RTT of the subflow so far; 0 before the first sample
     double packet_bits = 0;    // size of a full packet on the wire
     double inflight_pkts = 0;  // RFC 6675 pipe
     Reason* why = nullptr;     // output: reason of the decision; null if decisions are not recorded
@@ -87,7 +87,7 @@ struct Sibling {
     double cwnd_pkts = 0;  // effective: ssthresh during recovery, when the window itself is not meaningful
     double srtt_s = 0;     // > 0
     double advertised = 0;
-    double window_pkts = 0;                // the window itself
+    double window_pkts = 0;                // cwnd even during recovery
     double acked_since_loss_pkts = 0;      // since the last congestion event
     double acked_between_losses_pkts = 0;  // between the last two congestion events
 
@@ -115,9 +115,9 @@ struct PathRate {
 struct Siblings {
     std::span<const Sibling> all;
     std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in `all` yet
-    std::uint32_t absent = 0;                    // subflows of the connection missing from `all`, one bit each
-    CommonState* common = nullptr;               // of the connection
-    std::span<const PathRate> known_rates = {};  // of all subflows, if maintained; else empty
+    std::uint32_t absent = 0;       // subflows of the connection missing from `all`, one bit each
+    CommonState* common = nullptr;  // state shared by the controllers of the connection; null without a connection
+    std::span<const PathRate> known_rates = {};  // rates of all subflows, if maintained; else empty
 
     // True if coupling is possible: another subflow exists, and this subflow has an RTT. Otherwise a coupled controller
     // runs the code of its single-path ancestor, because its coupled formulas would agree only up to rounding.

@@ -123,7 +123,7 @@ private:
     bool is_competitive_ = false;
     bool is_up_ = true;
     bool lost_in_round_ = false;
-    int steady_rounds_ = 0;  // in which the direction did not change
+    int steady_rounds_ = 0;  // round trips without a change of direction
     double cwnd_at_round_ = 0;
     std::uint64_t round_end_delivered_ = 0;
     Nanos nearly_empty_at_{};

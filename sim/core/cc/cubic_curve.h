@@ -149,7 +149,7 @@ private:
     double w_max_ = 0;  // 0: no loss so far
     double k_s_ = 0;
     double w_est_ = 0;       // window of Reno
-    double cwnd_prior_ = 0;  // before the last reduction
+    double cwnd_prior_ = 0;  // window before the last reduction
     Nanos epoch_start_{};
     Nanos last_ack_{};
     bool fast_convergence_;

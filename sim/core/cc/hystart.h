@@ -140,7 +140,7 @@ public:
     }
 
 private:
-    Nanos lowest_rtt_ = kNever;      // of this round
+    Nanos lowest_rtt_ = kNever;      // minimum RTT of this round
     Nanos last_round_rtt_ = kNever;  // minimum of the previous round
     Nanos baseline_rtt_ = kNever;    // a lower RTT shows that the rise was spurious
     std::uint32_t samples_ = 0;

@@ -126,7 +126,7 @@ public:
     struct Path {
         std::uint32_t cwnd = 0;
         std::uint32_t effective_cwnd = 0;  // ssthresh in recovery
-        std::uint32_t srtt = 0;            // in ticks; 0: unknown, so the path is left out
+        std::uint32_t srtt = 0;            // srtt in ticks; 0: unknown, so the path is left out
         double told = 0;                   // Sibling::advertised
         bool is_own = false;
     };
@@ -138,7 +138,7 @@ public:
         const bool is_known = siblings.self < siblings.all.size();
         return own_path(window, is_known ? from_seconds(siblings.own().srtt_s) : Nanos(0));
     }
-    // In the order of the kernel's list: the latest subflow comes first (mptcp_add_sock).
+    // Visits the paths in the order of the kernel's list: the latest subflow comes first (mptcp_add_sock).
     template <class Visit>
     static void for_each_path(const Siblings& siblings, const Path& own, Visit&& visit) {
         if (siblings.self >= siblings.all.size() && own.srtt != 0) visit(own);

@@ -157,8 +157,8 @@ private:
     std::int64_t last_tick_ = 0;
     double k_s_ = 0;
     Nanos epoch_start_{};
-    // At the last evaluation of the curve: time in the epoch, value of the curve, and the rule that determines the
-    // growth
+    // Values at the last evaluation of the curve: time in the epoch, value of the curve, and the rule that determines
+    // the growth
     double look_s_ = 0;
     std::int64_t target_ = 0;
     const RuleInfo* rule_ = &linux_cubic_rules::kConcave;

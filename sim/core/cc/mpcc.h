@@ -66,7 +66,7 @@ public:
     static constexpr double kMaxStepShare = 0.5;  // relative to the subflow's own rate
     // Emergency brake
     static constexpr double kBrakeLoss = 0.30;
-    static constexpr std::uint32_t kBrakePackets = 100;  // must be exceeded
+    static constexpr std::uint32_t kBrakePackets = 100;  // an interval needs more packets
     static constexpr int kBrakeProbes = 2;               // must be exceeded
     // The window only limits a sender without feedback.
     static constexpr double kCwndGain = 2;
@@ -146,7 +146,7 @@ protected:
         .maximum = 0.5,
     };
 
-    // For the agent: true after probing has found a direction, and after each move whose utility is not below the
+    // True, for an agent, after probing has found a direction, and after each move whose utility is not below the
     // previous one.
     bool wants_move() const { return wants_move_; }
     // The agent's move: the subflow sends at `rate_bps` for one interval.
@@ -158,12 +158,12 @@ protected:
         double utility = 0;
         double loss_ratio = 0;
         double inflation = 0;
-        double rtt_s = 0;      // mean; NaN without samples
+        double rtt_s = 0;      // mean RTT; NaN without samples
         bool is_tried = true;  // the sending rate nearly reached rate_bps
         bool calls_for_brake = false;
     };
-    const Trial& latest() const { return latest_; }  // of the latest trial of any kind
-    const Trial& moved() const { return moved_; }    // of the last move
+    const Trial& latest() const { return latest_; }  // the latest trial of any kind
+    const Trial& moved() const { return moved_; }    // trial of the last move
 
 private:
     struct Result {
@@ -172,7 +172,7 @@ private:
     };
     struct Step {
         double change_bps = 0;
-        double amplifier = 0;  // used for the change
+        double amplifier = 0;  // amplifier used for the change
         double bound_bps = 0;  // limit of the change
     };
 

@@ -1,4 +1,4 @@
-// MPCC's rules for changes of a rate or a window. Part of MPCC. Rates are on the wire.
+// MPCC's rules for changes of a rate or a window. Part of MPCC. Rates count bits on the wire.
 #pragma once
 
 #include <array>

@@ -306,7 +306,7 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
         call_classic(siblings,
                      [&](auto& classic, const Siblings& view) { classic.on_congestion_event(window, event, view); });
-        // At once: RFC 6675 section 5, step (4.2)
+        // The window shrinks at once: RFC 6675 section 5, step (4.2)
         if (!is_timeout) window.cwnd_pkts = std::max(window.ssthresh_pkts, 1.0);
     } else if (event.why != nullptr) {
         event.why->set(mplibra_rules::kLossPassed, {window.pacing_pps});

@@ -305,7 +305,7 @@ private:
     double base_pps_ = 0;       // x_prev
     double overruled_pps_ = 0;  // the classic controller's rate if the agent's smaller rate won; 0: not overruled
     double base_utility_ = std::numeric_limits<double>::quiet_NaN();
-    double others_pps_ = 0;  // of the siblings, at the end of the exploration
+    double others_pps_ = 0;  // rate advertised by the siblings at the end of the exploration
     Candidate of_classic_;
     Candidate of_agent_;
     Candidate explored_;

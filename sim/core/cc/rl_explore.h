@@ -21,7 +21,7 @@ public:
     static constexpr double kRateFactor = 1.25;  // factor of an increase, a decrease and a probe
     // Epochs whose maximum is throughput_max; fewer at the start
     static constexpr std::uint32_t kThroughputEpochs = 5;
-    static constexpr double kLatencyWeight = 10;        // per second of latency
+    static constexpr double kLatencyWeight = 10;        // cost in the reward per second of latency
     static constexpr double kLossWeight = 10;           // factor of the loss ratio
     static constexpr double kStartingRate_bps = 6e6;    // the emulator's demonstration: 500 packets of 1500 bytes
     static constexpr std::uint32_t kIntervalPkts = 50;  // the emulator's demonstration

@@ -33,14 +33,14 @@ public:
     static constexpr double kConversion_mbps = 1;   // theta_0: Mbit/s per unit of gradient
     static constexpr double kFirstBound = 0.05;     // omega_0: largest relative change of the rate
     static constexpr double kBoundStep = 0.1;       // delta: increment of that bound for each bound met in a row
-    static constexpr double kMinStep_mbps = 0.5;    // the code
-    static constexpr double kMinRate_mbps = 0.5;    // the code
+    static constexpr double kMinStep_mbps = 0.5;    // from the code
+    static constexpr double kMinRate_mbps = 0.5;    // from the code
     static constexpr double kMinPacketsPerRtt = 2;  // lower bound of the rate
     static constexpr int kMaxUndone = 3;
     static constexpr int kMaxSwingBuffer = 2;              // changes after a reversal that are not amplified
-    static constexpr std::uint32_t kMinIntervalPkts = 5;   // the code
-    static constexpr double kInitialRate_mbps = 1.2;       // the code: ten packets per RTT of 100 ms
-    static constexpr Nanos kInitialInterval{100'000'000};  // until the first RTT sample
+    static constexpr std::uint32_t kMinIntervalPkts = 5;   // from the code
+    static constexpr double kInitialRate_mbps = 1.2;       // ten packets per RTT of 100 ms, as in the code
+    static constexpr Nanos kInitialInterval{100'000'000};  // length before the first RTT sample
     // An interval measures no utility if the window held packets back and the rate was not reached.
     static constexpr double kReachedShare = 0.8;
     // The window is a safety cap, which limits the packets in flight of a sender without feedback.
@@ -285,8 +285,8 @@ private:
 
     Mode mode_ = Mode::Starting;
     double rate_mbps_;
-    double last_rate_mbps_ = 0;  // before the last change
-    double last_utility_ = 0;    // at that rate
+    double last_rate_mbps_ = 0;  // rate before the last change
+    double last_utility_ = 0;    // utility at last_rate_mbps_
     bool has_last_ = false;
 
     // The current trial: one interval, or the intervals of the probes

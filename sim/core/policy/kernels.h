@@ -43,7 +43,8 @@ private:
     std::vector<float> bias_;     // [padded(outputs)]
 };
 
-// In place, to within two units in the last place of a float. NaN stays NaN, except that relu maps it to 0.
+// These functions change `x` in place, to within two units in the last place of a float. NaN stays NaN, except that
+// relu maps it to 0.
 void relu(std::span<float> x, Vectors vectors = widest_vectors());
 void hyperbolic_tangent(std::span<float> x, Vectors vectors = widest_vectors());
 void sigmoid(std::span<float> x, Vectors vectors = widest_vectors());

@@ -112,8 +112,8 @@ void NetworkPolicy::act_many(const ObservationBatch& batch, std::span<float> act
     const std::size_t row_width = document_.row_width(), width = action_width();
     Workspace space;
     std::vector<float> there, action(batch.slots * width);
-    std::vector<std::uint32_t> positions;    // of the acting rows among the existing rows
-    std::vector<std::size_t> acting_places;  // of the acting rows among all rows of the batch
+    std::vector<std::uint32_t> positions;    // positions of the acting rows among the existing rows
+    std::vector<std::size_t> acting_places;  // positions of the acting rows among all rows of the batch
     for (std::size_t i = 0; i < values.size(); ++i) {
         there.clear();
         positions.clear();

@@ -71,7 +71,7 @@ private:
     SetNetwork actor_;
     std::optional<SetNetwork> critic_;
     bool shares_encoder_ = false;  // actor and critic have the same encoder: one evaluation suffices
-    std::vector<Range> ranges_;    // of the actions; empty for choices
+    std::vector<Range> ranges_;    // ranges of the actions; empty for choices
     float neutral_choice_;
     std::size_t code_width_;
     std::size_t workspace_;

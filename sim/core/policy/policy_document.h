@@ -21,23 +21,23 @@ enum class PoolKind : std::uint8_t { Mean, Max };
 enum class InputKind : std::uint8_t {
     Slot,    // one acting row per evaluation
     Target,  // the acting rows concatenated, padded with zeros to `slots`
-    All,     // likewise for all rows
+    All,     // all rows concatenated, padded in the same way
 };
 
 enum class LayerKind : std::uint8_t { Linear, Relu, Tanh, Softmax };
 
 struct LayerSpec {
     LayerKind kind = LayerKind::Linear;
-    std::uint32_t in = 0;  // for Linear
+    std::uint32_t in = 0;  // input width of a Linear layer
     std::uint32_t out = 0;
 };
 
 struct EncoderSpec {
     EncoderKind kind = EncoderKind::None;
-    std::uint32_t hidden = 0;                // for Lstm
-    std::vector<std::uint32_t> layers;       // for Pool: outputs of its linear layers
-    LayerKind activation = LayerKind::Relu;  // for Pool, after each layer
-    std::vector<PoolKind> pool;              // for Pool: the parts of h, in order
+    std::uint32_t hidden = 0;                // state width of Lstm
+    std::vector<std::uint32_t> layers;       // Pool: outputs of its linear layers
+    LayerKind activation = LayerKind::Relu;  // Pool: function after each layer
+    std::vector<PoolKind> pool;              // Pool: the parts of h, in order
 
     std::uint32_t width() const;  // length of h
 };
@@ -45,9 +45,9 @@ struct EncoderSpec {
 struct NetworkSpec {
     EncoderSpec encoder;
     InputKind input = InputKind::Slot;
-    std::uint32_t slots = 1;  // for Target and All
+    std::uint32_t slots = 1;  // rows per evaluation, for Target and All
     std::vector<LayerSpec> layers;
-    bool takes_action = false;  // for a critic: actions within [-1, 1] follow the rows
+    bool takes_action = false;  // critics: actions within [-1, 1] follow the rows
 
     // Number of rows per evaluation.
     std::uint32_t answers() const { return input == InputKind::Slot ? 1 : slots; }

@@ -36,7 +36,7 @@ void activate(LayerKind kind, std::span<float> x, std::size_t group) {
         case LayerKind::Tanh:
             hyperbolic_tangent(x);
             break;
-        case LayerKind::Softmax:  // of each row separately
+        case LayerKind::Softmax:  // separately for each row
             for (std::size_t i = 0; i < x.size(); i += group) softmax(x.subspan(i, group));
             break;
         case LayerKind::Linear:

@@ -50,7 +50,7 @@ public:
 private:
     struct Layer {
         LayerKind kind;
-        Affine affine;  // for Linear
+        Affine affine;  // weights of a Linear layer
     };
 
     void encode_lstm(const Observation& observation, float* space, float* code) const;

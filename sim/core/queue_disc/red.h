@@ -20,7 +20,7 @@ struct RedOptions {
     double max_pkts = 50;
     double max_p = 0.1;
     bool gentle = true;    // linear from max_p at max_pkts to 1 at twice that; otherwise 1 above max_pkts
-    double weight = 1;     // of a new sample in the average; 1: the instantaneous queue
+    double weight = 1;     // weight of a new sample in the average; 1: the instantaneous queue
     bool spreads = false;  // uniform gaps between drops instead of geometric ones
     bool marks = false;    // marks ECN-capable packets instead of dropping them; overflow still drops
 
@@ -93,7 +93,7 @@ private:
 
     RedOptions options_;
     double average_pkts_ = 0;
-    std::int64_t admitted_ = 0;  // since the last drop
+    std::int64_t admitted_ = 0;  // packets admitted since the last drop
 };
 
 }  // namespace subflow

@@ -191,7 +191,7 @@ private:
     bool retransmits_;
     bool was_blocked_ = false;  // since the last update of lambda
     Nanos lambda_since_{};
-    std::vector<RttRange> seen_;  // by position
+    std::vector<RttRange> seen_;  // RTT ranges by position of the subflow
 };
 static_assert(PacketScheduler<Blest>);
 

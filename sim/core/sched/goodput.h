@@ -136,7 +136,7 @@ private:
     struct Rate {
         double theta_pps = 0;  // 0: unknown so far
         double initial_pkts = 0;
-        double delivered_pkts = 0;  // at time `since`
+        double delivered_pkts = 0;  // packets delivered by the time `since`
         Nanos since{};
         std::uint8_t incarnation = 0;
         bool is_followed = false;
@@ -243,8 +243,8 @@ private:
     double batch_pkts_ = 0;
     Nanos slot_end_{};
     std::size_t turn_ = 0;            // index in order_
-    std::vector<Rate> rates_;         // by position, like the next two
-    std::vector<Part> parts_;         // of the current batch
+    std::vector<Rate> rates_;         // rates by position, like the next two vectors
+    std::vector<Part> parts_;         // parts of the current batch
     std::vector<double> left_;        // remaining packets of each part
     std::vector<std::size_t> order_;  // sending order of the parts
 };

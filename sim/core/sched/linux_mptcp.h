@@ -22,8 +22,8 @@ struct Socket {
     std::uint32_t ssthresh_pkts = 0x7fffffff;
     std::uint32_t packets_out = 0;     // sent and not acknowledged cumulatively
     std::uint32_t unsent_pkts = 0;     // queued after the packets in packets_out
-    std::uint32_t srtt_eighth_us = 0;  // in eighths of a microsecond; 0: no estimate
-    std::uint64_t paced_rate = 0;      // for a controller that paces, in bytes/s; else 0
+    std::uint32_t srtt_eighth_us = 0;  // smoothed RTT in eighths of a microsecond; 0: no estimate
+    std::uint64_t paced_rate = 0;      // rate in bytes/s of a controller that paces; 0: no pacing
     Nanos timer{};                     // time until its earliest timer expires; 0: no timer is set
 };
 
@@ -44,8 +44,9 @@ struct SocketsView {
 // DEVIATION: the rate of a socket is computed at each use, in Linux at the latest ACK.
 class LinuxMptcp {
 public:
-    static constexpr std::uint32_t kBurstBytes = 65'428;     // MPTCP_SEND_BURST_SIZE
-    static constexpr std::uint32_t kFragmentBytes = 32'768;  // of a retransmission by the connection: a page of order 3
+    static constexpr std::uint32_t kBurstBytes = 65'428;  // MPTCP_SEND_BURST_SIZE
+    // size of a retransmission by the connection: a page of order 3
+    static constexpr std::uint32_t kFragmentBytes = 32'768;
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
     static constexpr std::uint32_t kPacketMemory = 4'352;        // memory per packet in tcp_sndbuf_expand
     // part of kPacketMemory without the payload: sk_buff and header
@@ -205,7 +206,7 @@ private:
     struct Kept {
         std::uint64_t mean_rate = 0;    // avg_pacing_rate, bytes/s
         std::uint32_t send_buffer = 0;  // sk_sndbuf
-        std::uint32_t acks_heard = 0;   // at the last timer expiry: stale_rcv_tstamp
+        std::uint32_t acks_heard = 0;   // value at the last timer expiry: stale_rcv_tstamp
         std::uint8_t incarnation = 0;
         std::uint8_t stale_count = 0;
         bool is_stale = false;
@@ -284,7 +285,7 @@ private:
         if (static_cast<std::uint32_t>(kept.mean_rate) == 0) kept.mean_rate = pacing_rate(view, i);
         return static_cast<std::uint32_t>(kept.mean_rate);
     }
-    // In units of 2^-32 s
+    // Time to drain the queue, in units of 2^-32 s
     std::uint64_t linger_of(const SocketsView& view, std::size_t i) {
         return (queued_bytes(view, i) << 32) / pace(view, i);
     }
@@ -334,7 +335,7 @@ private:
     std::size_t chosen_ = 0;
     std::int64_t burst_left_ = 0;  // bytes left for the chosen subflow: msk->snd_burst
     Nanos burst_at_{};
-    std::vector<Kept> kept_;  // by position
+    std::vector<Kept> kept_;  // state by position of the subflow
 };
 static_assert(PacketScheduler<LinuxMptcp>);
 

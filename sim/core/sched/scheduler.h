@@ -46,7 +46,7 @@ struct SendMoment {
     double unsent_pkts = std::numeric_limits<double>::infinity();
     bool is_reinjection = false;           // the packet was sent before
     Reason* why = nullptr;                 // output: reason of the choice; null if decisions are not recorded
-    const SocketsView* sockets = nullptr;  // for a scheduler that pushes ahead of windows; else null
+    const SocketsView* sockets = nullptr;  // sockets for a scheduler that pushes ahead of windows; else null
 };
 
 // select() returns a position in the span, or nothing to send no new packet now. It is called for each packet while
@@ -92,7 +92,7 @@ concept PushesAhead = T::kPushesAhead;
 enum class Copies : std::uint8_t {
     None,
     Queued,  // each subflow sends all packets in order, except acknowledged ones
-    Now,     // on the subflows with room at the first transmission
+    Now,     // only subflows with room at the first transmission send the packet
 };
 template <class T>
 concept SendsCopies = requires(const T scheduler) {

@@ -35,7 +35,7 @@ private:
     struct State {
         std::vector<double> frame;
         std::vector<double> kept;                // per subflow, concatenated
-        std::vector<std::uint8_t> incarnations;  // of the subflows in `kept`
+        std::vector<std::uint8_t> incarnations;  // incarnations of the subflows in `kept`
         Draws draws;
         std::size_t heap_bytes() const { return heap_bytes_of(frame, kept, incarnations); }
     };

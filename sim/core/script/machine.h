@@ -30,8 +30,8 @@ struct ScriptFailure : std::runtime_error {
 struct ScriptInput {
     const void* objects[2] = {nullptr, nullptr};
     IntervalRecord* record = nullptr;  // its utility may be written
-    const void* items = nullptr;       // subflows
-    std::size_t stride = 0;            // bytes between subflows
+    const void* items = nullptr;       // subflows, `stride` bytes apart
+    std::size_t stride = 0;            // bytes from one subflow to the next
     std::uint32_t count = 0;
     std::uint32_t self = 0;           // index of the controller's own subflow
     const PathRate* rates = nullptr;  // rates of the subflows, if maintained; else null
@@ -52,7 +52,7 @@ struct ScriptOutcome {
 // The initial frame of a script with the given options. Throws ScenarioError for an unknown option.
 std::vector<double> script_frame(const AlgorithmChoice& choice);
 
-// Runs a hook of the program on a frame of its size. Throws ScriptFailure, with `owner` as its script.
+// Runs a hook of the program on a frame of the program's size. Throws ScriptFailure with `owner` as `script`.
 ScriptOutcome run_script(const ScriptProgram& program, ScriptHook hook, double* frame, const ScriptInput& input,
                          const void* owner);
 

@@ -110,7 +110,7 @@ struct ScriptProgram {
         std::string key;
         std::uint8_t cell = 0;
     };
-    struct Name {  // of a cell, for messages; `hook`: the function with this name, or kScriptHooks for all
+    struct Name {  // name of a cell, for messages; `hook`: the function with this name, or kScriptHooks for all
         std::string name;
         std::uint8_t cell = 0;
         std::size_t hook = kScriptHooks;
@@ -124,17 +124,17 @@ struct ScriptProgram {
         std::uint32_t line = 0;
     };
 
-    std::string name;  // as in the scenario
+    std::string name;  // name in the scenario
     std::string text;  // source text of the script
     std::vector<Note> told;
     bool is_coupled = false;
     std::vector<ScriptInstruction> code;
-    std::vector<std::uint32_t> lines;  // in the source text, per instruction
-    std::vector<std::uint32_t> notes;  // per instruction; 0: not recorded
+    std::vector<std::uint32_t> lines;  // line in the source text, per instruction
+    std::vector<std::uint32_t> notes;  // number of the note, per instruction; 0: not recorded
     std::vector<double> frame;         // initial frame: constants, defaults of options, state
     std::vector<Option> options;
     std::vector<Name> names;
-    std::vector<double> kept;  // per subflow, initial values
+    std::vector<double> kept;  // initial values of the stored numbers, per subflow
     std::array<std::int32_t, kScriptHooks> entry;
     struct Begin {
         std::uint32_t note = 0;
