@@ -217,7 +217,7 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
 
 @contextmanager
 def _opened(file: Path | None) -> Iterator[Store]:
-    """The library, closed when the block ends.
+    """Yield the library, and close it when the block ends.
 
     Raises:
         LibraryError: if the library cannot be used, or is missing from this installation.

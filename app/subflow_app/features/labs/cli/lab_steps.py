@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
 
-# Commands that replace the parts of the window mentioned in steps; {name} is the name of the part.
+# Terminal counterparts of the parts of the window that steps mention; {name} is the name of the part.
 _COMMANDS: Mapping[str, str] = {
     "action:run.toggle": "`subflow run {file}`",
     "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
@@ -49,7 +49,7 @@ _COMMANDS: Mapping[str, str] = {
     "panel:agent": "`subflow explain last --agent --at TIME`",
     "plot": "`subflow export last --format svg --figure {name}`",
 }
-# Commands that make runs, and hints to list before and after them.
+# Prefixes of commands that make runs, and of hints to list before and after these commands.
 _RUNNING = ("`subflow run ", "`subflow sweep ", "`subflow fork ", "`subflow train ")
 _BEFORE = ("a block", "the script", "`subflow agents promote ")
 _AFTER = ("`subflow export ", "`subflow explain ", "`subflow fairness ", "`subflow compare ", "`subflow runs")
@@ -62,9 +62,9 @@ class _Work:
     Attributes:
         called: name of the lab as the user typed it.
         session: the session of the lab.
-        store: store of its runs.
-        reader: reader of that store.
-        text: text that replaces the window's document: the scenario of the last run, or the initial scenario.
+        store: database with the runs of the lab.
+        reader: reader of the runs in `store`.
+        text: scenario text judged in place of the window's document: that of the last run, or the initial one.
     """
 
     called: str
@@ -228,7 +228,7 @@ def print_introduction(lab: Lab) -> None:
 
 
 def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
-    """Print a step with its questions and the feedback so far; right answers appear only after they were found."""
+    """Print a step with its questions; with a session, also its state, hints and feedback so far."""
     state = "" if session is None else {"passed": " (done)", "active": " (you are here)"}.get(session.state(step), "")
     print_line(f"{lab.steps.index(step) + 1}. {step.title}{state}")
     print_line(step.text)
@@ -269,7 +269,7 @@ def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
 
 
 def begun_session(lab: Lab) -> LabSession | None:
-    """Session of a lab in progress; None if the lab has not been begun with this text."""
+    """Session of a lab in progress; None if the lab was not begun, or was begun with another version of its file."""
     from subflow_app.features.labs.core.progress import other_text_notice
     from subflow_app.features.labs.core.session import LabSession
 
@@ -278,7 +278,7 @@ def begun_session(lab: Lab) -> LabSession | None:
 
 
 def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
-    """Commands that do in the terminal what the step does in the window.
+    """Terminal commands that replace the actions of a step in the window, in a sensible order.
 
     Args:
         lab: the lab of the step.
@@ -321,7 +321,7 @@ def _begun(called: str, database: Path | None) -> Iterator[_Work]:
         session = LabSession(found, progress, _folder())
         reader = session.reader(store)
         evidence = reader.read(progress.document, progress.step_runs())
-        # Runs of a sweep do not replace the document, as in the window.
+        # As in the window, runs of a sweep do not replace the document.
         own = [run for run in evidence.runs if run.id not in (evidence.sweep or ())]
         text = (own[-1].row.scenario_text if own else None) or progress.document
         yield _Work(called, session, store, reader, text)
@@ -331,7 +331,7 @@ def kept_progress(lab: Lab, called: str) -> Progress:
     """Progress in a lab; prints a notice if its file was damaged.
 
     Raises:
-        InputError: if the lab has not been begun, or was begun with another text.
+        InputError: if the lab was not begun, or was begun with another version of its file.
     """
     kept = _folder().read(lab.name)
     if kept.notice:
@@ -343,10 +343,10 @@ def kept_progress(lab: Lab, called: str) -> Progress:
 
 
 def _check_text(lab: Lab, progress: Progress, called: str) -> None:
-    """Refuse to continue progress that belongs to another text of the lab.
+    """Refuse to continue progress in another version of the lab.
 
     Raises:
-        InputError: if the text differs, with the command that begins the lab again.
+        InputError: if the version differs; the message contains the command that begins the lab again.
     """
     from subflow_app.features.labs.core.progress import other_text_notice
 
@@ -356,7 +356,7 @@ def _check_text(lab: Lab, progress: Progress, called: str) -> None:
 
 
 def runs_of(progress: Progress, database: Path | None) -> Path | None:
-    """The given database, or the database in which the lab was begun; None for the default."""
+    """The given database, or the one in which the lab was begun; None selects the default database."""
     return database or (Path(progress.database) if progress.database else None)
 
 
@@ -368,7 +368,7 @@ def _active(work: _Work) -> Step:
 
 
 def _chosen(said: str, options: tuple[str, ...]) -> str:
-    """The option given by its text or its number."""
+    """Find an option by its text or its number, counted from 1; without options, return the text unchanged."""
     if not options or said in options:
         return said
     if said.isdecimal() and 1 <= int(said) <= len(options):

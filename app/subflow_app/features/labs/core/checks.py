@@ -1,6 +1,6 @@
-"""Checks of labs on the work of a student, with reasons for failures, and measured values for explorables.
+"""Evaluation of lab checks on the work of a student, and measured points for explorables.
 
-The values of an explorable that a step shows come from the runs of the lab.
+A failed check includes the reason. The points come from the runs of the lab.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class CheckResult:
 
     Attributes:
         holds: whether the check holds.
-        why: reason of a failure for people: the missing run or value, or the numbers that do not fit.
+        why: reason for a failure: the missing run or value, or the numbers that do not fit; empty if the check holds.
     """
 
     holds: bool
@@ -44,7 +44,7 @@ def check(text: str, evidence: Evidence) -> CheckResult:
 
 
 def number(text: str, evidence: Evidence) -> float | Missing:
-    """The value of an expression; of several values, the first.
+    """Value of an expression, or its first value if it yields several; `Missing` if it is unknown.
 
     Raises:
         ClaimError: if the expression cannot be parsed.
@@ -65,7 +65,7 @@ def _expression(text: str) -> Expression:
     return Expression(text, functions())
 
 
-_MOST = 100  # most recent runs only
+_MOST = 100  # number of most recent runs that yield points
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Exploration:
 
     Attributes:
         name: name of the explorable.
-        measured: expressions over `last()`, by the names of inputs and of the drawn equation.
+        measured: (name, expression) of each input and of the drawn equation; expressions refer to `last()`.
     """
 
     name: str
@@ -82,11 +82,11 @@ class Exploration:
 
     @property
     def explorable(self) -> Explorable:
-        """The explorable with this name."""
+        """The explorable, loaded from its file."""
         return load_explorable(self.name)
 
     def points(self, evidence: Evidence) -> list[Point]:
-        """Points measured by the runs, in their order, without runs that lack a value."""
+        """Points measured by the most recent runs, in the order of the runs; runs that lack a value are skipped."""
         found, result = [], self.explorable.result.name
         for place, run in list(enumerate(evidence.runs))[-_MOST:]:
             # Make this run the last one for the expressions.

@@ -1,4 +1,4 @@
-"""Work of a student since a lab was begun: the current document, and finished runs, sweeps and trainings.
+"""Work of a student in a lab: the current document, and the runs, sweeps and trainings finished since its start.
 
 The evidence comes from the store, never from clicks. A finished run does not change, so it is read only once.
 """
@@ -26,7 +26,7 @@ FINISHED = "finished"
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Last numbers in the store when a lab was begun; records with higher numbers belong to the lab."""
+    """Highest record numbers in the store when a lab was begun; records with higher numbers belong to the lab."""
 
     run: int = 0
     sweep: int = 0
@@ -34,7 +34,7 @@ class Begin:
 
     @classmethod
     def of(cls, store: Store) -> Begin:
-        """The last numbers in the store now.
+        """The highest record numbers now; 0 for an empty table.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -58,7 +58,7 @@ class LabRun:
     """
 
     def __init__(self, store: Store, row: RunRow, *, told_as: int | None = None, fork: RunFork | None = None) -> None:
-        """A run of a store, which must stay open while curves are read.
+        """Wrap a run of a store, which must stay open while curves are read.
 
         Args:
             store: store of the run.
@@ -74,22 +74,22 @@ class LabRun:
 
     @property
     def seed(self) -> int:
-        """Seed of the run."""
+        """Seed of the random numbers."""
         return self.row.seed
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """Summary of the run."""
+        """Stored results of the run; empty if the store lacks them."""
         return self.row.summary or {}
 
     @cached_property
     def doc(self) -> ScenarioDoc:
-        """Scenario of the run."""
+        """Scenario that was simulated."""
         return ScenarioDoc(self.row.scenario_text or "")
 
     @cached_property
     def marks(self) -> Sequence[TraceMark]:
-        """Marks of the run in order of time."""
+        """Marks in order of time."""
         return tuple(self._traces.marks())
 
     @cached_property
@@ -112,16 +112,17 @@ class LabRun:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All evidence at one time.
+    """Snapshot of the work of a student.
 
     Attributes:
         doc: the scenario in the editor.
         runs: finished runs since the lab was begun, in the order in which they were made.
-        step_runs: number of the last run when a step was passed, by step.
+        step_runs: number of the last run when a step was passed, by id of the step.
         trainings: finished trainings, in the order in which they were begun.
         sweep: runs of the last finished sweep; None without one.
         sweep_points: number of points of that sweep.
-        since: number of a run; `last` and `run` count only later runs.
+        since: number of a run; only later runs count in `last` and `run`.
+        store: store with the curves of trainings; None if they are unavailable.
     """
 
     doc: ScenarioDoc
@@ -135,7 +136,7 @@ class Evidence:
 
     @property
     def counted(self) -> list[LabRun]:
-        """Runs that count for the step."""
+        """Runs after `since`, which count for the step."""
         return [run for run in self.runs if run.id > self.since]
 
     def run(self, run_id: int) -> LabRun | None:
@@ -151,13 +152,13 @@ class EvidenceReader:
     """Reads the evidence from a store repeatedly. For one thread at a time."""
 
     def __init__(self, store: Store, begin: Begin) -> None:
-        """Read only records after the begin of the lab."""
+        """Create a reader of the records after the start of the lab."""
         self._store = store
         self._begin = begin
         self._known: dict[int, LabRun] = {}
 
     def read(self, text: str, step_runs: Mapping[str, int]) -> Evidence:
-        """The current evidence.
+        """Read the current evidence.
 
         Args:
             text: text of the document.
@@ -174,7 +175,7 @@ class EvidenceReader:
         sweep = None
         if sweeps:
             sweep = tuple(row.run_id for row in store.sweeps.runs(sweeps[0].id) if row.run_id is not None)
-            # A sweep may reuse runs from before the lab, because it would make exactly equal runs.
+            # A sweep may reuse equal runs from before the lab instead of repeating them.
             ids |= {run_id for run_id in sweep if run_id not in ids}
         trainings = [row for row in store.trainings.rows() if row.id > self._begin.training and row.state == FINISHED]
         runs = [run for run in map(self._run, sorted(ids)) if run.row.status == FINISHED and run.row.signature]

@@ -30,9 +30,9 @@ from subflow_sim.units import Dimension
 
 _CALLS = ("min", "max", "sqrt")
 _POINTS = 121
-_LOG_FROM = 40.0  # ratio of the ends from which an input without a step changes by factors
+_LOG_FROM = 40.0  # smallest ratio of `most` to `least` for an input without a step, which is logarithmic
 _KEY_STEPS_PER_DECADE = 20
-_DIGITS = 2  # significant digits of a number that changes by factors
+_DIGITS = 2  # significant digits of a logarithmic input
 _TEXT = tuple(Param(language, Dimension.TEXT, "Words.", required=True) for language in LANGUAGES)
 _FILE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
@@ -58,16 +58,16 @@ _EQUATION = (
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A number that the user can change; its values are in its unit.
+    """An input that the user can change; its values are in `unit`.
 
     Attributes:
         name: name in formulas.
-        labels: description by language.
-        unit: unit in which it is shown; may be empty.
+        labels: descriptions by language.
+        unit: displayed unit; may be empty.
         least: minimum value.
         most: maximum value.
         value: initial value.
-        step: step of the arrow keys; 0 for steps by factors.
+        step: step of the arrow keys; 0 for a logarithmic input.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Input:
 
     @property
     def worth(self) -> float:
-        """Value of the unit in SI units."""
+        """One `unit` in SI units; 1 without a unit."""
         return UNIT_WORTH.get(self.unit, 1.0)
 
     @property
     def is_log(self) -> bool:
-        """True if keys change the number by factors."""
+        """True if arrow keys multiply the number instead of adding a step."""
         return not self.step
 
     def share(self, value: float) -> float:
@@ -95,7 +95,7 @@ class Input:
         return (value - self.least) / (self.most - self.least)
 
     def at(self, share: float) -> float:
-        """Value at a position between the ends."""
+        """Value at a position between the ends, 0 to 1."""
         if self.is_log:
             return float(self.least * (self.most / self.least) ** share)
         return self.least + (self.most - self.least) * share
@@ -106,7 +106,7 @@ class Input:
         return min(max(float(f"{near:.6g}"), self.least), self.most)
 
     def stepped(self, value: float, steps: int) -> float:
-        """Value after a number of key steps."""
+        """Value after this many presses of an arrow key, negative for the opposite direction, limited to the range."""
         moved = value * 10.0 ** (steps / _KEY_STEPS_PER_DECADE) if self.is_log else value + steps * self.step
         return self.rounded(moved)
 
@@ -163,9 +163,9 @@ class Equation:
 
     Attributes:
         name: name in later equations.
-        labels: description by language.
+        labels: descriptions by language.
         formula: formula over inputs and earlier equations, in SI units.
-        unit: unit in which it is shown; may be empty.
+        unit: displayed unit; may be empty.
     """
 
     name: str
@@ -175,7 +175,7 @@ class Equation:
 
     @property
     def worth(self) -> float:
-        """Value of the unit in SI units."""
+        """One `unit` in SI units; 1 without a unit."""
         return UNIT_WORTH.get(self.unit, 1.0)
 
 
@@ -198,8 +198,8 @@ class Explorable:
 
     Attributes:
         name: name of its file.
-        titles: title by language.
-        says: conclusion to learn, by language.
+        titles: titles by language.
+        says: conclusion that the student should draw, by language.
         inputs: inputs in the order of the file.
         equations: equations in the order of the file; the last one is drawn.
         across: name of the input on the x axis.
@@ -216,7 +216,7 @@ class Explorable:
 
     @property
     def result(self) -> Equation:
-        """The equation that is drawn."""
+        """The drawn equation, which is the last."""
         return self.equations[-1]
 
     def input(self, name: str) -> Input:
@@ -242,7 +242,7 @@ class Explorable:
         return x, np.array(y)
 
     def fits(self, point: Point, inputs: Mapping[str, float]) -> bool:
-        """True if a run had the present inputs within 2 %, except the input on the x axis."""
+        """True if a run had the current inputs within 2 %; the input on the x axis may differ."""
         known = {name: value for name, value in point.values.items() if name != self.across}
         return all(abs(value - inputs[name]) <= 0.02 * abs(inputs[name]) for name, value in known.items())
 
@@ -282,12 +282,12 @@ class Explorable:
 
 
 def axis_top(top: float, most: float) -> float:
-    """Upper end of the y axis, unchanged while the curve fills at least a quarter of it."""
+    """Upper end of the y axis: `top` while the curve fills at least a quarter of it and does not exceed it."""
     return most * 1.25 if most > top or most < top / 4 else top
 
 
 def explorable_names() -> tuple[str, ...]:
-    """Names of the shipped explorables, which are the files in the folder."""
+    """Sorted names of the shipped explorables."""
     return tuple(sorted(path.stem for path in resource_path("explorables").glob("*.toml")))
 
 

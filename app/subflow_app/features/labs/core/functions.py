@@ -1,8 +1,8 @@
 """Functions that checks of labs may call: on the document, and on runs made since the lab was begun.
 
-In the language, a run is a number: `last()` returns a run, and `goodput(last(), 'download')` takes a run. A missing run
-is no error but makes the check fail with a reason. Functions of measured values read figures of the whole run, or
-curves over time.
+A check refers to a run by its number: `last()` returns a number, which is an argument of `goodput(last(), 'download')`.
+A missing run is not an error: the check fails with a reason. Functions of measured values read summary values of a run,
+or curves over time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from subflow_app.vocabulary.measures import NAMED
 
 
 class NotThereError(Exception):
-    """The object of a function does not exist (yet); the text names the object."""
+    """A function refers to a run or value that does not exist (yet); the message names it."""
 
 
 Body: TypeAlias = Callable[..., Value]
-"""Function of the evidence and the arguments."""
+"""Implementation of a function: called with the evidence and the arguments of the check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class LabFunction:
 
     Attributes:
         name: name in checks.
-        function: types of its arguments and of its value.
+        function: types of the arguments and of the result.
         about: description for authors of labs.
         body: Python function that computes the value.
     """
@@ -56,7 +56,9 @@ class FunctionTable(dict[str, LabFunction]):
     def function(
         self, *arguments: ArgumentKind, optional: int = 0, gives: Kind = "number", unit: str = "", many: bool = False
     ) -> Callable[[Body], Body]:
-        """Decorator: add a function by its name without the leading underscore; authors read its docstring."""
+        """Decorator that registers a function by its name without the leading underscore; authors of labs read its
+        docstring.
+        """
 
         def take(body: Body) -> Body:
             name = body.__name__.removeprefix("_")
@@ -68,7 +70,7 @@ class FunctionTable(dict[str, LabFunction]):
 
 
 def run_at(evidence: Evidence, number: Value) -> LabRun:
-    """The run with a number.
+    """The run of the lab with this number.
 
     Raises:
         NotThereError: if the number is not a run of the lab.
@@ -99,7 +101,7 @@ def _says(run: LabRun, key: str, wanted: Value) -> bool:
 
 
 def pairs_text(pairs: Sequence[Value]) -> str:
-    """Keys and values as text."""
+    """Format alternating keys and values as "key = value, …"."""
     return ", ".join(f"{key} = {_shown(value)}" for key, value in _paired(pairs))
 
 
@@ -107,14 +109,14 @@ def _shown(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     lines = str(value).splitlines()
-    return f"{lines[0]} …" if len(lines) > 1 else str(value)  # of a script, the first line
+    return f"{lines[0]} …" if len(lines) > 1 else str(value)  # first line of a script
 
 
 def known(value: Any, what: str) -> Value:
-    """A figure as a number.
+    """Return a value as a float.
 
     Raises:
-        NotThereError: if the value is not a finite number.
+        NotThereError: if the value is not a finite number; the message contains `what`.
     """
     if isinstance(value, int | float) and math.isfinite(value):
         return float(value)
@@ -128,7 +130,7 @@ PARTS = ("nodes", "links", "flows", "events", "notes")
 
 
 def functions() -> Mapping[str, Function]:
-    """Signatures of all functions, for `Claim`."""
+    """Signatures of all functions by name, for `Claim`."""
     return {each.name: each.function for each in described_functions()}
 
 
@@ -187,13 +189,13 @@ def _run_of(evidence: Evidence, step: str) -> Value:
 
 @TABLE.function("any", "any", optional=2, many=True)
 def _runs(evidence: Evidence, *pairs: Value) -> Value:
-    """Number of finished runs; with keys and values, of those with these values: runs('flows.x.controller', 'lia')."""
+    """Number of finished runs; with keys and values, only runs with these values: runs('flows.x.controller', 'lia')."""
     return float(len(matching(evidence.counted, pairs)))
 
 
 @TABLE.function("any", "any", optional=2, many=True)
 def _seeds(evidence: Evidence, *pairs: Value) -> Value:
-    """Number of different seeds of the finished runs; with keys and values, of those with these values."""
+    """Number of different seeds of the finished runs; with keys and values, only of runs with these values."""
     return float(len({run.seed for run in matching(evidence.counted, pairs)}))
 
 
@@ -367,7 +369,7 @@ def _training_return(evidence: Evidence, agent: str, which: str) -> Value:
 
 
 FIGURES = tuple(NAMED)
-"""Figures that `over` accepts."""
+"""Names of the measures that `over` accepts."""
 
 _WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
 
@@ -424,7 +426,7 @@ def _over(evidence: Evidence, figure: str, *rest: Value) -> Value:
 
 
 def _add_of_curve(name: str, figure: Callable[[NDArray[np.float32]], Any], about: str) -> None:
-    """A figure of a curve between two times, as a function."""
+    """Register a function that computes a number from the samples of a curve between two times."""
 
     def body(
         evidence: Evidence, run: float, column: str, owner: str, since: float = 0.0, until: float = math.inf
@@ -454,7 +456,7 @@ def _value_at(evidence: Evidence, run: float, column: str, owner: str, time_s: f
 
 @TABLE.function("number", "text", "number", "number", optional=2)
 def _losses(evidence: Evidence, run: float, owner: str, since: float = 0.0, until: float = math.inf) -> Value:
-    """Number of losses that a subflow ("download/1"), or all of a flow, took for congestion between two times."""
+    """Number of congestion losses of a subflow ("download/1"), or of a whole flow, between two times."""
     return _marks_between(evidence, run, "loss", owner, since, until)
 
 

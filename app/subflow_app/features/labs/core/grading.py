@@ -26,19 +26,19 @@ from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
 from subflow_sim.gate import is_file, is_folder
 
-_SHORTEST = 6  # a sixth of a lab's duration is too short to read the lab
-_GUESSED_S = 4.0  # a second answer so soon after a wrong one is a guess
+_SHORTEST = 6  # less than this fraction (1/6) of a lab's duration is too short to read the lab
+_GUESSED_S = 4.0  # s; another answer so soon after a wrong one counts as a guess
 _MOST_GUESSES = 3
-_ALIKE = 3  # so many common answers at equal times are no coincidence
+_ALIKE = 3  # number of answers in common at equal times from which on they are no coincidence
 
 
 @dataclass(frozen=True, slots=True)
 class StepGrade:
-    """One step of a student.
+    """Grade of one step of a student.
 
     Attributes:
         id: id of the step.
-        is_passed: whether it was passed.
+        is_passed: whether the step was passed.
         tries: number of answers.
         questions: number of questions with an answer.
         first_try: number of questions whose first answer was right.
@@ -68,7 +68,7 @@ class Grade:
         of: number of questions in the lab; unanswered ones count as wrong.
         runs: number of runs in the file.
         confirmed: number of runs that were confirmed.
-        minutes: time from the begin to the last passed step.
+        minutes: time from the start to the last passed step; None if the file lacks the times.
         anomalies: observations that a lecturer should check.
     """
 
@@ -110,7 +110,7 @@ class Grade:
 
     @property
     def stands_at(self) -> str:
-        """The first step that was not passed; empty if all were."""
+        """Id of the first step that was not passed; empty if all were passed."""
         return next((step.id for step in self.steps if not step.is_passed), "")
 
 
@@ -132,11 +132,11 @@ COLUMNS: tuple[Column[Grade], ...] = (
 
 @dataclass
 class _Seen:
-    """Marks of common work in the files of a class.
+    """Signs of copied work, collected from the files of a class.
 
     Attributes:
-        begun: files by time of the begin and order of options.
-        answered: files by answer and the second in which it was given.
+        begun: files by start time and order of options.
+        answered: files by answer and the second of the answer.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -144,7 +144,7 @@ class _Seen:
 
 
 def result_files(folder: Path) -> list[Path]:
-    """The result files in a folder by name, which are its JSON files.
+    """The JSON files in a folder, sorted by name.
 
     Raises:
         InputError: if the path is not a folder, or the folder has no JSON file.
@@ -158,7 +158,9 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def lab_of(document: Mapping[str, Any], given: Lab | None) -> Lab | None:
-    """The lab of a result: the given lab, or the shipped lab in the language of the result."""
+    """The lab of a result: the given lab, or the shipped lab in the language of the result; None if no such lab is
+    shipped.
+    """
     if given is not None:
         return given
     name, file_hash = document["lab"].get("name"), document["lab"].get("hash")
@@ -182,7 +184,7 @@ def grade_class(
         files: files that students handed in.
         given: the lab that was handed out; None for a shipped lab.
         key: key of the course.
-        tell: called with the number of finished results and of all results.
+        tell: called with the number of finished results and the total number.
         is_cancelled: called between two runs; True ends the grading.
     """
     grades: list[Grade] = []

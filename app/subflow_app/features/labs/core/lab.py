@@ -41,8 +41,8 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     # or  number = "goodput(last())" and unit = "Mbit/s": the resulting number
     # or  sketch = "cwnd_pkts", owner = "reno/1", unit = "pkt", until = "60s", top = "200pkt": a curve to draw
     mistakes = [["It stays", "Feedback on this prediction if it is wrong."]]
-    # of a number    [["41.7 pkt", "…"]], for predictions within 10 %
-    # of a sketch    [["drops() == 0", "…"]], for curves with this claim; also highest(20 s, 60 s), lowest(20 s, 60 s)
+    # for a number:  [["41.7 pkt", "…"]], for predictions within 10 %
+    # for a sketch:  [["drops() == 0", "…"]], for curves with this claim; also highest(20 s, 60 s), lowest(20 s, 60 s)
     why = "Feedback shown with the outcome."
 
     [[steps.questions]]
@@ -134,7 +134,7 @@ class Prediction:
     Attributes:
         ask: the question.
         options: options to choose from; empty for a number or a curve.
-        holds: for each option, the check that it came true.
+        holds: for each option, the check that holds if the option came true.
         number: expression of the resulting number; empty for other kinds.
         sketch: column of the traces to draw; empty for other kinds.
         owner: owner of the trace.
@@ -213,7 +213,7 @@ class Step:
         title: title of its section.
         text: text of its section, Markdown.
         shows: parts of the window that it mentions.
-        check: condition that holds when the step is done; empty without one.
+        check: condition for passing the step; empty if the step needs no check.
         not_yet: text shown while the check fails; may be empty.
         always: whether the check may hold before the student did anything.
         hints: hints, shown one at a time on request.
@@ -259,20 +259,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A lab.
+    """A lab as read from its file.
 
     Attributes:
         name: name of the file without suffix.
         path: path of the file.
         file_hash: SHA-256 of the file, hex.
         number: number of the lab in the list.
-        title: of the lab.
+        title: title of the lab.
         minutes: approximate duration.
         level: one of `LEVELS`.
         goals: goals of the lab.
-        needs: extras that must be installed, of `NEEDS`.
+        needs: required extras, from `NEEDS`.
         scenario: path of the scenario file that the student starts from.
-        changes: "KEY=VALUE" applied to it before the lab begins.
+        changes: "KEY=VALUE" changes of the scenario before the lab begins.
         scripts: scripts that the student completes, with their initial texts.
         introduction: text before the first step, Markdown.
         steps: steps in order.
@@ -297,7 +297,7 @@ class Lab:
 
     @property
     def is_published(self) -> bool:
-        """True if its answers are sealed, so that the solution is missing."""
+        """True for a published lab, whose answers are sealed and whose solution was removed."""
         return any(question.sealed is not None for step in self.steps for question in step.questions)
 
     @property
@@ -337,9 +337,9 @@ def first_text(scenario: Path, scripts: Sequence[ScriptFile], changes: Sequence[
 
 
 def script_beside(lab: Path, file: str) -> str:
-    """Text of a script named in a lab: a file beside the lab, or a shipped one.
+    """Text of a script that a lab names: a file beside the lab, or a script shipped with the labs.
 
-    The scripts of a translated lab are beside the English lab.
+    A translated lab uses the scripts beside the English lab.
 
     Raises:
         ParamError: if the file is missing, or is not text.

@@ -1,6 +1,6 @@
 """Reader of lab files, which reports every problem with file, line, key, value, and allowed values.
 
-The reader also verifies steps, keys and figures named in checks, as far as possible without a run.
+The reader also verifies steps, keys and measures named in checks, as far as possible without a run.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _WHICH = ("first", "last", "best")
 
 
 class KeyProblem(Exception):  # noqa: N818 - reported as a problem of the file
-    """A call names an unknown step, key, part or figure."""
+    """A call names an unknown step, key, part or measure."""
 
     def __init__(self, message: str, allowed: str) -> None:
         super().__init__(message)
@@ -179,7 +179,7 @@ class _Section:
 
 
 def lab_names() -> tuple[str, ...]:
-    """Names of the shipped labs, which are the files in the folder, in order."""
+    """Sorted names of the shipped labs."""
     return tuple(sorted(path.stem for path in resource_path("labs").glob(f"*{LAB_SUFFIX}") if path.stem != "README"))
 
 
@@ -196,7 +196,7 @@ def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
     """The shipped labs and labs opened from files, by name, and the problems of invalid labs.
 
     Args:
-        opened: paths, the latest first; missing files are ignored, because a removed medium may return.
+        opened: paths of opened lab files, most recent first; missing files are skipped, as after removal of a medium.
     """
     labs: dict[str, Lab] = {}
     problems: list[str] = []
@@ -342,7 +342,7 @@ class _Reader:
             return Path()
         beside = self._path.parent / name
         try:
-            shipped = resource_path("labs") / name  # for translated labs
+            shipped = resource_path("labs") / name  # a translated lab uses the scenario of the English one
             path = beside if is_file(beside) else shipped if is_file(shipped) else find_scenario(name)
 
             first_text(path, scripts, changes)

@@ -30,7 +30,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def mistake_of(prediction: Prediction, made: Predicted) -> str:
-    """Feedback on a wrong prediction with a known outcome; may be empty."""
+    """Feedback on a wrong prediction; empty if it was right, its outcome is unknown, or no known mistake matches."""
     value, came = made.value, made.came
     if made.is_right or came is None:
         return ""

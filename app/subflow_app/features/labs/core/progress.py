@@ -1,7 +1,7 @@
 """Progress of a student in a lab, kept in a JSON file that is replaced atomically, so that a crash loses nothing.
 
-A damaged file is renamed and reported, never overwritten. Progress is stored by the name of the lab, which different
-files can share. The hash of the lab's file therefore detects progress from another text of the lab.
+A damaged file is renamed and reported, never overwritten. The file is named after the lab, and different lab files can
+share this name. The stored hash of the lab file therefore detects progress in another version.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Answered:
         is_right: whether the answer is right.
         at: time of the answer, ISO 8601.
         right: the right answer.
-    """
+    right: the right answer; empty in a published lab."""
 
     value: str | float
     is_right: bool
@@ -102,10 +102,10 @@ class Progress:
     Attributes:
         lab: name of the lab.
         lab_hash: hash of its file when the lab was begun.
-        begun_at: time of the begin, ISO 8601.
+        begun_at: start time, ISO 8601.
         database: path of the database with the runs.
-        begin: last numbers in the database at that time.
-        document: text of the scenario when it was last kept.
+        begin: highest record numbers in the database at the start.
+        document: text of the scenario when it was last saved.
         deal: seed of the order of options, different for each student.
         steps: progress by ids of steps.
         finished_at: time when the last step was passed; empty before.
@@ -134,13 +134,13 @@ class Progress:
         return sum(self.step(step.id).is_passed for step in lab.steps)
 
     def step_runs(self) -> dict[str, int]:
-        """Number of the last run when a step was passed, by step."""
+        """Number of the last run when a step was passed, by id of the step; steps without runs are omitted."""
         return {name: step.last_run for name, step in self.steps.items() if step.last_run}
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Progress found on disk, if any, and a notice about its file."""
+    """Progress read from a file, None without a usable file; `notice` reports a damaged or unreadable file."""
 
     progress: Progress | None
     notice: str = ""
@@ -158,7 +158,7 @@ class ProgressFolder:
         return self.folder / f"{lab}.json"
 
     def read(self, lab: str) -> Kept:
-        """Progress in a lab; a damaged file is renamed."""
+        """Read the progress in a lab; rename a damaged file."""
         path = self.path(lab)
         try:
             content = read_file(path, MOST_BYTES)
@@ -173,7 +173,7 @@ class ProgressFolder:
             return Kept(None, self._set_aside(path, error))
 
     def peek(self, lab: str) -> Progress | None:
-        """Progress in a lab, without renaming a damaged file; None if it cannot be read."""
+        """Read the progress in a lab without renaming a damaged file; None if it cannot be read."""
         try:
             return progress_of(json_tree(read_file(self.path(lab), MOST_BYTES), is_strict=False), lab)
         except (OSError, *_WRONG):
@@ -239,7 +239,7 @@ def progress_of(document: Any, lab: str) -> Progress:
     """Read progress from JSON values.
 
     Raises:
-        ValueError, LookupError, TypeError: if the values are not progress in that lab.
+        ValueError, LookupError, TypeError: if the values do not describe progress in that lab.
     """
     if document["format"] != FORMAT:
         raise ValueError(f"its format is {document['format']}, this version reads {FORMAT}")
@@ -263,7 +263,7 @@ def read_step(step: Any) -> StepProgress:
     """Read the progress in a step from the output of `asdict`.
 
     Raises:
-        ValueError, LookupError, TypeError: if the values are not such progress.
+        ValueError, LookupError, TypeError: if the values do not describe progress in a step.
     """
     predicted = step["prediction"]
     return StepProgress(
@@ -315,7 +315,7 @@ def _free_name(path: Path, why: str) -> Path:
 
 
 def is_other_text(lab: Lab, begun_with: str) -> bool:
-    """True if a hash differs from the lab's file in all languages.
+    """True if a hash matches the lab's file in no language.
 
     Args:
         lab: the current lab.
@@ -325,7 +325,7 @@ def is_other_text(lab: Lab, begun_with: str) -> bool:
 
 
 def other_text_notice(lab: Lab, progress: Progress | None) -> str:
-    """Notice that progress belongs to another text of the lab; empty if it can be continued."""
+    """Notice that progress belongs to another version of the lab; empty if it can be continued."""
     if progress is None or not is_other_text(lab, progress.lab_hash):
         return ""
     return tr(

@@ -23,8 +23,8 @@ from subflow_app.foundation.toml_files import read_text
 from subflow_sim.gate import is_there
 
 _FENCE = "+++"
-_UNPUBLISHED = ("do", "facts", "quoted")  # keys of a step
-_ANSWERS = ("answer", "why", "mistakes")  # keys of a question
+_UNPUBLISHED = ("do", "facts", "quoted")  # keys of a step that the copy omits
+_ANSWERS = ("answer", "why", "mistakes")  # keys of a question that the copy seals
 
 
 def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
@@ -40,7 +40,7 @@ def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
 
     Raises:
         ExportError: if a file cannot be written.
-        LabError: if the lab has been published before, or a file would replace it.
+        LabError: if the lab is itself a published copy, or a written file would replace it.
     """
     if lab.is_published:
         raise LabError(f"{lab.path} has been published: its answers are sealed; allowed: the lab that it was made from")

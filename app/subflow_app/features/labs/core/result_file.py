@@ -1,7 +1,7 @@
 """Result files that students hand in: content, verification, and a second judgement of their steps.
 
-A hash over the whole content reveals changes; with a course key, only holders of the key can make a matching hash. A
-key that students have is not a secret. Each run is stored with scenario, seed and signature, so that it can be
+A hash over the whole content reveals changes; with a course key, only holders of the key can make a matching hash. The
+key gives no protection if students know it. Each run is stored with scenario, seed and signature, so that it can be
 simulated again and compared exactly. The comparison proves that these scenarios give these results. It proves neither
 who made them nor who found the answers.
 
@@ -126,7 +126,7 @@ def _evidence(
 
 
 def _judged(step: Step, made: StepProgress, evidence: Evidence) -> Iterator[tuple[bool, str]]:
-    """Objections to a step, each with True if it is certain."""
+    """Yield objections to a step, each as (whether the objection is certain, text)."""
     if step.check:
         calls = list(Claim(step.check, functions()).calls())
         if any(call.name in _OF_TRAININGS for call in calls):
@@ -228,7 +228,7 @@ class ResultVerdict:
         document: content of the file.
         problems: contradictions; empty without any.
         doubts: parts that could not be repeated or compared, and so are not confirmed.
-        notices: further information.
+        notices: remarks that do not affect the verdict.
         runs: verdicts on the runs; empty if they were not simulated again.
     """
 
@@ -255,9 +255,10 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
     Args:
         lab: the lab.
         progress: the student's progress.
-        evidence: evidence with the runs.
+        evidence: work of the student, with the runs.
         student: name of the student.
-        key: key of the course; empty for a plain hash that anybody can make. A published lab has its own key.
+        key: key of the course; empty for a plain hash that anybody can make. Ignored for a published lab, which
+            contains a key.
     """
     document: dict[str, Any] = {
         "kind": KIND,
@@ -298,7 +299,7 @@ def read_result(path: Path) -> dict[str, Any]:
     """Read a result file.
 
     Raises:
-        LabError: if the file is not a result.
+        LabError: if the file cannot be read, or is not a result in the current format.
     """
     allowed = "allowed: a file that `subflow labs result` or the window has written"
     try:
@@ -339,7 +340,7 @@ def verify_result(
         key: key of the course.
         is_rerun: whether to simulate each run again.
         again: simulator shared by several results; None for a separate one.
-        tell: called with the number of finished runs and of all runs.
+        tell: called with the number of finished runs and the total number.
         is_cancelled: called between two runs; True ends the simulation.
     """
     problems = [*_signature_problems(document, key), *_count_problems(document, lab)]
@@ -495,7 +496,7 @@ def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 class RunsAgain:
-    """Simulates the runs of results again; equal runs of several results only once.
+    """Simulates the runs of results again; runs that several results share are simulated once.
 
     A run depends only on its scenario, its seed and its sampling interval.
     """
@@ -506,11 +507,11 @@ class RunsAgain:
         self._made: dict[tuple[str, int, float], RunResult | str] = {}
 
     def __enter__(self) -> Self:
-        """Stays open while its runs are looked at."""
+        """Return the simulator; its runs can be read until the block ends."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Discard the runs."""
+        """Close the store, which discards the runs."""
         self._store.close()
 
     def simulate(self, run: Mapping[str, Any]) -> tuple[RunVerdict, LabRun | None]:
@@ -532,7 +533,7 @@ class RunsAgain:
         return RunVerdict(number, None, f"{by}, and {told}"), None
 
     def _simulated(self, run: Mapping[str, Any]) -> RunResult | str:
-        """The result, or the reason for its absence."""
+        """Simulate a run; return its result, or the reason for a failure."""
         text, overrides = run["scenario"], [f"seed={run['seed']}"]
         try:
             scenario = read_scenario(Use.LAB, text, file=f"run {run['number']}", overrides=overrides)

@@ -1,7 +1,7 @@
-"""Runner that does a lab by its own solution, with a real document, store and simulator.
+"""Runner that does the steps of a lab by the lab's own solution, with a real document, store and simulator.
 
-The runner finds mistakes in lab files that can be read: checks that fail after the solution, and checks that hold
-before any work. It also compares the numbers in the texts of a lab with the runs of its solution.
+The runner finds mistakes that reading a lab file does not reveal: checks that fail after the solution, and checks that
+hold before any work. It also compares the numbers in the texts of a lab with the runs of its solution.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _ABOUT = 0.05
 
 
 def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
-    """Problems of the facts of a step after its solution.
+    """Find facts of a step that its texts omit or its runs contradict.
 
     Args:
         step: the step.
-        evidence: the evidence of its judgement.
+        evidence: work after the solution of the step.
     """
     texts = "\n".join(texts_of(step))
     for fact in step.facts:
@@ -71,13 +71,13 @@ def texts_of(step: Step) -> Iterator[str]:
 
 
 def _states(texts: str, number: str) -> bool:
-    """True if texts contain a number; German texts have a decimal comma."""
+    """True if texts contain a number, also with the decimal comma of German texts."""
     written = re.escape(number).replace(r"\.", "[.,]")
     return re.search(rf"(?<![\d.,]){written}(?!\d|[.,]\d)", texts) is not None
 
 
 def _leeway(fact: Fact) -> float:
-    """Half a unit of the last digit, or 5 % of an approximate number."""
+    """Allowed deviation of a fact: half a unit of its last digit, or 5 % for an approximate number."""
     if fact.is_about:
         return _ABOUT * abs(float(fact.number))
     mantissa, _, exponent = fact.number.partition("e")
@@ -96,7 +96,7 @@ class StepOutcome:
     Attributes:
         step: id of the step.
         problem: the problem; empty without one.
-        wall_s: duration of the step, s.
+        wall_s: wall-clock duration of the step, s.
     """
 
     step: str
@@ -163,7 +163,7 @@ class LabRunner:
         return LabOutcome(lab.name, tuple(outcomes), self.session.progress, self._runs)
 
     def carry_out(self, step: Step) -> str:
-        """Do one step by its solution; return its problem, or an empty text."""
+        """Do one step by its solution; return its problem, or an empty string."""
         before = self._judge()
         if before.check is not None and before.check.holds and not step.always:
             return f'its check holds before anything was done: check = "{step.check}"; else set always = true'
@@ -369,7 +369,7 @@ def _without_answer(text: str) -> str:
 
 
 def _typed(values: Mapping[str, str]) -> dict[str, TomlValue]:
-    """Values of an event with TOML types: true, false and numbers of subflows are not texts."""
+    """Convert values of an event to TOML types: "true", "false" and whole numbers are not strings."""
     words: Mapping[str, TomlValue] = {"true": True, "false": False}
 
     def typed(value: str) -> TomlValue:

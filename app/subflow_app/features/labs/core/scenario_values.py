@@ -1,4 +1,4 @@
-"""Values of a scenario at dotted keys for checks of labs: SI numbers and texts, including defaults."""
+"""Values of a scenario at dotted keys for checks of labs: SI numbers and strings, including defaults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECTION_KINDS = {
     "transport": "transport",
     **dict.fromkeys(SCRIPT_SECTIONS.values(), "script"),
 }
-# Key that the short form of a table stands for: the limit of a queue, the name of a controller.
+# Key that the short form of a table sets: the limit of a queue, the name of a controller or scheduler.
 _SHORT = {"queue": "limit", "controller": "name", "scheduler": "name"}
 # Keys without influence on the network; the seed selects only a repetition.
 _BESIDES = ("name", "seed", "notes", "format")
@@ -38,7 +38,8 @@ def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
         key: e.g. "links.wifi.queue", "flows.x.controller", "duration".
 
     Returns:
-        A number in SI units, a truth value, or a text; for a missing key, the default if one exists.
+        A number in SI units, a boolean or a string; for an absent key, its default. `Missing` without a default, and
+        for lists and tables.
     """
     path = split_key(key)
     raw = doc.value(key)
@@ -67,16 +68,16 @@ def param_of(key: str) -> Param | None:
 
 
 def is_key(key: str) -> bool:
-    """True if the form of a key is valid in scenarios; names of parts are not checked."""
+    """True if scenarios allow this key; names of nodes, links and flows are not checked."""
     section, rest = _section_and_rest(key)
-    # The scenario reader checks keys below (options of algorithms, queues, losses).
+    # Keys of whole parts are refused; the scenario reader checks options of algorithms, queues and losses.
     if not rest:
         return False
     return _declared(section, rest[0]) is not None or (section == "link" and rest[0] in LINK_TABLES)
 
 
 def _section_and_rest(key: str) -> tuple[str, list[str]]:
-    """Section that declares a key, and the rest of the key below the part of the scenario."""
+    """Section kind that declares a key, and the remaining path within that section."""
     path = [str(step) for step in split_key(key)]
     kind = SECTION_KINDS.get(path[0]) if path else None
     rest = path if kind is None else path[1:] if kind == "transport" else path[2:]
@@ -103,7 +104,7 @@ def differences(first: ScenarioDoc, second: ScenarioDoc) -> list[str]:
 
 
 def value_of_leaf(doc: ScenarioDoc, key: str, leaves: Mapping[str, Any]) -> object:
-    """Value to compare at a key: as in checks, so that "1s" equals "1000ms", otherwise the written value."""
+    """Value to compare at a key: the SI value, so that "1s" equals "1000ms", or the written text if no value exists."""
     value = value_of(doc, key)
     return repr(leaves.get(key)) if isinstance(value, Missing) else value
 

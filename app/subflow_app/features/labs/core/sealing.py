@@ -1,7 +1,7 @@
 """Sealed answers of labs published for students: a lab can judge answers without revealing them.
 
-For each answer with feedback, the lab stores a salted hash, and the feedback encrypted with a key from the answer. The
-file therefore does not reveal the right answer, but a student who tries all answers still finds it.
+For each answer with feedback, the lab stores a salted hash and the feedback, encrypted with a key derived from the
+answer. The file therefore does not reveal the right answer, but a student who tries all answers still finds it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _ROUNDS = 20_000
-_STEPS = 4  # steps per tolerance, the resolution of numbers
+_STEPS = 4  # logarithmic steps per tolerance: the resolution of numeric answers
 _RIGHT, _WRONG = "+", "-"
 
 
@@ -46,7 +46,7 @@ class Sealed:
 
     @classmethod
     def of(cls, answers: Sequence[tuple[str | float, Told]], tolerance: float, salt: str) -> Sealed:
-        """Seal answers; of answers that cannot be distinguished, the first counts."""
+        """Seal answers; if several answers are indistinguishable, the first one applies."""
         entries: dict[str, str] = {}
         for value, told in answers:
             for name in _names(value, tolerance):
@@ -82,7 +82,7 @@ def _mixed(text: bytes, key: bytes) -> bytes:
 
 
 def _names(value: str | float, tolerance: float) -> Iterator[str]:
-    """Names of all numbers within the tolerance of an answer."""
+    """Names under which an answer is stored; a number gets one for each step within its tolerance."""
     if isinstance(value, str) or not tolerance or not value:
         yield _name(value, tolerance)
         return

@@ -53,7 +53,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PredictionResult:
-    """Outcome of a prediction, as in `Predicted`."""
+    """Outcome of a prediction: `came` and `is_right` of `Predicted`."""
 
     value: str | float
     is_right: bool | None = None
@@ -86,9 +86,9 @@ class LabSession:
     """Session of one lab. For one thread, except `judge` and `judge_answer`, which change nothing."""
 
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
-        """Continue from this progress; without a folder, nothing is kept."""
+        """Continue from this progress; without a folder, nothing is saved."""
         self.lab = lab
-        self.progress = progress  # all that is kept
+        self.progress = progress  # the part that is saved
         self._folder = folder
 
     @classmethod
@@ -109,12 +109,12 @@ class LabSession:
     def begin_at(
         cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
     ) -> LabSession:
-        """Begin a lab from given last numbers of a store, without keeping the progress yet."""
+        """Begin a lab from given last record numbers of a store, without saving the progress yet."""
         deal = secrets.token_hex(8)
         return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal), folder)
 
     def keep(self) -> None:
-        """Write the progress to its file.
+        """Write the progress to its file, if the session has a folder.
 
         Raises:
             LabError: if the progress cannot be kept.
@@ -135,13 +135,13 @@ class LabSession:
         return self.active is None
 
     def state(self, step: Step) -> StepState:
-        """State of a step."""
+        """`PASSED`, `ACTIVE` for the first step that is not passed, or `LOCKED`."""
         if self.progress.step(step.id).is_passed:
             return StepState.PASSED
         return StepState.ACTIVE if step == self.active else StepState.LOCKED
 
     def step_progress(self, step: Step) -> StepProgress:
-        """Progress in a step."""
+        """Progress in a step; empty if the student has not begun it."""
         return self.progress.step(step.id)
 
     def hints(self, step: Step) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ class LabSession:
         return Judgement(step.id, told, is_done and not step.is_read_only, last_run, came, evidence, ran_early)
 
     def evidence(self, reader: EvidenceReader, text: str, step: Step) -> Evidence:
-        """Evidence that counts in a step."""
+        """Evidence for a step; after a prediction, only later runs count."""
         evidence = reader.read(text, self.progress.step_runs())
         predicted = self.progress.step(step.id).prediction
         return evidence if predicted is None else evidence.after(predicted.after_run)
@@ -230,7 +230,7 @@ class LabSession:
     # Changes
 
     def take(self, judgement: Judgement) -> bool:
-        """Apply a judgement; True if the step is passed by it.
+        """Apply a judgement of the active step; True if the step is passed.
 
         Raises:
             LabError: if the progress cannot be kept; the session continues regardless.
@@ -316,7 +316,7 @@ class LabSession:
 
 
 def dealt(options: Sequence[str], *by: str) -> tuple[str, ...]:
-    """Options in an order that depends only on their number and the texts `by`, and so is equal in all languages."""
+    """Options in an order that depends only on their number and the strings `by`, and so is equal in all languages."""
 
     def place(index: int) -> bytes:
         return hashlib.sha256("\0".join((*by, str(index))).encode()).digest()
@@ -329,7 +329,7 @@ def quantity(said: str, unit: str) -> float:
 
     Args:
         said: the number, with or without a unit.
-        unit: unit of a number without one.
+        unit: unit of a bare number.
 
     Raises:
         InputError: if the text is not a number.
@@ -352,7 +352,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
     """Parse a prediction: an option, a number, or points of a curve, "0s:1, 20s:80".
 
     Raises:
-        InputError: if the step expects no prediction, or the text is neither a number nor a curve.
+        InputError: if the step expects no prediction, or the text is not a number or curve as the step requires.
     """
     prediction = step.prediction
     if prediction is None:
@@ -369,7 +369,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
 
 
 def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: object) -> float:
-    """Mean absolute deviation of a drawn curve from the measured one, in its unit.
+    """Mean absolute deviation of a drawn curve from the measured one, SI; NaN if they do not overlap in time.
 
     Args:
         points: drawn points (s, SI).
@@ -427,7 +427,7 @@ def _check_prediction(prediction: Prediction, value: PredictionValue) -> None:
 
 
 def prediction_text(step: Step, made: Predicted) -> str:
-    """Outcome of a prediction with feedback; before the run, a confirmation and the next thing to do."""
+    """Outcome of a prediction with feedback; while the outcome is unknown, a confirmation and the next action."""
     prediction = step.prediction
     assert prediction is not None
     if made.came is None:

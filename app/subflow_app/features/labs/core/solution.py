@@ -1,22 +1,22 @@
 """Orders of a lab file, which do the steps of the lab without a person.
 
-set KEY=VALUE             change a value of the document, as with --set
-unset KEY                 restore the default
-event at=20s link=wifi loss=5%
-add a timed event
-open SCENARIO             replace the document by a shipped scenario
-script NAME FILE          set a script of the document from a file beside the lab
-run                       run the document; also run seed=3, run seeds=1..5
-predict TEXT              the text of an option, a number, or points of a curve: predict 0s:1, 20s:80, 21s:40
-answer QUESTION VALUE     the text of an option, or a number
-sweep KEY=1%,2% seeds=1..3
-sweep over values, as with --axis
-fork at=20s link=wifi loss=5%
-fork the last run at a time, with a change
-train AGENT steps=2000 seed=1 options.gamma=0.9
-train an agent on the document; keys are those of --set, and steps, minutes, seed, num_envs,
-episode, eval_every
-promote NAME              name the policy of the last training
+    set KEY=VALUE             change a value of the document, as with --set
+    unset KEY                 restore the default
+    event at=20s link=wifi loss=5%
+                              add a timed event
+    open SCENARIO             replace the document by a shipped scenario
+    script NAME FILE          set a script of the document from a file beside the lab
+    run                       run the document; also run seed=3, run seeds=1..5
+    predict TEXT              the text of an option, a number, or points of a curve: predict 0s:1, 20s:80, 21s:40
+    answer QUESTION VALUE     the text of an option, or a number
+    sweep KEY=1%,2% seeds=1..3
+                              sweep over values, as with --axis
+    fork at=20s link=wifi loss=5%
+                              fork the last run at a time, with a change
+    train AGENT steps=2000 seed=1 options.gamma=0.9
+                              train an agent on the document; keys are those of --set, and steps, minutes, seed,
+                              num_envs, episode, eval_every
+    promote NAME              name the policy of the last training
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class DraggedNumber(QDoubleSpinBox):
         return float(text.removesuffix(self.suffix()).replace(",", "."))
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Accepts a number within the range, and other texts as intermediate."""
+        """Accepts a number within the range; any other text is intermediate."""
         try:
             value = self.valueFromText(text)
         except ValueError:
@@ -94,7 +94,7 @@ class DraggedNumber(QDoubleSpinBox):
         return (QValidator.State.Acceptable if is_inside else QValidator.State.Intermediate), text, position
 
     def fixup(self, text: str) -> str:
-        """Corrects an invalid text to a number within the range."""
+        """Replaces invalid text by a number within the range."""
         try:
             value = self.valueFromText(text)
         except ValueError:
@@ -112,7 +112,7 @@ class DraggedNumber(QDoubleSpinBox):
             self.setValue(end)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves the wheel to the scroll area around the formula."""
+        """Ignores the wheel, so that the scroll area around the formula receives it."""
         event.ignore()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -191,7 +191,7 @@ class ExplorableView(QFrame):
         self._follow()
 
     def text(self, name: str) -> str:
-        """Result of an equation as shown."""
+        """Displayed result of an equation."""
         return self._results[name].text()
 
     def _line(self, equation: Equation) -> QWidget:
@@ -274,7 +274,7 @@ class _Plot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyp
         follow_theme(self._recolour)
 
     def draw(self, inputs: dict[str, float], known: dict[str, float], points: Sequence[Point]) -> None:
-        """Draws the curve for these inputs, the present point on it, and the measured points."""
+        """Draws the curve for these inputs, the current point on it, and the measured points."""
         x, y = self._explorable.curve(inputs)
         most = float(np.nanmax(y)) if np.isfinite(y).any() else 1.0
         self._top = self._explorable.top or axis_top(self._top, most or 1.0)

@@ -144,7 +144,7 @@ class SketchCanvas(QWidget):
         return tuple(zip(times[drawn].tolist(), self._heights[drawn].tolist(), strict=True))
 
     def show_points(self, points: tuple[tuple[float, float], ...]) -> None:
-        """Shows an earlier curve."""
+        """Replaces the drawing by an earlier prediction, interpolated at the columns."""
         times, heights = np.array(points, np.float64).T
         columns = np.linspace(0.0, self._until_s, COLUMNS)
         inside = (columns >= times[0] - 1e-9) & (columns <= times[-1] + 1e-9)
@@ -165,7 +165,6 @@ class SketchCanvas(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide and low."""
         return QSize(320, _HEIGHT)
 
     # ---- drawing with mouse and keys ----
@@ -214,7 +213,7 @@ class SketchCanvas(QWidget):
         if self._last is None:
             self._heights[column] = height
         else:
-            # A quick stroke skips columns, which get values on the line between.
+            # A quick stroke skips columns; interpolation fills them.
             first, last = sorted((self._last, column))
             ends = np.array([self._heights[self._last], height])
             if column < self._last:
@@ -326,7 +325,7 @@ class AskForm(QFrame):
 
     @property
     def said(self) -> str:
-        """The checked option, or the text of the number field."""
+        """The checked option, or the text of the number field; empty without an answer."""
         if self.number is not None:
             return self.number.text().strip()
         checked = self.choices.checkedButton()
@@ -443,5 +442,5 @@ class PredictionForm(AskForm):
 
 
 def _said_text(value: str | float, unit: str) -> str:
-    """Text of a value for the number field."""
+    """Text of a value for the number field, without its unit."""
     return value if isinstance(value, str) else numbers_text(value, unit).removesuffix(f" {unit}")

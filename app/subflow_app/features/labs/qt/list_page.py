@@ -47,8 +47,8 @@ class ListedLab:
 
     Attributes:
         lab: the lab.
-        passed: number of passed steps; None before the begin, or if it was begun with another text.
-        other_text: notice that the progress belongs to another text; empty otherwise.
+        passed: number of passed steps; None if the lab was not begun, or was begun with another version of its file.
+        other_text: notice that the progress belongs to another version; empty otherwise.
     """
 
     lab: Lab

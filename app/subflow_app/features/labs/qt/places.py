@@ -1,4 +1,4 @@
-"""Parts of the window that labs use, their places, and an outline around those that a step mentions.
+"""Rectangles of window parts that steps mention, an outline around these parts, and the ports of labs.
 
 Targets are panels, buttons, plots, parts of the topology, and fields of the inspector. The outline follows a target
 when it moves in the window.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 PREDICTION = Target("prediction", "")
-"""The prediction form in the panel of the lab."""
+"""Target for the prediction form in the panel of labs."""
 
 _LINE = 6  # margin around a link of the topology, px
 
@@ -131,7 +131,7 @@ def _leads_to(title: QAction, action: QAction) -> bool:
 
 
 def _plot(ports: LabPorts, name: str) -> QRect | None:
-    """Rectangle of a plot; that of all plots while the plot is missing."""
+    """Rectangle of a plot, or of the plot panel while it lacks this plot; None for an unknown plot."""
     if name not in PLOTS_BY_ID:
         return None
     for stack in ports.plots.stacks:
@@ -146,7 +146,7 @@ def _plot(ports: LabPorts, name: str) -> QRect | None:
 
 
 def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
-    """Rectangle of a node, of a link, or of all links of a flow."""
+    """Rectangle of a node, of a link, or of all links of a flow; None if nothing is visible."""
     canvas, scene = ports.topology.canvas, ports.topology.scene
     if not canvas.isVisible():
         return None
@@ -229,7 +229,7 @@ class Spotlight(QWidget):
         self._window = window
         self._find = find
         self.targets: tuple[Target, ...] = ()  # the outlined targets
-        self.places: list[QRect] = []  # their rectangles, px in the window
+        self.places: list[QRect] = []  # their rectangles in the window, px
         self._clock = QElapsedTimer()
         self._timer = timer(self, self._follow)
         self.hide()

@@ -155,7 +155,7 @@ class Teacher(QObject):
         return True
 
     def close(self) -> None:
-        """Keeps the document of the lab."""
+        """Cancels pending reads, hides the outlines and saves the document of the lab."""
         self.reader.forget()
         self.spotlight.point_at(())
         self._keep_document()
@@ -276,7 +276,7 @@ class Teacher(QObject):
         self.reader.ask(lambda _is_cancelled: session.judge(evidence, text), is_other=True)
 
     def to_list(self) -> None:
-        """Returns to the list; the lab keeps its progress, and the window its previous plots."""
+        """Saves the document, switches off the plots of the steps, and shows the list."""
         self._keep_document()
         self._give_back()
         self.panel.setCurrentWidget(self.panel.list)
@@ -317,7 +317,7 @@ class Teacher(QObject):
         store = self.ports.database.store
         if store is None or not self.ports.documents.open_text(text, lab.title):
             return
-        # Questions of the lab refer only to its own runs.
+        # Questions of the lab refer only to runs of the lab.
         self.ports.shown.clear()
         path = str(self.ports.database.path or "")
         session = LabSession.begin_at(lab, begin, text, self._folder(), path)
@@ -470,7 +470,7 @@ class Teacher(QObject):
         return None
 
     def _is_kept(self) -> bool:
-        """True if the open document belongs to the lab, so that the progress keeps it."""
+        """True if the open document belongs to the lab, and is therefore saved with the progress."""
         return self._doc is not None and self._doc.path is None and self.ports.documents.doc is self._doc
 
     def _place(self, target: Target) -> QRect | None:
@@ -559,7 +559,7 @@ class Teacher(QObject):
             self._keeping(lambda: session.keep_document(doc.text))
 
     def _keeping(self, change: Callable[[], object]) -> None:
-        """Applies a change; an error in keeping the progress is shown, and the lab continues."""
+        """Applies a change; if the progress cannot be saved, shows the error and continues the lab."""
         try:
             change()
         except AppError as error:

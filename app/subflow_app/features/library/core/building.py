@@ -1,9 +1,9 @@
 """Build of the library of results: quick runs of experiments, reference runs of labs, outcomes of the arena.
 
 All results are first made in a database beside the file, `experiments.building.db`, so that an interrupted build can
-resume. The contents of the library are then copied into the file itself, without the machine that made the runs. Of
-time series and events, only those are copied that figures and verdicts read. A check confirms that figures and verdicts
-stay the same.
+resume. The contents of the library are then copied into the file itself, without the name of the machine that made the
+runs. Time series and events are copied only if figures and verdicts read them. A check confirms that figures and
+verdicts stay the same.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from subflow_store.sweeps import SweepStore
 
 
-# Suffixes of keys that every flow and subflow has, so that these keys identify the flows.
+# Suffixes of result keys that exist for every flow and subflow, and so contain all names of flows.
 _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
-# Methods of the store that read events of a run, with the stream; None if the stream is an argument.
+# Event stream that each of these methods of the store reads; None if the stream is an argument.
 _EVENT_READERS = {
     "marks": "mark",
     "decisions": "decision",
@@ -57,15 +57,15 @@ _EVENT_READERS = {
 
 
 class ReadLog:
-    """A store that records all reads and forwards everything else to the store.
+    """Wrapper of a store that records the series, events and values that are read.
 
     Args:
-        store: the store.
+        store: the wrapped store.
 
     Attributes:
         read_series: numbers of the time series read so far.
         read_streams: runs and event streams read so far.
-        read_values: keys of figures read so far, by run.
+        read_values: keys of measured values read so far, by run.
     """
 
     def __init__(self, store: Store) -> None:
@@ -81,23 +81,23 @@ class ReadLog:
 
     @property
     def sweeps(self) -> SweepReadLog:
-        """As `Store.sweeps`."""
+        """Like `Store.sweeps`, with recorded reads."""
         return SweepReadLog(self._store.sweeps, self.read_values)
 
     def values(self, key: str) -> Any:
-        """As `Store.values`."""
+        """Like `Store.values`; records the key for each run."""
         found = self._store.values(key)
         for run_id in found:
             self.read_values.setdefault(run_id, set()).add(key)
         return found
 
     def read(self, series_id: int, *bounds: Any, **named: Any) -> Any:
-        """As `Store.read`."""
+        """Like `Store.read`; records the series."""
         self.read_series.add(series_id)
         return self._store.read(series_id, *bounds, **named)
 
     def event_extents(self, run_id: int, stream: str) -> Any:
-        """As `Store.event_extents`."""
+        """Like `Store.event_extents`; records the stream."""
         self.read_streams.add((run_id, stream))
         return self._store.event_extents(run_id, stream)
 
@@ -116,7 +116,7 @@ class ReadLog:
 
 
 class SweepReadLog:
-    """The sweeps of a store, recording the figures that are read from their runs.
+    """Wrapper of the sweeps of a store that records the values read from their runs.
 
     Args:
         sweeps: the sweeps of the store.
@@ -128,7 +128,7 @@ class SweepReadLog:
         self._read = read
 
     def figures(self, sweep_id: int, is_wanted: Callable[[str], bool]) -> dict[tuple[int, int], tuple[int, Any]]:
-        """As `SweepStore.figures`."""
+        """Like `SweepStore.figures`, with values that record their reads."""
         return {
             place: (run_id, _Figures(figures, self._read.setdefault(run_id, set())))
             for place, (run_id, figures) in self._sweeps.figures(sweep_id, is_wanted).items()
@@ -140,7 +140,7 @@ class SweepReadLog:
 
 
 class _Figures(Mapping[str, float]):
-    """Figures of a run, recording each key that is read. Iteration records the keys that identify the flows."""
+    """Values of a run that record each key that is read. Iteration records the keys that identify the flows."""
 
     def __init__(self, figures: Mapping[str, float], read: set[str]) -> None:
         self._figures = figures
@@ -160,7 +160,7 @@ class _Figures(Mapping[str, float]):
 
 
 def read_all(store: Store, recipe: Recipe, *, is_quick: bool) -> tuple[Results, list[object]]:
-    """Read everything that the program shows of an experiment: its values, its figure and its verdicts.
+    """Read the values, the figure and the verdicts that the program shows for an experiment.
 
     Returns:
         The results, and a list of all shown values that is equal for equal contents.
@@ -198,7 +198,7 @@ MOST_BYTES = 25_000_000
 """Largest size of the file, which ships with the program."""
 
 LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Time series kept of the reference runs of labs; a repeated simulation restores the others."""
+"""Time series that reference runs of labs keep; users restore other series by a repeated simulation."""
 
 LAB_S = 4.0
 """Typical duration of the reference runs of a lab on two cores, s."""
@@ -228,7 +228,8 @@ class _Labs(Job):
 
 
 class LibraryBuild(Series[Job]):
-    """One build. `run` blocks and belongs in a worker thread; other methods are safe to call from any thread.
+    """Job that makes the library. `run` blocks and belongs in a worker thread; other methods are safe to call from any
+    thread.
 
     Args:
         out: the file to write.
@@ -271,7 +272,7 @@ class LibraryBuild(Series[Job]):
 
     @property
     def progress(self) -> JobProgress:
-        """Progress of the build."""
+        """Progress of the build; below 100 % until the file has been written."""
         told = super().progress
         if not self.each:
             return replace(told, doing=self._doing, share=0.0)

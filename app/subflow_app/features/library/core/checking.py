@@ -24,9 +24,9 @@ class CheckedRun:
         run_id: number of the run; 0 for a counterexample.
         name: name of the run.
         seed: seed of the run.
-        stored: its signature in the library, or the margins of a counterexample.
+        stored: signature in the library, or the margins of a counterexample.
         made: signature or margins of the repetition; empty after a failure.
-        problem: reason of the failure; empty if the simulation succeeded.
+        problem: reason for the failure; empty if the simulation succeeded.
     """
 
     run_id: int
@@ -43,7 +43,7 @@ class CheckedRun:
 
 
 def sample(store: Store, count: int, seed: int, *, most_packets: int | None = None) -> list[int]:
-    """Numbers of runs chosen at random.
+    """Choose runs at random, and return their numbers in ascending order.
 
     Args:
         store: the library.
@@ -63,7 +63,7 @@ def sample(store: Store, count: int, seed: int, *, most_packets: int | None = No
 
 
 def check(store: Store, numbers: list[int], *, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[CheckedRun]:
-    """Simulate these runs again, in this order.
+    """Simulate these runs again in order, until `is_stopped` returns True.
 
     Raises:
         StoreError: if the library cannot be read.

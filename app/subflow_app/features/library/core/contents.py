@@ -107,12 +107,12 @@ class LibraryEntry:
 
     Attributes:
         kind: kind of the entry.
-        name: its name in commands: "drl-cc-sc1", "01-first-sawtooth", "arena".
-        title: its title in one line.
-        records: its numbers in the library; empty if the library lacks it.
-        is_complete: whether the library has all wanted results; False if a missing policy prevented some.
-        signature: signature of all its records, 16 hex digits.
-        outcomes: number of outcomes of the arena.
+        name: name in commands: "drl-cc-sc1", "01-first-sawtooth", "arena".
+        title: one-line title.
+        records: runs, sweeps and trainings in the library; empty if the library lacks them.
+        is_complete: whether the library has all expected results.
+        signature: signature of all records, or of the outcomes of the arena, 16 hex digits.
+        outcomes: number of outcomes of the arena; 0 for other entries.
     """
 
     kind: Literal["experiment", "lab", "arena"]

@@ -93,7 +93,7 @@ def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
 
 
 def _own_folder(name: str) -> str:
-    """Folder for a training of the library on this machine."""
+    """Folder on this machine for a training copied from the library; empty if the training has no folder."""
     return str(trainings_directory() / Path(name).name) if name else ""
 
 

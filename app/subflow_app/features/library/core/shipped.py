@@ -1,10 +1,9 @@
-"""Library of results that ships with the program, and small pictures of the figures in the gallery.
+"""Library of results that ships with the program, and thumbnails of its figures for the gallery.
 
 The library opens read-only in the schema of this version, and its file is never written. A file of an older schema is
 copied into the user's cache and the copy is upgraded; later calls reuse the copy.
 
-Pictures can be drawn on request, and those of shipped results ship too. Shipped pictures are available at once; drawing
-all of them takes half a minute.
+Thumbnails of shipped results ship too, because drawing all of them takes half a minute.
 """
 
 from __future__ import annotations
@@ -141,7 +140,7 @@ WIDTH_PX, HEIGHT_PX = 112, 66
 _DPI = 96
 _SHIPPED_RATIO = 2.0  # sharp on high-resolution screens
 _LEAST_WIDTH_MM, _LEAST_HEIGHT_MM = 40.0, 20.0
-# Transparent, with axes that are visible on light and dark backgrounds.
+# Transparent ground, with axes that are visible on light and dark backgrounds.
 _ANY_GROUND = Ground("#00000000", "#808080", "#808080", "#80808060", is_dark=False)
 
 

@@ -1,4 +1,4 @@
-"""Text tables with any separator, decimal point or comma, and optional headings and units.
+"""Reader of text tables with any separator, decimal point or comma, and optional headings and units.
 
 The reader recovers all traces from the CSV exports of Subflow.
 """
@@ -46,7 +46,7 @@ _HEAD_LINES = 60
 
 
 class _Shape(NamedTuple):
-    """Layout of a text table; `first_row` is the line number of the headings, 0 without headings."""
+    """Layout of a text table: `is_comma` marks decimal commas; `first_row` is the line number of the headings, or 0."""
 
     separator: str
     is_comma: bool
@@ -202,7 +202,7 @@ def _encoding(path: Path) -> str:
 
 
 def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
-    """The first rows with the number of their last line: a quoted cell may span several lines."""
+    """The first rows, each with the number of its last line, because a quoted cell may span several lines."""
     lines = list(itertools.islice(text_lines(path, encoding), _HEAD_LINES))
     rows, at = [], 0
     while at < len(lines):

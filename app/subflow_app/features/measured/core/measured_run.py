@@ -1,4 +1,5 @@
-"""Measured files as runs: tables of any format, resampled to one time grid in SI units, with their results.
+"""Conversion of measured files to runs: tables of any format, resampled to one time grid in SI units, and their
+results.
 
 Meanings of columns that the user chose replace the guessed ones. The store keeps measured runs beside simulated ones.
 """
@@ -51,7 +52,7 @@ _SUMS = ("losses_pkts", "drops_pkts")
 """Traces that count events since the previous sample: resampling adds their samples instead of averaging."""
 
 _GAP = 3.0
-"""A gap is a distance between samples of more than this many usual distances."""
+"""Multiple of the usual distance between samples; a larger distance is a gap."""
 
 _ON_GRID = 1e-4
 
@@ -358,7 +359,7 @@ def _resampled(
     usual_s = _usual_s(at)
     widest_s = _GAP * max(step_s, usual_s if math.isfinite(usual_s) else step_s)
     if is_sum or step_s > 1.5 * usual_s:
-        # Several samples fall into one grid interval: it takes the sum or the mean of the samples that end in it.
+        # Several samples fall into one grid interval, which gets the sum or the mean of the samples that end in it.
         places = np.ceil(at / step_s - 1e-6).astype(np.int64) - 1
         places = np.clip(places, 0, len(grid_s) - 1)
         counts = np.bincount(places, minlength=len(grid_s))
@@ -465,7 +466,7 @@ def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]
 
     Args:
         table: table with guessed meanings.
-        maps: trace by column title, as ``cwnd_pkts:download/1``; empty or "-" leaves the column out.
+        maps: trace by column title, such as ``cwnd_pkts:download/1``; empty or "-" leaves the column out.
         units: unit by column title.
 
     Raises:

@@ -1,6 +1,6 @@
 """Table of a measured file before it becomes a run: columns with times and meanings, and notices.
 
-A column can represent any trace of Subflow, for which other programs use other units and names.
+The module also maps the names and units that other programs use to the traces of Subflow.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("drops_pkts", "pkt", LINK, ("drops", "dropped")),
     Quantity("utilisation", "", LINK, ("utilisation", "utilization", "util")),
 )  # fmt: skip
-"""The traces that can be imported; the first match is used."""
+"""The traces that can be imported; the first match of a name is used."""
 
 BY_NAME: Mapping[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 
@@ -249,7 +249,7 @@ class MeasuredTable:
 
     Attributes:
         format: name of the `trace_formats.TraceFormat` that read the file.
-        columns: in the order of the file.
+        columns: columns in the order of the file.
         notices: notes for the user, one sentence each.
         mss_bytes: payload of a full packet; None if the file does not contain it.
     """
@@ -272,6 +272,8 @@ class ReadingOptions:
         clock: treatment of times that go back.
         flow: flow name for connections without a name.
         mss_bytes: payload of a full packet; None: from the file, else 1448.
+        maps: chosen trace by column title, as in `--map`.
+        units: chosen unit by column title.
     """
 
     format: str = "auto"

@@ -28,7 +28,7 @@ from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file
 
 INTERVAL_S = 0.1
-"""Default sampling interval in seconds, that of simulated runs; `ReadingOptions.interval_s` replaces it."""
+"""Default sampling interval in seconds, as in simulated runs; `ReadingOptions.interval_s` replaces it."""
 
 MOST_CONNECTIONS = 64
 """Largest number of connections read from a capture, in the order of their first packets."""
@@ -316,7 +316,7 @@ def _counts(by_place: dict[int, int], count: int) -> NDArray[np.float64]:
 
 
 def _held(by_place: dict[int, Any], count: int) -> NDArray[np.float64]:
-    """Each value held until the next one; NaN before the first."""
+    """Series that holds each value until the next one; NaN before the first."""
     values = np.full(count, np.nan)
     values[list(by_place)] = list(by_place.values())
     places = np.where(np.isfinite(values), np.arange(count), -1)

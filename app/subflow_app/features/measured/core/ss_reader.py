@@ -1,4 +1,4 @@
-"""Logs of repeated ``ss -tin`` output, with timestamps on lines of their own or in front of other lines."""
+"""Reader of logs of repeated ``ss -tin`` output, with timestamps on separate lines or in front of other lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _RATE = re.compile(r"([\d.]+)([KMGT]?)bps\Z")
 _RATE_FACTORS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
-# Trace by the field name of ss, the unit in ss, and whether the value is a counter since the start.
+# By field name of ss: the trace, the unit in ss, and whether the value counts from the start.
 _FIELDS: dict[str, tuple[str, str, bool]] = {
     "cwnd": ("cwnd_pkts", "pkt", False),
     "ssthresh": ("ssthresh_pkts", "pkt", False),
@@ -206,7 +206,7 @@ def _note(found: dict[str, float], name: str, value: str, factor: float = 1.0) -
 
 
 def _stamp(line: str) -> tuple[float | None, str]:
-    """The timestamp at the beginning of a line in seconds, and the rest of the line."""
+    """The timestamp at the beginning of a line in seconds, None without one, and the rest of the line."""
     for pattern in (_DATE, _DATE_2):
         date = pattern.match(line.strip())
         if date is not None:

@@ -1,7 +1,7 @@
 """Lines and times of measured text files of any size and content.
 
-Times may be numbers in any unit, epochs or dates. Times that go back are repaired or refused. Of several samples at the
-same time, the last one is kept.
+Times may be numbers in any unit, epochs or dates. Times that go back are repaired or refused. If samples have the same
+time, only the last one is kept.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def guess_time_unit(first: float) -> str:
 
 
 def time_of(text: str) -> float | None:
-    """Seconds of a date (ISO 8601, since 1970) or of a time of day (``HH:MM:SS``); None for other texts."""
+    """Seconds of a date (ISO 8601, since 1970) or of a time of day (``HH:MM:SS``); None for any other text."""
     clock = _CLOCK_TIME.match(text.strip())
     if clock is not None:
         return int(clock[1]) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3].replace(",", "."))

@@ -52,7 +52,7 @@ class Ground:
     Attributes:
         background: background colour, ``#rrggbb``.
         ink: colour of texts.
-        muted: colour of axes and secondary elements.
+        ink: colour of text.
         grid: colour of the grid.
         is_dark: True for a dark background.
     """
@@ -111,14 +111,14 @@ class PlotData:
     Attributes:
         id: id of the plot.
         title: heading.
-        axis_text: text of the value axis, with its unit.
-        scale: factor from SI to that unit.
+        axis_text: title of the value axis, with its unit.
+        scale: factor from SI to the unit of the value axis.
         from_zero: whether the value axis starts at zero.
         is_rate: whether samples are means over the interval that ends there.
         kind: curves over time, curves over another quantity, or bars.
-        x_text: text of the x axis, with its unit.
-        x_scale: factor from SI to that unit.
-        ceiling: minimum upper end of the value axis, in its unit; None: the axis fits the values.
+        x_text: title of the x axis, with its unit.
+        x_scale: factor from SI to the unit of the x axis.
+        ceiling: minimum upper end of the value axis, in the unit of the axis; None: the axis fits the values.
         curves: curves to draw.
         bars: bars to draw.
         value_range: first and last value of the axis in its unit; None: the axis fits the curves.
@@ -151,7 +151,7 @@ class FigurePlan:
     """Content and look of a figure.
 
     Attributes:
-        plots: from top to bottom, each as wide as the figure; plots of one quantity may be side by side.
+        plots: plots from top to bottom, each as wide as the figure; plots of one quantity may be side by side.
         time_range: first and last visible time of the plots over time, s.
         style: size, fonts and lines; its height is the height of one plot or panel.
         kind: format of the file.
@@ -159,8 +159,8 @@ class FigurePlan:
         legend: place of the legend.
         title: heading of the figure; empty in papers, which use captions.
         is_log: whether value axes of plots are logarithmic.
-        panels: below the plots in reading order, in one or two columns.
-        ground: colours of everything that belongs to no series.
+        panels: panels below the plots in reading order, in one or two columns.
+        ground: colours of the parts that belong to no series.
         reference_text: legend of reported values.
         implied_text: legend of values computed from a reported improvement.
         is_thumbnail: True if the figure is drawn without text.
@@ -207,7 +207,7 @@ class FigurePlan:
         return next((panel.legend for panel in self.panels if panel.legend), "")
 
     def width_in(self, part: PlotData | Panel) -> float:
-        """Width of a plot or panel with its texts, inches."""
+        """Width of a plot or panel with its labels, inches."""
         beside = next((len(row) for row in self.rows if any(each is part for each in row)), 1)
         return self.style.width_mm / MM_PER_INCH / beside
 
@@ -236,7 +236,9 @@ class FigurePlan:
         return self
 
     def as_thumbnail(self, width_mm: float, height_mm: float) -> FigurePlan:
-        """The first panel as a small figure."""
+        """The first panel with values that is not a table, as a small figure; the first panel if all are tables or
+        empty.
+        """
         shown = next((panel for panel in self.panels if panel.form != "table" and panel.has_values), self.panels[0])
         style = replace(self.style, width_mm=width_mm, plot_height_mm=height_mm, font_pt=5.5, small_pt=5.0, line_pt=1.0)
         return replace(self, panels=(shown,), style=style, title="", is_thumbnail=True)
@@ -343,7 +345,7 @@ def _whole(curve: Curve) -> Curve:
 
 
 AS_SHOWN = SHOWN_STYLE.id
-"""The figure shows the content of the window, with marks and columns of runs."""
+"""Style of figures that show the content of the window, with marks and columns of runs."""
 CUSTOM = "custom"
 """Style with a size that the user chooses."""
 _CUSTOM_LIKE = "ieee"
@@ -405,7 +407,7 @@ class FigureChoice:
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> FigureChoice:
-        """The saved choice; unusable entries take their defaults."""
+        """The saved choice; default values replace unusable entries."""
         checks: dict[str, Callable[[Any], bool]] = {
             "style": lambda value: value in (AS_SHOWN, CUSTOM, *STYLES_BY_ID),
             "kind": lambda value: value in FIGURE_KINDS,

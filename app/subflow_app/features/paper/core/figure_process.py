@@ -4,7 +4,7 @@ The alternative was a thread. Three runs of three plots over 200 s on an idle co
 ms at a time with a thread, and for 11 ms with the process. The first figure takes 1.4 s, further ones 0.4 s. A process
 can also be killed, which frees its memory.
 
-Messages are bytes for pipes between processes of Subflow: records of known types that contain numbers, texts and
+Messages are bytes for pipes between processes of Subflow: records of known types that contain numbers, strings and
 arrays. Each message is a JSON document followed by its arrays. The alternative was pickle, whose reader can execute any
 code; a pipe should only carry data.
 
@@ -42,8 +42,8 @@ def pack(value: object) -> bytes:
     """Serialises a value.
 
     Raises:
-        TypeError: if the value contains anything but dataclasses, named tuples, sequences, mappings with texts as keys,
-            numbers, texts, bytes and one-dimensional arrays.
+        TypeError: if the value contains anything but dataclasses, named tuples, sequences, mappings with strings as
+            keys, numbers, strings, bytes and one-dimensional arrays.
     """
     blobs: list[bytes] = []
     head = json.dumps(_plain(value, blobs)).encode()
@@ -166,7 +166,7 @@ class FigureProcess:
         with self._starting:
             if self._process is not None or self._is_closed:
                 return
-            log = tempfile.TemporaryFile()  # noqa: SIM115 # as long as the process
+            log = tempfile.TemporaryFile()  # noqa: SIM115 # stays open as long as the process runs
             try:
                 with interrupts_held_back():
                     self._process = subprocess.Popen(
@@ -204,7 +204,7 @@ class FigureProcess:
         raise InputError(str(content))
 
     def close(self) -> None:
-        """Ends the process and cancels a drawing; safe in any thread, and repeatable."""
+        """Ends the process and cancels a drawing; safe in any thread, and harmless if repeated."""
         self._is_closed = True
         self._end()
 

@@ -86,7 +86,7 @@ def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
 
 
 def _warm_up() -> None:
-    """Imports early the parts of matplotlib that the first figure needs."""
+    """Imports the parts of matplotlib that the first figure needs, before the first job arrives."""
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_pdf
     import matplotlib.backends.backend_svg

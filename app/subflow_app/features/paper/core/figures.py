@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 POINTS_PER_INCH = 72.0
 
-# Mean width of a letter in multiples of the font size.
+# Mean width of a character in multiples of the font size.
 _LETTER = {"DejaVu Sans": 0.56}
 _NARROW_LETTER = 0.47
 _HANDLE_LETTERS = 7
@@ -46,7 +46,7 @@ _MOST_LEGEND_COLUMNS = 5
 _MOST_POINTS_TO_AVOID = 20_000
 # Heights of legend rows, headings, titles, notes of panels and names below them, in multiples of the font size.
 _LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW, _NAME_ROW = 1.75, 2.4, 1.5, 1.5, 1.2
-# Share of the axis in the height of a panel; texts below take the rest.
+# Share of the axis in the height of a panel; labels below fill the rest.
 _AXIS_SHARE = 0.74
 # Share of the width of a panel available to its title, which is centred above the axes.
 _TITLE_SHARE = 0.8
@@ -69,7 +69,7 @@ def save_figure(plan: FigurePlan, path: str | Path) -> Path:
 
 
 def render_figure(plan: FigurePlan) -> bytes:
-    """The content of the file.
+    """The content of the file of a figure.
 
     Raises:
         InputError: if the figure is empty, or its size is outside the limits.
@@ -149,7 +149,7 @@ def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
 
 
 def fill_figure(figure: Figure, plan: FigurePlan) -> None:
-    """Draws a plan into a figure of `figure_size_in`; requires the context `drawing`."""
+    """Draws a plan into a figure with the size of `figure_size_in`; requires the context `drawing`."""
     rows = plan.rows
     grid = figure.add_gridspec(len(rows), max(map(len, rows)), height_ratios=_row_heights_in(plan))
     for number, row in enumerate(rows):
@@ -196,7 +196,7 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
             labelcolor=ink,
         )
         _name_entries(legend, handles)
-        # A heading would occupy the same place.
+        # A separate heading would overlap the legend, so the legend contains it.
         title = plan.title if has_head else plan.legend_title
         if title:
             legend.set_title(title)
@@ -316,7 +316,7 @@ def _letter_in(style: PaperStyle, size_pt: float) -> float:
 
 
 def _shortened_drawing(svg: bytes, font: str) -> bytes:
-    """The SVG with shorter numbers, which halves the loading time of a page with forty of them."""
+    """The SVG with shorter numbers, which halves the loading time of a page with forty figures."""
 
     def rounded(match: re.Match[str]) -> str:
         return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.{_DECIMALS}f}", match[0])

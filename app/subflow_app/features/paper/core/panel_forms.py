@@ -2,7 +2,7 @@
 
 Reported values come from papers.
 
-The bars of plots share their look and the names below them.
+`plot_forms` also uses the functions for bars and for the names below them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...
 
 
 def draw_lines(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Draws lines over the points with bands of 95 %; hollow markers are reported values."""
+    """Draws lines over the points with 95 % bands; hollow markers are reported values."""
     x = _positions(panel)
     line_pt = plan.style.line_pt
     for series in panel.series:
@@ -102,7 +102,7 @@ def draw_lines(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 def draw_bars(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     """Draws groups of bars by point, or one bar per series for a single point; hatched bars are reported values."""
     is_single = len(panel.points) == 1
-    # Reported values follow their bar to the right. Each group is as wide as its bars.
+    # Reported values are drawn to the right of their bar. Each group is as wide as its bars.
     groups = [
         [(series, point) for series in panel.series] if not is_single else [(panel.series[point], 0)]
         for point in range(len(panel.series) if is_single else len(panel.points))
@@ -162,7 +162,7 @@ def draw_bar(
     """Draws a bar.
 
     Args:
-        axes: to draw on.
+        axes: axes to draw on.
         place: middle and width of the bar.
         mean: height of the bar; NaN: the note replaces the bar.
         reach: distances from the mean to the ends of its interval, [2, 1]; None without an interval.
@@ -656,7 +656,7 @@ def panel_handles(plan: FigurePlan) -> list[Artist]:
     panels = [panel for panel in plan.panels if panel.form not in ("table", "map")]
     for panel in panels:
         if panel.is_single or panel.scale is not None:
-            continue  # the axis shows their names, or they have no names
+            continue  # the axis shows the names of the series, or a colour scale replaces them
         for series in panel.series:
             handles.setdefault(series.name, _handle(series, panel, plan))
         if panel.area is not None:

@@ -41,7 +41,7 @@ class Line:
     Attributes:
         curve: data of the line.
         entry: legend text; empty without a legend entry.
-        width: line width in multiples of the style's.
+        width: line width in multiples of the style's line width.
         alpha: opacity.
     """
 
@@ -172,7 +172,7 @@ def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
 
 
 def _draw_ticks(axes: Axes, ticks: Ticks, plan: FigurePlan) -> None:
-    """Draws at most one tick per visible part of the axis."""
+    """Draws events as ticks, at most one in each of `_MOST_TICKS` equal parts of the visible axis."""
     low, high = plan.time_range
     times = ticks.times_s[(ticks.times_s >= low) & (ticks.times_s <= high)]
     times = times[np.unique(np.floor((times - low) / (high - low) * _MOST_TICKS), return_index=True)[1]]
@@ -204,7 +204,7 @@ def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number
         linestyle=dashes(curve.dash),
         linewidth=line.width * style.line_pt,
         alpha=line.alpha,
-        # The only subflow of a flow covers the total, and its colour remains visible.
+        # An only subflow has the same curve as the total of its flow, and is drawn on top.
         zorder=1.9 if curve.kind == "total" else 2.0,
         # Markers of different curves are offset, so that they do not overlap.
         markevery=(every * (2 * (number % 4) + 1) // 8, every),
@@ -217,7 +217,7 @@ def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
     if not (line.entry and style.has_markers) or hue == palette.TOTAL:
         return {}
     return {
-        # By hue, so that a subflow has the same marker in every plot.
+        # Chosen by hue, so that a subflow has the same marker in every plot.
         "marker": MARKERS[hue % len(MARKERS)],
         "markersize": 3.2 * style.line_pt,
         "markeredgewidth": 0.8 * style.line_pt,

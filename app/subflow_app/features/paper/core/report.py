@@ -203,7 +203,7 @@ def build_report(
 
 
 def made_text(made_at: datetime | None) -> str:
-    """Date and version as text: ``made 2026-03-01 12:00 UTC with Subflow 1.0``; None: now."""
+    """Date and version as text: ``made 2026-03-01 12:00 UTC with Subflow 1.0``; `made_at` None means now."""
     from subflow_app import __version__
 
     return f"made {made_at or datetime.now(UTC):%Y-%m-%d %H:%M UTC} with Subflow {__version__}"

@@ -171,7 +171,7 @@ class PrintJob:
 
 
 def render_report(report: Report, print_pages: Callable[[PrintJob], bytes] | None = None) -> bytes:
-    """The content of the file.
+    """The content of the file of a report.
 
     Args:
         report: the document.

@@ -28,12 +28,12 @@ UNLIMITED = "unlimited"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportRun:
-    """A run with all data of its report.
+    """A run with the data that a report needs.
 
     Attributes:
         row: stored data of the run, with scenario text and summary.
         traces: samples of the run.
-        scenario: None if this version of Subflow cannot read it.
+        scenario: the scenario; None if this version of Subflow cannot read it.
     """
 
     row: RunRow
@@ -47,7 +47,7 @@ class ReportRun:
 
 
 def _headline(runs: Iterable[ReportRun]) -> list[Measure]:
-    """Measures of whole runs in tables: those that match the headline measures of their flows, then round-trip time."""
+    """Measures of whole runs for tables: the counterparts of the headline measures of flows, then the weighted RTT."""
     keys = [each.of_run for each in headline_measures(flow for run in runs for flow in _flows(run))]
     return [RUN_MEASURES[key] for key in (*keys, "weighted_rtt_s")]
 
@@ -157,7 +157,7 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
     columns = text_columns("Flow", "Algorithm", "Options")
     rows = []
     for flow in flows:
-        # The scheduler of a flow with one path has no effect.
+        # Only MPTCP flows use their scheduler.
         for choice in (flow.controller, flow.scheduler) if flow.kind == "mptcp" else (flow.controller,):
             told = [f"{key} = {_option_text(value)}" for key, value in choice.options.items()]
             if choice.policy is not None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# With more links, labels contain only names, and with still more nothing: a table contains the values.
+# With more links, labels contain only names; beyond the second limit, links have no labels. A table contains the
+# values.
 _MOST_LINKS_WITH_VALUES = 12
 _MOST_LINKS_WITH_NAMES = 40
 _BOW = 0.16  # bend in multiples of the distance of two nodes, per step in a bundle of parallel links
@@ -56,7 +57,7 @@ class SketchLink:
 
 @dataclass(frozen=True, slots=True)
 class TopologySketch:
-    """Content of the drawing; `ways` are colours and labels of the subflows."""
+    """Content of the drawing; `ways` are the label and the colour of each subflow."""
 
     nodes: tuple[SketchNode, ...]
     links: tuple[SketchLink, ...]

@@ -76,7 +76,7 @@ td.number {{ white-space: nowrap; }}
 code {{ font-family: "DejaVu Sans Mono"; }}
 pre {{ font-family: "DejaVu Sans Mono"; font-size: 7pt; white-space: pre-wrap; margin-top: 0; margin-bottom: 12px; }}
 """
-# Qt understands only old HTML. These patterns match no text, because texts are escaped.
+# Qt renders only old HTML, which these replacements produce. They cannot match text, because text is escaped.
 _IN_OLD_HTML = (
     (r"<style>.*?</style>", ""),
     (r"<figure>", '<p class="drawing">'),
@@ -137,7 +137,7 @@ def _document(job: PrintJob, writer: QPdfWriter) -> QTextDocument:
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0.0)
     font = QFont("DejaVu Sans")
-    font.setPointSizeF(_BODY_PT)  # headings are multiples of it
+    font.setPointSizeF(_BODY_PT)  # headings are multiples of this size
     font.setFeature(QFont.Tag("liga"), 0)  # without ligatures, searches in the PDF find words as spelled
     document.setDefaultFont(font)
     document.setDefaultStyleSheet(_STYLE)
@@ -157,7 +157,9 @@ def _document(job: PrintJob, writer: QPdfWriter) -> QTextDocument:
 
 
 def _fit(table: QTextTable, room: float) -> None:
-    """Fits column widths to the cells, with smaller letters and line breaks if necessary; rules off the last row."""
+    """Fits column widths to the cells, with a smaller font and line breaks if necessary; draws a rule below the last
+    row.
+    """
     natural, least = [], []
     for column in range(table.columns()):
         blocks = [block for row in range(table.rows()) for block in _cell(table, row, column)]
@@ -270,7 +272,7 @@ def _rows(table: QTextTable) -> Iterator[_Piece]:
     for row in range(table.rows()):
         found = [_rect(each) for column in range(table.columns()) for each in _cell(table, row, column)]
         rows.append((min(each.top() for each in found) - _PX, max(each.bottom() for each in found) + 2.0 * _PX))
-    rows[-1] = (rows[-1][0], rows[-1][1] + 5.0 * _PX)  # with the rule below
+    rows[-1] = (rows[-1][0], rows[-1][1] + 5.0 * _PX)  # includes the rule below the table
     is_small = rows[-1][1] - rows[0][0] < _KEPT_WHOLE
     for number, (top, bottom) in enumerate(rows):
         stays = number < len(rows) - 1 and (is_small or number < 2)
