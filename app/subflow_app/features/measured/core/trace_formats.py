@@ -30,7 +30,8 @@ class TraceFormat:
         suffixes: suffixes of file names, in lower case.
         looks_like: returns True if a file with these first bytes has this format.
         read: reads a file as a table. Raises `InputError` with the reason, and `OSError` if the file cannot be opened.
-        is_binary: whether the suffix of a file decides without its content, because readers of text cannot read it.
+        is_binary: whether the suffix determines the format if the content does not; text readers cannot read such
+            files.
     """
 
     name: str

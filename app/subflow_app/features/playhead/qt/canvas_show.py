@@ -133,7 +133,7 @@ class Gauges(QWidget):
         return QSize(self._least_width, rows * self._row_height + 6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Distributes the new width."""
+        """Requests another height after a change of width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
@@ -217,7 +217,7 @@ class Gauges(QWidget):
         metrics, shown = self.fontMetrics(), self._shown()
         numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
         names = max((metrics.horizontalAdvance(each.label) for each in shown), default=0)
-        # The colour also shows the state, so that its word is truncated before a name.
+        # The colour also shows the state, so the word for the state is truncated before a name.
         least = metrics.horizontalAdvance("8888 pkt") + _GAP
         numbers = max(least, min(numbers + _GAP, width - names - _GAP - _LEAST_BAR))
         return min(names + _GAP, width - numbers - _LEAST_BAR), numbers
@@ -257,7 +257,7 @@ _TEXT_ZOOM, _TEXT, _LEAST_TEXT_PX = 0.3, 9.5, 8.5
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Packets with the same look: dots and squares at points, ACKs as ticks across their direction, of length 1."""
+    """Packets with the same look; `across_x` and `across_y` are unit vectors across the direction of ACKs."""
 
     kind: int
     colour: QColor
@@ -448,7 +448,7 @@ class CanvasShow(QObject):
 
     @property
     def left_out(self) -> int:
-        """Number of packets omitted on links with too many."""
+        """Number of packets omitted on links with too many packets."""
         return self.places.left_out if self.places is not None else 0
 
     def difference(self) -> str:

@@ -82,7 +82,7 @@ class PlotsShow(QObject):
                     self._lines.add(plot.pin)
                     plot.pin.setMovable(True)
                     plot.pin.setCursor(Qt.CursorShape.SizeHorCursor)
-                    # Above the crosshair, which rests at the same time.
+                    # Above the crosshair, which `set_pin` moves to the same time.
                     plot.pin.setZValue(21)
                     plot.pin.sigDragged.connect(self._on_dragged)
 
@@ -147,7 +147,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self._acts[name]()
 
     def move_to(self, time_s: float) -> None:
-        """Moves the playhead to a time if it is in use; otherwise a click in the plots does not concern the picture."""
+        """Moves the playhead to a time if it is in use; otherwise clicks in the plots do not affect the canvas."""
         if self.playhead.time_s is not None:
             self.playhead.seek(time_s)
 

@@ -74,7 +74,7 @@ class Playhead(QObject):
         self._clock = clock
         self.runs: tuple[ScrubbedRun, ...] = ()  # runs with a playhead, in the order of the plots
         self.run_shown = 0  # position of the chosen run in `runs`
-        self.transport = Transport()  # time and motion of the playhead; read-only for others
+        self.transport = Transport()  # time and motion of the playhead; read-only for other classes
         self._loop: SeekLoop | None = None
         self.events: RunEvents | None = None  # events of the run; None until they are read
         self.samples: RunSamples | None = None
@@ -238,7 +238,7 @@ class Playhead(QObject):
         self._rest()
 
     def leave(self) -> None:
-        """Ends the display of a time."""
+        """Stops showing a time, and follows a running simulation again."""
         run = self.run
         self.transport.leave(follows=run is not None and run.goes_on)
         self._rest()

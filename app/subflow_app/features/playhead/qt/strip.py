@@ -256,7 +256,7 @@ class TransportStrip(QWidget):
         return bool(self._picture_says) and not self._failure
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves the time of the playhead."""
+        """Stops showing the time of the playhead on Escape."""
         if event.key() == Qt.Key.Key_Escape and self._playhead.time_s is not None:
             self._complain("")
             self.field.setModified(False)

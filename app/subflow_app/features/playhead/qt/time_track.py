@@ -110,7 +110,8 @@ class TimeTrack(QSlider):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves by a hundredth with arrow keys, with Shift by a tenth; Home and End jump, Space plays."""
+        """Moves by a hundredth with arrow keys, and by a tenth with page keys or Shift; Home and End jump, Space plays.
+        """
         by = {
             Qt.Key.Key_Left: -1.0,
             Qt.Key.Key_Down: -1.0,

@@ -3,7 +3,7 @@
 Goodput and Jain's fairness index are means over runs, with intervals. The goodput of a transfer counts while the
 transfer is active. Convergence is the time until a flow reaches its final share.
 
-Means of curves cover the measured interval, and take the digits of the summary if it contains the same number.
+Means of curves cover the measured interval; if the summary contains the same value, its more exact digits are shown.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ FAIRNESS_BARS = PlotSpec(
 
 
 _BAND = 0.25
-_STAYS = 5  # seconds
+_STAYS = 5  # seconds that the rate must stay within the band
 _SHARE = 4  # the final share is the mean over the last quarter of the flow's life
 
 
@@ -169,7 +169,7 @@ def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], w
 def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
     names = dict(spec.figures)
     if curve.kind == _TOTAL and "subflow" in names:
-        # The summary contains only the parts, whose sum agrees with each of them.
+        # The summary contains only the subflows, and the sum of their values is the total.
         parts = list(_parts(figures, curve.owner, names["subflow"]))
         return math.fsum(parts) if parts else math.nan
     value = figures.get(_key(curve, names[curve.kind])) if curve.kind in names else None
@@ -177,7 +177,7 @@ def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
 
 
 def flow_rates(traces: Traces) -> dict[str, float]:
-    """Rates for comparisons of flows, bit/s of payload by flow: of transfers while active, else goodputs.
+    """Payload rates of flows for comparisons, bit/s: the goodput while active for transfers, else the goodput.
 
     In a running simulation, the rates are means from the end of the warm-up to now; NaN before the first sample.
     """

@@ -27,8 +27,8 @@ class Bar:
         category: name below the bar, e.g. ``"download.1"``; bars of one category are side by side.
         owner: flow, controller or run of the bar; `owner` and `kind` together may name a line of other plots, so that
             both are hidden together.
-        kind: ``"flow"``, ``"controller"``, ``"run"``, or ``"all"`` for bars of no single flow.
-        colour: turn it into a hex value with `palette.hex_colour`.
+        kind: ``"flow"``, ``"controller"``, ``"run"``, or ``"all"`` for bars of several flows.
+        colour: colour key; `palette.hex_colour` converts it to a hex value.
         run: position of the first run of its experiment in the overlay; distinct for each experiment.
         run_title: name of the experiment.
         values: one number per run with a value, SI, in the order of the runs.
@@ -77,7 +77,7 @@ class Group:
 
     @property
     def first(self) -> int:
-        """Position of its first run in the overlay."""
+        """Position of the first run of the experiment in the overlay."""
         return self.positions[0]
 
 
@@ -106,7 +106,7 @@ def make_bar(
     kind: str = "flow",
     note: str = "",
 ) -> Bar:
-    """The bar of these numbers, one per run of the group; infinite numbers and NaN are left out."""
+    """The bar of these numbers, one per run of the group; NaN and infinite numbers are left out."""
     found = Estimate.of(value for value in values if math.isfinite(value))
     return Bar(category, owner, kind, colour, group.first, group.title, found.values, found.mean, found.ci95, note)
 
@@ -121,7 +121,7 @@ def flow_bars(
     found: dict[str, list[Bar]] = {}
     for group in repetitions(runs):
         by_run = [numbers(traces) for traces in group.runs]
-        # The seed determines the copies of a flow that arrive, so that a bar covers only the runs with its copy.
+        # The seed determines the copies of a flow that arrive, so a bar covers only the runs in which its copy arrived.
         for owner in dict.fromkeys(owner for each in by_run for owner in each):
             first = next(traces for traces, each in zip(group.runs, by_run, strict=True) if owner in each)
             values = [each[owner] for each in by_run if owner in each]
@@ -155,13 +155,13 @@ def bar_places(bars: Sequence[Bar]) -> Places:
 
 
 def run_count(bars: Sequence[Bar]) -> tuple[int, int]:
-    """Smallest and largest number of runs behind a bar, for the description of the intervals."""
+    """Smallest and largest number of runs per bar, for the description of the intervals."""
     counts = [len(bar.values) for bar in bars if bar.values]
     return (min(counts), max(counts)) if counts else (0, 0)
 
 
 def interval_text(bars: Sequence[Bar]) -> str:
-    """Meaning of the error bars in words; for single runs, the reason why they are missing."""
+    """Meaning of the error bars in words; for individual runs, the reason why they are missing."""
     least, most = run_count(bars)
     if most == 0:
         return ""

@@ -30,7 +30,7 @@ _ARRIVALS_COLUMN = "goodput_bps"
 
 
 def throughput_curves(traces: Traces) -> list[Curve]:
-    """Throughput of the subflows of each flow, then of the flow, bit/s; a single subflow needs no total.
+    """Throughput of the subflows of each flow, then of the flow, bit/s; a flow with one subflow has no total.
 
     A cbr or onoff flow has no subflows, and its curve shows its goodput.
     """
@@ -74,7 +74,8 @@ _HEADER_BYTES = 52
 
 
 def loss_curves(traces: Traces) -> list[Curve]:
-    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN without such packets.
+    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN if no packet was lost or
+    delivered.
 
     A packet counts when it is lost or delivered, not when it is sent. A burst of losses after an idle second is
     therefore 1.
@@ -85,7 +86,7 @@ def loss_curves(traces: Traces) -> list[Curve]:
     for losses in column_curves(traces, SUBFLOW, _LOSSES):
         arrived = delivered.get(losses.owner)
         if arrived is None:
-            continue  # a measurement may lack one of them
+            continue  # a measurement may lack either column
         # A live run adds samples while this function reads.
         count = min(len(losses.values), len(arrived.values))
         time_s = losses.time_s[:count]
@@ -116,7 +117,7 @@ _DROPPED = "drops_pkts"
 
 
 def drop_curves(traces: Traces) -> list[Curve]:
-    """One curve per link direction, packets/s: mean over the sampling interval that ends there."""
+    """One curve per link direction, packets/s: mean over the sampling interval that ends at each sample."""
     return [_per_second(curve) for curve in column_curves(traces, LINK, _DROPPED)]
 
 
@@ -190,7 +191,7 @@ def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDAr
 
 
 def flow_ends_s(traces: Traces) -> dict[str, float]:
-    """Times at which flows ended, s; without flows that have not ended."""
+    """End times of flows, s; flows that have not ended are omitted."""
     subflows = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a sequence
     ends: dict[str, float] = {}
     closed: dict[str, float] = {}

@@ -28,7 +28,8 @@ _SECOND = 1.0
 def throughput_distribution(traces: Traces) -> list[Curve]:
     """One curve per flow: share of seconds after the warm-up, 0 to 1, with a throughput of at most x bit/s.
 
-    Seconds, because a rate sampled several times per RTT alternates between full and empty.
+    The curve counts seconds instead of samples, because a rate sampled several times per RTT alternates between zero
+    and the link rate.
     """
     parts = curve_plots.throughput_curves(traces)
     with_total = {curve.owner for curve in parts if curve.kind == "total"}
@@ -94,7 +95,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
     made = []
     for rtt in column_curves(traces, SUBFLOW, _RTT):
         if rtt.owner not in windows:
-            continue  # a measurement may lack one of them
+            continue  # a measurement may lack either column
         # A live run adds samples while this function reads.
         count = min(len(rtt.values), len(windows[rtt.owner].values))
         x, y, time_s = windows[rtt.owner].values[:count], rtt.values[:count], rtt.time_s[:count]

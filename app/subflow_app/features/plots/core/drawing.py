@@ -52,7 +52,7 @@ class Colouring:
         ]
 
     def colour(self, own: ColourKey, run: int, owner: str) -> ColourKey:
-        """Colour of a line, whose colour among the lines of its run is ``own``."""
+        """Colour of a line; ``own`` is its colour while only one run is shown."""
         if self.by == BY_RUN:
             return _of_hue(self._ranks[run], own)
         if self.by == BY_CONTROLLER:
@@ -78,7 +78,7 @@ class CurveChoices:
     """The user's choices for curves.
 
     Attributes:
-        bin_s: length of bins of curves over time, s; zero: samples; None: by the zoom.
+        bin_s: length of bins of curves over time, s; zero: unaveraged samples; None: chosen by the zoom.
         colour_by: meaning of colours.
         seeds_averaged: whether at least `LEAST_SEEDS` runs of an experiment are drawn as their mean.
         crowds_summed_up: whether more than `MOST_FLOWS` flows are drawn as their median.
@@ -93,7 +93,7 @@ class CurveChoices:
 
 
 RAW_S = 0.0
-"""Bin length that stands for unaveraged samples."""
+"""Bin length that selects unaveraged samples."""
 BIN_WIDTHS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Bin lengths to choose from, s; without a choice, the visible time range determines the bins."""
 
@@ -121,7 +121,7 @@ def bin_width_s(intervals_s: Sequence[float], span_s: float, *, chosen_s: float 
     Args:
         intervals_s: sampling intervals of the curves, s.
         span_s: length of the visible time range.
-        chosen_s: bin length that the user chose; None: by the visible time range.
+        chosen_s: bin length that the user chose; None: chosen by the visible time range.
         is_rate: whether samples are means over the interval that ends there.
     """
     if not intervals_s:
@@ -235,7 +235,7 @@ def nearest_member(crowds: Sequence[Crowd], time_s: float, value: float) -> Curv
 def mean_of_seeds(curves: Sequence[Curve], *, is_signed: bool = False) -> Curve:
     """Mean of the same line over several runs, with its 95 % interval by Student's t as a band.
 
-    Runs without a value at a time, e.g. shorter ones, are left out there; a single value has no interval.
+    At each time, runs without a value, e.g. shorter runs, are left out; a mean of one value has no interval.
 
     Args:
         curves: two or more curves with the same bins.

@@ -40,8 +40,8 @@ class Band:
     Attributes:
         share: share of the values inside the area: 0.95 for a confidence interval, 0.8 between the 10th and 90th
             percentile.
-        low: float32 [n], SI, at the times of the curve; NaN for unknown values.
-        high: float32 [n], in the same form.
+        low: lower edge, float32 [n], SI, at the times of the curve; NaN for unknown values.
+        high: upper edge, in the form of `low`.
     """
 
     share: float
@@ -57,7 +57,7 @@ class Curve:
         label: text for the legend, e.g. ``"download · wifi"``.
         owner: owner string; `owner` and `kind` together identify the curve, also across runs and calls.
         kind: ``"subflow"``, ``"total"`` (sum over the subflows of a flow), ``"flow"`` or ``"link"``.
-        colour: turn it into a hex value with `palette.hex_colour`.
+        colour: colour key; `palette.hex_colour` converts it to a hex value.
         time_s: float64 [n], s.
         values: float32 [n], SI; NaN for unknown values.
         x: float64 [n], SI, positions of the points in a plot over another quantity than time, in drawing order; NaN
@@ -65,8 +65,8 @@ class Curve:
             distributions.
         run: position of the run in an overlay, from 0.
         run_title: name of that run, distinct among the runs in the plot.
-        is_ghost: whether the run is the original behind a fork.
-        dash: number of its dash pattern, see `palette.dash`.
+        is_ghost: whether the run is the original of a fork, drawn behind the fork.
+        dash: number of the dash pattern, see `palette.dash`.
         bands: areas around a combined curve, the widest first.
         bin_s: length of the bins that the samples average, s; 0 for unaveraged samples.
     """
@@ -114,7 +114,7 @@ class XAxis:
 
     Attributes:
         label: axis text without the unit.
-        unit: unit that the axis shows; empty for a quantity without one.
+        unit: unit that the axis shows; empty for a quantity without a unit.
         scale: factor from SI to `unit`.
         name: heading in tables, with the SI unit, e.g. ``"srtt_s"``.
     """
@@ -164,13 +164,13 @@ class PlotSpec:
         id: name on the command line and in settings, e.g. ``"cwnd"``.
         title: heading, e.g. ``"Congestion window"``.
         y_label: axis text without the unit.
-        unit: unit that the axis shows; empty for a quantity without one.
+        unit: unit that the axis shows; empty for a quantity without a unit.
         scale: factor from SI to `unit`.
         columns: pairs of scope and column that the plot reads; a run without any of them lacks the plot.
-        curves: computes the curves from the traces, for a run always as many and in the same order; empty for a plot of
-            bars.
+        curves: computes the curves of a run from its traces, always the same number in the same order; returns an empty
+            list for a plot of bars.
         x: quantity along the x axis; None for plots over time and bars.
-        is_joined: whether a curve needs all columns of its owner, of which measurements may lack some.
+        is_joined: whether a curve needs all columns of its owner; imported measurements may lack some of them.
         bars: computes the bars from the traces of all runs; None for plots of curves.
         from_zero: whether the axis starts at zero, for quantities whose size matters more than their change.
         is_rate: whether samples are means over the interval that ends there. Their mean is then the mean over the
@@ -261,7 +261,7 @@ class PlotSpec:
         """True if a run has data for this plot."""
         if not self.reads(traces):
             return False
-        # A measurement has no controllers or fair shares: only computing the plot shows if it has data.
+        # A measurement has no controllers or fair shares: only computing the plot shows whether it has data.
         return bool(traces.controllers) or self.kind == TIME or bool(self.all_bars([traces]) or self.curves(traces))
 
     def reads(self, traces: Traces) -> bool:
@@ -383,7 +383,7 @@ def column_plot(
 ) -> PlotSpec:
     """The plot of an unchanged column of the traces: a curve per flow, subflow or link with this column.
 
-    Args:
+    plot_id: id of the plot, as in :class:`PlotSpec`.
         plot_id: see :class:`PlotSpec`.
         title: heading, and axis text without a `y_label`.
         column: name of the column.
@@ -413,7 +413,8 @@ def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> Plot
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
     """Number of samples per point of a rate curve: 1, 2, 5, 10, 20, 50 and so on.
 
-    The smallest of these numbers is taken that leaves at most `most_points` points.
+    The result is the smallest of these numbers that leaves at most `most_points` points. A rate sampled several times
+    per RTT alternates between zero and the link rate: 200 s at 100 ms would fill the plot with ink.
 
     A rate sampled several times per RTT alternates between full and empty: 200 s at 100 ms would fill the plot with
     ink.

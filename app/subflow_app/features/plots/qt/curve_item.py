@@ -121,7 +121,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
 
 
 def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
-    """Pen of a curve. Width 1 on screen, because pyqtgraph draws wider lines four to seven times slower."""
+    """Pen of a curve. The default width is 1, because pyqtgraph draws wider lines four to seven times slower."""
     if curve.is_ghost:
         colour = QColor(palette.hex_colour(curve.colour, dark=dark))
         colour.setAlphaF(palette.GHOST_OPACITY)
@@ -136,7 +136,7 @@ def make_pen(colour: str, dash: tuple[float, ...] = (), width: float = 1.0) -> Q
     Args:
         colour: ``#rrggbb`` or ``#aarrggbb``.
         dash: on and off lengths in multiples of the width; empty is solid.
-        width: in pixels.
+        width: width in pixels.
     """
     pen = QPen(QColor(colour), width)
     pen.setCosmetic(True)

@@ -11,18 +11,18 @@ from subflow_app.toolkit.theme import Tokens, set_style
 from subflow_app.toolkit.widgets.shorthand import sized
 from subflow_app.vocabulary.language import tr
 
-_TOP = 1  # px; beside the title of the first plot
+_TOP = 1  # px; aligns the button with the title of the first plot
 
 
 class CurvesButton(QToolButton):
-    """Button in the upper right corner of the plots, where it takes no height from them."""
+    """Button in the upper right corner of the plots, which keep their full height."""
 
     def __init__(self, plots: QAbstractScrollArea, menu: QMenu, bin_s: float | None) -> None:
         """Opens ``menu``; the text shows ``bin_s``, see :meth:`show_bins`."""
         super().__init__(plots)
         self.setObjectName("curves_button")
         self.setAutoRaise(True)
-        # Like toolbar buttons, it takes no focus, which remains in the window; menus offer the same to the keyboard.
+        # Like toolbar buttons, the button accepts no focus; menus offer the same choices to keyboard users.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)

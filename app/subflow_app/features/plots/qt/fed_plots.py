@@ -47,7 +47,7 @@ from subflow_app.vocabulary.language import tr
 # Duration of a slice, s.
 _SLICE_S = 0.015
 END_OF_SLICE = True
-"""Value that work yields to end its slice, because a picture is painted before the next one."""
+"""Value that work yields to end its slice early, so that a picture is painted before the next slice."""
 
 
 class SlicedFeed(QObject):
@@ -177,7 +177,7 @@ class CurveLooks:
         return columns if len(columns) > 1 else []
 
     def curves(self, spec: PlotSpec, span_s: float = 0.0) -> list[Curve]:
-        """Curves of a plot in their final form.
+        """Curves of a plot, with bins, colours, ghosts, medians and means as the user chose them.
 
         Args:
             spec: specification of the plot.
@@ -202,7 +202,7 @@ class CurveLooks:
         return self._with_ghosts(spec, spec.overlay(self._runs))
 
     def bars(self, spec: PlotSpec) -> list[Bar]:
-        """Bars of a plot in their final form."""
+        """Bars of a plot, with colours and ghosts as the user chose them."""
         colouring = self._colouring()
         bars = [
             replace(bar, colour=colouring.colour(bar.colour, bar.run, bar.owner))
@@ -214,8 +214,8 @@ class CurveLooks:
     def marks(self) -> list[Sequence[TraceMark]]:
         """Marks of the events in each run.
 
-        Ghosts show no marks, which would hide those of their forks. Runs drawn as a mean show only events of links,
-        which are the same in all of them.
+        Ghosts show no marks, because these would hide the marks of their forks. Runs drawn as a mean show only events
+        of links, which are the same in all of these runs.
         """
         averaged = {run for group in self._averaged() for run in group.positions}
         marks: list[Sequence[TraceMark]] = []
@@ -331,7 +331,9 @@ def _fork_title(ghost: Ghost) -> str:
 
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
-    """The curve without the part shared with its fork; all of it if they differ before, e.g. between versions."""
+    """The curve without the part shared with its fork; the whole curve if the two differ earlier, e.g. between
+    versions.
+    """
     # The change happens one nanosecond later, so that a sample whose time differs only by rounding precedes it.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
@@ -339,7 +341,7 @@ def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
 
 
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
-# Visible points; wide lines take longer.
+# Largest number of visible points with antialiasing; wide lines take longer to draw.
 _MOST_ANTIALIASED_POINTS = 15_000
 _MOST_WIDE_ANTIALIASED_POINTS = 3_000
 _OTHERS_MS = 400
@@ -379,7 +381,7 @@ class FedPlots(ScrolledPlots):
         # Combines all changes of the range within one turn of the event loop.
         self._bins_timer = timer(self, self._feed, is_single=True)  # in the bins for the current time range
         self._sliced = SlicedFeed(self)
-        self._is_crowded = self._is_stale = False  # the curves are fed in slices; samples arrived meanwhile
+        self._is_crowded = self._is_stale = False  # whether curves are fed in slices; whether samples arrived meanwhile
         self._sliced.done.connect(self._on_fed)
         # A pause as long as the slices leaves half of the time for input.
         self._rest = timer(self, lambda: self._feed_newest() if self._is_stale else None, is_single=True)
@@ -398,7 +400,7 @@ class FedPlots(ScrolledPlots):
         raise NotImplementedError
 
     def set_colours(self, chosen: Mapping[CurveId, str]) -> None:
-        """Applies the user's colours, ``#RRGGBB``, to lines; other lines take their defaults."""
+        """Applies the user's colours, ``#RRGGBB``, to lines; other lines get their default colours."""
         self._looks.colours = dict(chosen)
         self._feed()
         self.recolour()
@@ -552,7 +554,9 @@ class FedPlots(ScrolledPlots):
                 plot.set_marks(marks, self._colours)
 
     def _point_at_flow(self, under: StackedPlot | None, position: QPointF) -> None:
-        """Highlights the flow of a crowd nearest to the mouse in all plots; none if the mouse is elsewhere."""
+        """Highlights the flow of a crowd nearest to the mouse in all plots; removes the highlight if the mouse is
+        elsewhere.
+        """
         found, time_s = None, math.nan
         if isinstance(under, TimePlot):
             at = under.view.mapSceneToView(position)

@@ -1,6 +1,6 @@
 """Legend beside or below the plots: lines with switches and values, under the time of the values.
 
-Its place leaves the plots as much space as possible, until the user drags the legend.
+The legend is placed to leave the plots as much space as possible, until the user drags it.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ _COLOUR_NAMES = {
     "yellow": translatable("Yellow"),
     "black": translatable("Black"),
 }
-# Minimum for names if many columns of values need space; beyond it, the columns scroll.
+# Minimum width of names in average characters, if many columns of values need space; beyond it, the columns scroll.
 _LEAST_NAME_LETTERS = 12
-# Maximum for names: longer ones are elided in the middle, and the tool tip shows them in full.
-_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px; letters of large type
+# Maximum width of names: longer names are elided in the middle, and the tool tip shows them in full.
+_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px, and characters of a large font
 # Minimum width of values, so that columns do not resize with every digit of a running simulation.
 _VALUE = "88.888"
 _MARGIN = 8
@@ -315,7 +315,7 @@ class _LineDelegate(QStyledItemDelegate):
     """Draws a short sample of the line with its colour and dash between check box and name."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Reserves space for the sample like for an icon."""
+        """Reserves space for the sample as for an icon."""
         super().initStyleOption(option, index)
         words = index.data(WORDS_ROLE)
         if words and option.rect.isValid():
@@ -381,8 +381,8 @@ def _head(label: ElidedLabel) -> ElidedLabel:
     return label
 
 
-# The legend moves below the plots if the width, px, is smaller, or if it would take more than this share of the width
-# and fits below. It takes the space that it needs, limited to these shares.
+# The legend moves below the plots if the width, px, is smaller, or if it would need more than this share of the width
+# and fits below. The legend gets the space that it needs, up to these shares.
 _LEAST_WIDTH_BESIDE = 640
 _WIDE_LEGEND = 0.32
 _MOST_LEGEND_BESIDE = 0.4

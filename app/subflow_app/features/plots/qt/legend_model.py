@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class FlowWords(NamedTuple):
-    """Headline measures of a flow as texts.
+    """Headline measures of a flow as text.
 
     Attributes:
         brief: numbers with units, for narrow legends: ``7.904 s, 0.911 Mbit/s``.
@@ -124,7 +124,7 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
 
 
 def flow_words(flow: Mapping[str, Any]) -> FlowWords:
-    """Headline measures of a flow of a summary in three lengths.
+    """Headline measures of a flow, from its entry in the summary, in three lengths.
 
     A flow with a size shows completion time and goodput while active, and any other flow its goodput after the warm-up.
     """
@@ -171,7 +171,7 @@ def _mean_heading(starts_s: Sequence[float], ends_s: Sequence[float]) -> str:
     return tr("Curve mean over time, {first}–{last} s", first=fmt.number(start_s, 4), last=fmt.number(end_s, 4))
 
 
-CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
+CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line; None for a group
 WORDS_ROLE = Qt.ItemDataRole.UserRole + 2  # measures after the name of a flow; empty without measures
 BRIEF_ROLE = Qt.ItemDataRole.UserRole + 3  # the same measures without their names
 _LINKS = translatable("Links")

@@ -20,7 +20,7 @@ from subflow_app.toolkit.plotting.plot_parts import Axis
 # Longer numbers are shown as differences from a round offset, which the title contains.
 _MOST_DIGITS = 5
 _TICK_ROOM = 12.0  # tick, and gaps beside its number, px
-_NAME_GAP = 8.0  # between two names, px
+_NAME_GAP = 8.0  # gap between two names, px
 _LEAST_NAME = "www…"  # names that would be cut shorter are useless
 
 
@@ -152,7 +152,7 @@ class SeriesStrip(QGraphicsWidget):
 
     def resizeEvent(self, event: object) -> None:
         """Arranges the entries for the new width."""
-        super().resizeEvent(event)  # type: ignore[arg-type] # the stub knows its own event alone
+        super().resizeEvent(event)  # type: ignore[arg-type] # the stub accepts only its own type of event
         self._take_height()
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:

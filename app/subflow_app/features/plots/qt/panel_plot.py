@@ -44,7 +44,7 @@ _DOT, _OUTLIER, _SPOT = 5, 7, 4
 _BAND_ALPHA, _BOX_ALPHA, _CROSS_ALPHA = 50, 70, 150
 _ARROW = 26
 _MARGIN = 10
-_NAME_GAP = 6.0  # between a mark and its name, px
+_NAME_GAP = 6.0  # gap between a mark and its name, px
 _FADED = 0.65
 _BAR_WIDTH = 14
 # With more cells, their numbers would not be readable.
@@ -303,7 +303,9 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Draws the crosses of marks in one item, because one each would be slow, or the band around a line."""
+        """Draws the intervals of marks as crosses in one item, because separate items would be slow, or the band around
+        a line.
+        """
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]
@@ -369,7 +371,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             name.setVisible(box is not None)
             if box is not None:
                 taken.append(box)
-                # The text item has a margin.
+                # The margin of the text item must not shift the text.
                 name.setPos(self.view.mapSceneToView(box.center() - name.boundingRect().center()))
 
     def _draw_box(self, panel: Panel, number: int, point: int) -> None:

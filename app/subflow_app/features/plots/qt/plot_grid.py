@@ -60,14 +60,14 @@ class ColumnTitle(QGraphicsWidget):
         painter.drawText(QPointF(self._indent, _MARGIN + metrics.ascent()), self.shown_text())
 
 
-LEAST_COLUMN_WIDTH = 220  # of a run beside others, px; more columns than fit into the window scroll
+LEAST_COLUMN_WIDTH = 220  # minimum width of a column of runs, px; more columns than fit into the window scroll
 _NO_LIMIT = 16_777_215.0  # Qt's maximum width, px
 _LEFT_MARGIN = 4
 # Space for half of the last number of the time axis.
 _RIGHT_MARGIN = 16
 _TOP_MARGIN = 2
 _BOTTOM_MARGIN = 4
-_FIRST_ROW = 2  # below the titles of columns
+_FIRST_ROW = 2  # first layout row below the titles of columns
 
 
 class PlotGrid:
@@ -92,7 +92,7 @@ class PlotGrid:
         """Places the plots over time in rows as wide as the stack, and other plots in pairs below.
 
         Args:
-            rows: plots of each quantity over time: one per column of runs, or a single one.
+            rows: plots of each quantity over time: one per column of runs, or one for all runs.
             others: plots not over time.
             columns: columns of runs; empty if runs are overlaid.
         """

@@ -40,7 +40,9 @@ def readout(
     hidden: frozenset[CurveId],
     tokens: Tokens,
 ) -> list[Span]:
-    """Spans with the values of the visible curves of a plot at a time in s, in its unit; empty for None."""
+    """Spans with the values of the visible curves of a plot at a time, s, in the unit of the plot; empty if `time_s` is
+    None.
+    """
     if time_s is None:
         return []
     spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]
@@ -79,7 +81,7 @@ class PlotStack(FedPlots):
         self.setFrameShape(self.Shape.NoFrame)
         self._plot_font = QFont(self.font())
         self.grid = PlotGrid(self, self._plot_font)
-        self._is_side_by_side = False  # each run has a column
+        self._is_side_by_side = False  # whether each run has a column
         self._columns: list[PlotColumn] = []  # empty: runs are overlaid
         self.forks = ForkLines()
         self._crosshair_shown = True
@@ -157,7 +159,7 @@ class PlotStack(FedPlots):
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Replaces the runs; lines that exist again remain hidden."""
         self._clear_plots()
-        # Painting waits until many curves are fed, so that the old picture must be erased first.
+        # Painting waits until many curves are fed, so the old picture must be erased first.
         self.viewport().update()
         self.runs = tuple(runs)
         self._looks.set_runs(runs)
@@ -184,7 +186,7 @@ class PlotStack(FedPlots):
             self._draw_cursor()
 
     def take_switches(self, other: PlotStack) -> None:
-        """Takes colours, logarithmic scale, marks and crosshair from another stack."""
+        """Copies colours, logarithmic scale, marks and crosshair from another stack."""
         self._marks_shown = other._marks_shown
         self._is_side_by_side = other._is_side_by_side
         self._looks.choices, self._looks.colours = other._looks.choices, other._looks.colours
@@ -372,7 +374,7 @@ class PlotStack(FedPlots):
         self._pointed = under.spec.id if under is not None else self._pointed
         for plot in self._others:
             if isinstance(plot, XYPlot):
-                # The mouse reads values along the axis of a distribution, as along time.
+                # The mouse reads values along the axis of a distribution, as along the time axis.
                 is_read = plot is under and self._crosshair_shown
                 plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
         self._point_at_flow(under, position)

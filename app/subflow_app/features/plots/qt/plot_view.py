@@ -1,6 +1,6 @@
 """View of the plots with legend and empty state, which loads pyqtgraph only on demand.
 
-The view exists before pyqtgraph, so that the list of traces behind the visible curves does not need pyqtgraph either.
+The view can exist without pyqtgraph, and so can the list of traces behind the visible curves.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def visible_keys(
     stacks: Sequence[PlotStack], specs: Sequence[PlotSpec], runs: Sequence[Traces], hidden: frozenset[CurveId]
 ) -> list[list[SeriesKey]]:
-    """Traces behind the visible lines by run, with those that a median or a mean represents."""
+    """Traces behind the visible lines by run, including the traces that a median or a mean represents."""
     visible = {behind for stack in stacks for key in stack.curves if key not in hidden for behind in stack.behind(key)}
     # The total of a flow is the sum of its subflows, whose traces are its data.
     return [
@@ -82,21 +82,21 @@ class PlotView(QWidget):
         self.setObjectName("plot_view")
         self._stack: PlotStack | None = None
         self._legend: Legend | None = None
-        self.curves_menu = QMenu(self)  # of the button above the plots; the owner of the actions fills it
+        self.curves_menu = QMenu(self)  # menu of the button above the plots; the owner of the actions fills it
         self.curves_menu.setObjectName("curves_menu")
         self._button: CurvesButton | None = None
         self._scroll: PlotScroll | None = None
         self.legend_model = LegendModel(self)
         self.legend_model.hidden_changed.connect(self._on_hidden_changed)
         self.runs: tuple[Traces, ...] = ()  # the runs shown
-        self._means: LegendValues | None = None  # of these runs and plots; None until needed
-        self._rows: list[RunRow | None] = []  # of the runs with displayed results
+        self._means: LegendValues | None = None  # means for these runs and plots; None until needed
+        self._rows: list[RunRow | None] = []  # rows of the runs with displayed results
         self._without_data: frozenset[str] | None = (
-            None  # computed once for these runs, which may have thousands of traces
+            None  # None until computed, because the runs may have thousands of traces
         )
         # The plots that are switched on.
         self.wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
-        self._more: tuple[PlotSpec, ...] = ()  # plots below those
+        self._more: tuple[PlotSpec, ...] = ()  # plots below those in `wanted`
         self.specs = self.wanted  # the plots shown, from top to bottom: those switched on that a run supports
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: plots in separate windows
         self._clicked: CurveId | None = None
@@ -211,16 +211,16 @@ class PlotView(QWidget):
         self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
         # Never focuses a hidden widget, from which Tab would lead nowhere.
-        self.setFocusProxy(stack if runs else None)  # type: ignore[arg-type] # the stubs know no way to take it away
+        self.setFocusProxy(stack if runs else None)  # type: ignore[arg-type] # the stubs do not allow None
         self.runs_changed.emit()
 
     def set_waiting(self, text: str) -> None:
-        """Shows above the plots what is loading; empty hides the message."""
+        """Shows a message above the plots while data are loading; an empty text hides the message."""
         self.waiting = text
         self._results.say(self.waiting or self._foreign)
 
     def say_foreign(self, text: str) -> None:
-        """Shows above the plots that the runs belong to another scenario; empty hides the message."""
+        """Shows a message above the plots if the runs belong to another scenario; an empty text hides the message."""
         self._foreign = text
         self._results.say(self.waiting or self._foreign)
 

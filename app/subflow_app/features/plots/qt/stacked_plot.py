@@ -22,11 +22,12 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
 SIDES = ("left", "bottom", "top", "right")
-# of a plot to the right of another, px: half of the last number there and of the first number here
+# Width of the left axis of a plot to the right of another one, px: half of the last number there and of the first
+# number here.
 INNER_AXIS_WIDTH = 20.0
-INNER_AXIS_HEIGHT = 6.0  # of a plot above another one, px
-LEAST_HEIGHT = 110.0  # of a plot in the window, px: three numbers fit along its value axis
-_GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
+INNER_AXIS_HEIGHT = 6.0  # height of the bottom axis of a plot above another one, px
+LEAST_HEIGHT = 110.0  # minimum height of a plot in the window, px: three numbers fit along its value axis
+_GRID_ALPHA = {"light": 34, "dark": 40}  # opacity of the grid, of 255
 
 
 def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axis: type[Axis] = Axis) -> Any:
@@ -128,7 +129,7 @@ class StackedPlot:
     # ---- curves ----
 
     def feed(self, curves: Iterable[Curve]) -> None:
-        """Adds new curves, and updates the samples of the others."""
+        """Adds new curves, and updates the samples of existing ones."""
 
     def feed_bars(self, bars: Sequence[Bar]) -> None:
         """Replaces the bars."""

@@ -80,7 +80,7 @@ class SpanCursors(QObject):
             for plot in plots:
                 line = pg.InfiniteLine(angle=90, movable=True, bounds=(0.0, self._end_s))
                 if plot.spec is plots[0].spec:
-                    # Labelled only in the plot at the top, side by side in each column.
+                    # Labelled only in the top plot of each column.
                     pg.InfLineLabel(line, name, position=_LABEL_HEIGHT[name], movable=False)
                 line.setCursor(Qt.CursorShape.SizeHorCursor)
                 line.setZValue(30)
@@ -128,7 +128,7 @@ class ForkLines:
         self._ghosts: tuple[Ghost, ...] = ()
         # Lines are created once and later hidden, because Qt crashes if a line with a label is removed.
         self.lines: list[list[Any]] = []  # by fork, one in every plot
-        self._labels: list[list[Any]] = []  # by fork, in the plot at the top; side by side in each column
+        self._labels: list[list[Any]] = []  # by fork, in the top plot of each column
         self._tokens = LIGHT
 
     @property

@@ -135,7 +135,7 @@ def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
     return path
 
 
-# Ticks of losses appear only in the plot of the window, which a loss reduces.
+# Ticks of losses appear only in the plot of the congestion window, which a loss reduces.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
 # For the distance to steep flanks, the samples within this distance to both sides count, px.
@@ -166,7 +166,7 @@ class TimePlot(StackedPlot):
         self._log = False
         self._is_antialiased = False
         self.crosshair: Any = make_crosshair()
-        self.pin: Any = make_crosshair()  # the line that `set_pin` moves; its user may make it draggable
+        self.pin: Any = make_crosshair()  # the line that `set_pin` moves; a caller may make it draggable
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
         for item in (self.pin, self.crosshair, self._dots):
             item.setZValue(20)
@@ -198,7 +198,7 @@ class TimePlot(StackedPlot):
     # ---- curves ----
 
     def feed(self, curves: Iterable[Curve]) -> None:
-        """Adds new curves, and updates the samples of the others."""
+        """Adds new curves, and updates the samples of existing ones."""
         for curve in curves:
             key = curve_id(curve)
             item = self.curves.get(key)
@@ -254,7 +254,7 @@ class TimePlot(StackedPlot):
     def point_at(self, curve: Curve | None, time_s: float = math.nan) -> None:
         """Highlights a flow of a crowd near the mouse above all curves, with its value at this time, s.
 
-        Its name and value follow the title. None removes it.
+        The name and value of the flow follow the title. None removes the highlight.
         """
         if self._pointed is None:
             if curve is None:

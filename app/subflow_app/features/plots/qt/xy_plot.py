@@ -1,6 +1,6 @@
 """Plots over quantities other than time: distributions, paths of two quantities, and bars.
 
-A bar shows a mean, its interval, and the single runs as dots.
+A bar shows a mean, its interval, and the individual runs as dots.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class XYPlot(StackedPlot):
     # ---- curves ----
 
     def feed(self, curves: Iterable[Curve]) -> None:
-        """Adds new curves, and updates the points of the others."""
+        """Adds new curves, and updates the points of existing ones."""
         for curve in curves:
             key = curve_id(curve)
             item = self.curves.get(key)
@@ -185,7 +185,7 @@ class XYPlot(StackedPlot):
 
 # Space for the numbers above the bars: gap in px beside the font height, and maximum share of the plot.
 _GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4
-_BEAM = 0.3  # of the width of a bar
+_BEAM = 0.3  # width of the ends of an error bar, as a share of the width of the bar
 # Opacity of the bars of the k-th experiment of an overlay, of 255; their outlines have the dashes of its curves.
 _FILLS = (235, 150, 80, 45)
 _MOST_DOTS = 40  # more dots would merge
