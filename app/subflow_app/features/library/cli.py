@@ -197,7 +197,7 @@ def copy(
 
 
 def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool]:
-    """The named experiments and labs, and whether the arena is named; all of them without names.
+    """The named experiments and labs, and whether the arena is named; without names, everything is chosen.
 
     Raises:
         InputError: if a name belongs to no experiment, paper or lab.

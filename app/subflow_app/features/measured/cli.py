@@ -146,7 +146,7 @@ def _unit(column: RawColumn) -> str:
 
 
 def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
-    """``NAME=VALUE`` texts as a dictionary, split at the last "=" because a name may contain one."""
+    """Split ``NAME=VALUE`` strings at the last "=", because a name may contain the sign; return a dictionary."""
     pairs = {}
     for text in texts or ():
         name, equals, value = text.rpartition("=")

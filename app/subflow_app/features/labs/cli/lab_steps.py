@@ -278,7 +278,7 @@ def begun_session(lab: Lab) -> LabSession | None:
 
 
 def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
-    """Terminal commands that replace the actions of a step in the window, in a sensible order.
+    """Terminal commands that replace the actions of a step in the window: preparations, runs, then evaluations.
 
     Args:
         lab: the lab of the step.

@@ -56,9 +56,7 @@ class FunctionTable(dict[str, LabFunction]):
     def function(
         self, *arguments: ArgumentKind, optional: int = 0, gives: Kind = "number", unit: str = "", many: bool = False
     ) -> Callable[[Body], Body]:
-        """Decorator that registers a function by its name without the leading underscore; authors of labs read its
-        docstring.
-        """
+        """Decorator: register a function by its name without leading underscore; authors of labs read its docstring."""
 
         def take(body: Body) -> Body:
             name = body.__name__.removeprefix("_")
@@ -405,7 +403,7 @@ for _measure in NAMED.values():
 
 @TABLE.function("text", "any", many=True, optional=1)
 def _over(evidence: Evidence, figure: str, *rest: Value) -> Value:
-    """Mean of a figure over all finished runs of the lab with certain values, as over seeds.
+    """Mean of a measure over all finished runs of the lab with certain values, for example over seeds.
 
     over('goodput', 'download', 'flows.download.controller', 'lia'); over('jain', '', 'seed', 3).
     """
@@ -446,7 +444,7 @@ _add_of_curve("spread_of", np.ptp, "Greatest value of a curve between two times,
 
 @TABLE.function("number", "text", "text", "number")
 def _value_at(evidence: Evidence, run: float, column: str, owner: str, time_s: float) -> Value:
-    """Value of a curve at a time: the sample before it."""
+    """Value of a curve at a time: the last sample up to this time."""
     times, values = _curve(evidence, run, column, owner)
     index = int(np.searchsorted(times, time_s + 1e-9, side="right")) - 1
     if index < 0 or math.isnan(values[index]):

@@ -26,10 +26,10 @@ from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
 from subflow_sim.gate import is_file, is_folder
 
-_SHORTEST = 6  # less than this fraction (1/6) of a lab's duration is too short to read the lab
+_SHORTEST = 6  # divisor: less than 1/6 of a lab's duration is too short to read the lab
 _GUESSED_S = 4.0  # s; another answer so soon after a wrong one counts as a guess
 _MOST_GUESSES = 3
-_ALIKE = 3  # number of answers in common at equal times from which on they are no coincidence
+_ALIKE = 3  # smallest number of common answers at equal times that indicates copying
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +158,7 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def lab_of(document: Mapping[str, Any], given: Lab | None) -> Lab | None:
-    """The lab of a result: the given lab, or the shipped lab in the language of the result; None if no such lab is
-    shipped.
-    """
+    """The given lab, or the shipped lab in the language of the result; None if the lab is not shipped."""
     if given is not None:
         return given
     name, file_hash = document["lab"].get("name"), document["lab"].get("hash")
@@ -296,7 +294,7 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
 
 
 def _copies(seen: _Seen) -> dict[str, list[str]]:
-    """For each file, notes on other files with the same begin or the same answers."""
+    """For each file, notes on other files with the same start or the same answers."""
     common: dict[tuple[str, str], int] = defaultdict(int)
     for files in seen.answered.values():
         for one in set(files):

@@ -62,7 +62,7 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
 
 A step is passed when its prediction is made, its check holds, and each question is answered correctly; after two wrong
 answers, the right answer is shown. A step without these parts is passed when the student continues. Runs from before
-the begin of the lab do not count.
+the start of the lab do not count.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class Step:
         id: name of the step in the lab.
         title: title of its section.
         text: text of its section, Markdown.
-        shows: parts of the window that it mentions.
+        shows: parts of the window that the step mentions.
         check: condition for passing the step; empty if the step needs no check.
         not_yet: text shown while the check fails; may be empty.
         always: whether the check may hold before the student did anything.
@@ -220,8 +220,8 @@ class Step:
         do: orders of the solution.
         prediction: prediction requested first; None without one.
         questions: questions of the step.
-        facts: numbers that its texts state, with their expressions.
-        quoted: numbers that its texts take from elsewhere.
+        facts: numbers in the texts of the step, each with its expression.
+        quoted: numbers in the texts of the step that come from elsewhere.
         exploration: the explorable formula; None without one.
     """
 

@@ -196,7 +196,8 @@ def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
     """The shipped labs and labs opened from files, by name, and the problems of invalid labs.
 
     Args:
-        opened: paths of opened lab files, most recent first; missing files are skipped, as after removal of a medium.
+        opened: paths of opened lab files, most recent first; missing files are skipped, as a
+            removable medium may hold them.
     """
     labs: dict[str, Lab] = {}
     problems: list[str] = []

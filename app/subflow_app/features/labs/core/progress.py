@@ -62,8 +62,8 @@ class Answered:
         value: text of an option, or a number (SI).
         is_right: whether the answer is right.
         at: time of the answer, ISO 8601.
-        right: the right answer.
-    right: the right answer; empty in a published lab."""
+        right: the right answer; empty in a published lab.
+    """
 
     value: str | float
     is_right: bool

@@ -210,8 +210,8 @@ class RunVerdict:
 
     Attributes:
         number: number of the run.
-        is_same: whether the signature was reproduced; None if the run could not be simulated or another version made
-            it.
+        is_same: whether the signature was reproduced; None if the run could not be simulated, or was made by another
+            version.
         problem: reason; empty without a problem.
     """
 
@@ -458,7 +458,7 @@ def _passed(document: Mapping[str, Any]) -> set[str]:
 
 
 def _count_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
-    """Compare the counts at the top of the file with its steps."""
+    """Compare the counts at the top of the file with the steps of the file."""
     ids = {step["id"] for step in document["steps"]}
     if lab is not None and document["lab"].get("hash") == lab.file_hash:
         ids = {step.id for step in lab.steps}

@@ -1,6 +1,6 @@
 """Sealed answers of labs published for students: a lab can judge answers without revealing them.
 
-For each answer with feedback, the lab stores a salted hash and the feedback, encrypted with a key derived from the
+For each answer with feedback, the lab stores a salted hash, and the feedback encrypted with a key derived from the
 answer. The file therefore does not reveal the right answer, but a student who tries all answers still finds it.
 """
 

@@ -1,5 +1,7 @@
 """Orders of a lab file, which do the steps of the lab without a person.
 
+The orders, one per line of a step:
+
     set KEY=VALUE             change a value of the document, as with --set
     unset KEY                 restore the default
     event at=20s link=wifi loss=5%

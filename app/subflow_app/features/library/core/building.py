@@ -198,7 +198,7 @@ MOST_BYTES = 25_000_000
 """Largest size of the file, which ships with the program."""
 
 LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Time series that reference runs of labs keep; users restore other series by a repeated simulation."""
+"""Time series stored for the reference runs of labs; a repeated simulation restores other series."""
 
 LAB_S = 4.0
 """Typical duration of the reference runs of a lab on two cores, s."""
@@ -228,8 +228,7 @@ class _Labs(Job):
 
 
 class LibraryBuild(Series[Job]):
-    """Job that makes the library. `run` blocks and belongs in a worker thread; other methods are safe to call from any
-    thread.
+    """Job that makes the library. `run` blocks and belongs in a worker thread; other methods are thread-safe.
 
     Args:
         out: the file to write.

@@ -175,7 +175,7 @@ def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> 
 
 
 def versions(store: Store) -> Mapping[str, int]:
-    """Number of runs by the version of Subflow that made them.
+    """Number of runs by the version of Subflow that made the runs.
 
     Raises:
         StoreError: if the library cannot be read.

@@ -1,5 +1,4 @@
-"""Conversion of measured files to runs: tables of any format, resampled to one time grid in SI units, and their
-results.
+"""Conversion of measured files to runs: tables resampled to one time grid in SI units, with summary results.
 
 Meanings of columns that the user chose replace the guessed ones. The store keeps measured runs beside simulated ones.
 """

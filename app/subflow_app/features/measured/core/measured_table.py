@@ -183,7 +183,7 @@ MOST_CELLS = 20_000_000
 """Most numbers read from a file: 160 MB in memory, and half as much again as a run."""
 
 MOST_SAMPLES = 2_000_000
-"""Most samples of a trace; resampling takes about 80 bytes for each."""
+"""Most samples of a trace; resampling needs about 80 bytes per sample."""
 
 LEAST_INTERVAL_S = 1e-9
 """Shortest sampling interval in seconds, because the store keeps times in whole nanoseconds."""

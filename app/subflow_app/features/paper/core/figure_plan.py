@@ -51,8 +51,8 @@ class Ground:
 
     Attributes:
         background: background colour, ``#rrggbb``.
-        ink: colour of texts.
         ink: colour of text.
+        muted: colour of axes and secondary elements.
         grid: colour of the grid.
         is_dark: True for a dark background.
     """
@@ -236,9 +236,7 @@ class FigurePlan:
         return self
 
     def as_thumbnail(self, width_mm: float, height_mm: float) -> FigurePlan:
-        """The first panel with values that is not a table, as a small figure; the first panel if all are tables or
-        empty.
-        """
+        """The first panel with values that is not a table, or else the first panel, as a small figure."""
         shown = next((panel for panel in self.panels if panel.form != "table" and panel.has_values), self.panels[0])
         style = replace(self.style, width_mm=width_mm, plot_height_mm=height_mm, font_pt=5.5, small_pt=5.0, line_pt=1.0)
         return replace(self, panels=(shown,), style=style, title="", is_thumbnail=True)

@@ -8,7 +8,7 @@ Messages are bytes for pipes between processes of Subflow: records of known type
 arrays. Each message is a JSON document followed by its arrays. The alternative was pickle, whose reader can execute any
 code; a pipe should only carry data.
 
-The process also writes single pictures to files.
+The module also writes individual panels to files.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
     hatches = _hatches(plot.bars)
     for bar, place in zip(plot.bars, bar_places(plot.bars).bars, strict=True):
         reach = None if math.isnan(bar.ci95) else np.array([bar.reach(is_signed=False)]).T * plot.scale
-        # Hatches take the colour of the edge: white is visible on every colour, also in greyscale.
+        # Hatches have the colour of the edge: white is visible on every colour, also in greyscale.
         look = {"color": palette.hex_colour(bar.colour), "hatch": hatches[bar.run], "edgecolor": "white"}
         draw_bar(axes, place, bar.mean * plot.scale, reach, bar.note, plan, linewidth=0.0, **look)
     names_axis(axes, plot, plan)

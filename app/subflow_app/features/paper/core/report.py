@@ -94,7 +94,7 @@ Block = Heading | Paragraph | Listing | Picture | TextTable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """Document of headings, texts, tables and pictures.
+    """Document of headings, paragraphs, tables and pictures.
 
     Attributes:
         title: title of the document.
@@ -214,7 +214,7 @@ def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
 
     Args:
         made: label and version of a further program, shown after the version of Subflow.
-        more: labels and texts for further rows at the end.
+        more: labels and values of further rows at the end.
     """
     from subflow_app import __version__
 

@@ -157,9 +157,7 @@ def _document(job: PrintJob, writer: QPdfWriter) -> QTextDocument:
 
 
 def _fit(table: QTextTable, room: float) -> None:
-    """Fits column widths to the cells, with a smaller font and line breaks if necessary; draws a rule below the last
-    row.
-    """
+    """Fits column widths to the cells, with a smaller font and line breaks if necessary; adds a rule at the bottom."""
     natural, least = [], []
     for column in range(table.columns()):
         blocks = [block for row in range(table.rows()) for block in _cell(table, row, column)]

@@ -268,7 +268,7 @@ class Playhead(QObject):
         self.changed.emit()
 
     def tick(self) -> None:
-        """Advances playback by the elapsed time, and takes states from the replay."""
+        """Advances playback by the elapsed time, and fetches states from the replay."""
         now = self._clock()
         passed_s, self._ticked_at = now - self._ticked_at, now
         was_playing = self.transport.is_playing

@@ -110,8 +110,7 @@ class TimeTrack(QSlider):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves by a hundredth with arrow keys, and by a tenth with page keys or Shift; Home and End jump, Space plays.
-        """
+        """Moves by a hundredth with arrow keys, by a tenth with page keys or Shift; Home and End jump, Space plays."""
         by = {
             Qt.Key.Key_Left: -1.0,
             Qt.Key.Key_Down: -1.0,

@@ -1,8 +1,8 @@
 """The plots of a run without a drawing library: required columns, computation with numpy, axis with unit.
 
-To add a plot of an unchanged column of the traces, add a row to the list below. A computed plot needs a module beside
-these and a line in the list. `drawing` chooses bins and colours, and combines many curves. Start with `spec`, then
-`curve_plots`.
+To add a plot of an unchanged column of the traces, add a row to the list below. A computed plot needs a module in
+this folder and a line in the list. `drawing` chooses bins and colours, and combines many curves. Start with `spec`,
+then `curve_plots`.
 """
 
 from __future__ import annotations

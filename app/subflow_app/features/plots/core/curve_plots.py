@@ -74,8 +74,7 @@ _HEADER_BYTES = 52
 
 
 def loss_curves(traces: Traces) -> list[Curve]:
-    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN if no packet was lost or
-    delivered.
+    """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN if both are zero.
 
     A packet counts when it is lost or delivered, not when it is sent. A burst of losses after an idle second is
     therefore 1.

@@ -35,7 +35,7 @@ from subflow_app.vocabulary.measures import measure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """An area around a curve, drawn behind it.
+    """An area around a curve, drawn below the curve.
 
     Attributes:
         share: share of the values inside the area: 0.95 for a confidence interval, 0.8 between the 10th and 90th
@@ -383,8 +383,8 @@ def column_plot(
 ) -> PlotSpec:
     """The plot of an unchanged column of the traces: a curve per flow, subflow or link with this column.
 
-    plot_id: id of the plot, as in :class:`PlotSpec`.
-        plot_id: see :class:`PlotSpec`.
+    Args:
+        plot_id: id of the plot, as in :class:`PlotSpec`.
         title: heading, and axis text without a `y_label`.
         column: name of the column.
         scopes: scopes of the column.
@@ -415,9 +415,6 @@ def samples_to_average(interval_s: float, duration_s: float, most_points: int) -
 
     The result is the smallest of these numbers that leaves at most `most_points` points. A rate sampled several times
     per RTT alternates between zero and the link rate: 200 s at 100 ms would fill the plot with ink.
-
-    A rate sampled several times per RTT alternates between full and empty: 200 s at 100 ms would fill the plot with
-    ink.
     """
     samples = duration_s / interval_s
     factor = 1

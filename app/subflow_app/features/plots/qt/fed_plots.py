@@ -331,9 +331,7 @@ def _fork_title(ghost: Ghost) -> str:
 
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
-    """The curve without the part shared with its fork; the whole curve if the two differ earlier, e.g. between
-    versions.
-    """
+    """The curve without the part shared with its fork; all samples if the two differ earlier, e.g. between versions."""
     # The change happens one nanosecond later, so that a sample whose time differs only by rounding precedes it.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
@@ -554,9 +552,7 @@ class FedPlots(ScrolledPlots):
                 plot.set_marks(marks, self._colours)
 
     def _point_at_flow(self, under: StackedPlot | None, position: QPointF) -> None:
-        """Highlights the flow of a crowd nearest to the mouse in all plots; removes the highlight if the mouse is
-        elsewhere.
-        """
+        """Highlights the flow of a crowd nearest to the mouse in all plots; elsewhere, removes the highlight."""
         found, time_s = None, math.nan
         if isinstance(under, TimePlot):
             at = under.view.mapSceneToView(position)

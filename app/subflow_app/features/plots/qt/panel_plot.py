@@ -303,9 +303,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Draws the intervals of marks as crosses in one item, because separate items would be slow, or the band around
-        a line.
-        """
+        """Draws the intervals of marks as crosses in one item, because many items are slow, or the band around a line."""
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]
@@ -344,7 +342,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self._add(pg.ScatterPlotItem(x, y, size=_MARK_OF_MANY, symbol="o", brush=brushes, pen=None))
 
     def _draw_name(self, series: PanelSeries) -> None:
-        """Draws the name of a mark beside it."""
+        """Draws the name of a mark next to the mark."""
         name = pg.TextItem(series.name, color=self._tokens.text if series.is_ours else self._tokens.muted_text)
         name.setFont(self._font)
         self._names.append((name, QPointF(float(series.x[0]), float(series.means[0]))))

@@ -40,9 +40,7 @@ def readout(
     hidden: frozenset[CurveId],
     tokens: Tokens,
 ) -> list[Span]:
-    """Spans with the values of the visible curves of a plot at a time, s, in the unit of the plot; empty if `time_s` is
-    None.
-    """
+    """Spans with the values of the visible curves at a time, s, in the unit of the plot; empty if `time_s` is None."""
     if time_s is None:
         return []
     spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]

@@ -20,7 +20,7 @@ from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.toolkit.theme import LIGHT, Tokens
 
 NAMES = ("A", "B")
-# Place of the letter as a share of the plot height; different, so that close cursors remain readable.
+# Height of the letters A and B as a share of the plot height; different, so that close cursors remain readable.
 _LABEL_HEIGHT = {"A": 0.94, "B": 0.82}
 _DASH = {"A": (), "B": (5.0, 3.0)}
 

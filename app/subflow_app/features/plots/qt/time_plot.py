@@ -388,7 +388,7 @@ class TimePlot(StackedPlot):
     ) -> None:
         """Draws events of subflows as ticks, and changes of links as lines.
 
-        For the same runs, only marks added since the last call take time.
+        Further calls for the same runs draw only marks added since the last call.
         """
         for _ in self.marking(marks_by_run, colours):
             pass
