@@ -1,4 +1,4 @@
-"""Explorables: formulas with draggable numbers and a plot that follows, read from `assets/explorables`.
+"""Explorables: formulas with draggable numbers and a plot of the result, read from `assets/explorables`.
 
 A file has inputs with ranges, and equations over the inputs and earlier equations. The last equation is drawn over the
 range of one input. A formula contains only numbers, names, `+ - * / **`, brackets, `min`, `max` and `sqrt`. Both

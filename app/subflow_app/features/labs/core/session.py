@@ -263,7 +263,7 @@ class LabSession:
         """Keep a prediction; afterwards only runs after `last_run` count in the step.
 
         Raises:
-            InputError: if the step expects no prediction, another kind of value, or already has a prediction.
+            InputError: if the step expects no prediction or another kind of value, or if a prediction exists.
             LabError: if the progress cannot be kept.
         """
         prediction, made = step.prediction, self.progress.step(step.id)

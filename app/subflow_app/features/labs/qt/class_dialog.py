@@ -26,7 +26,6 @@ class ClassDialog(QDialog):
     """A non-modal dialog, so that the lecturer can open runs and labs meanwhile."""
 
     def __init__(self, dialogs: Dialogs, workers: Workers, exports: Exports, parent: QWidget) -> None:
-        """Start without results."""
         super().__init__(parent)
         named(self, "lab_class", tr("Grade a class"))
         self.setWindowTitle(tr("Grade a class"))

@@ -1,4 +1,4 @@
-"""View of an explorable: a formula whose numbers can be dragged or changed with keys, and a plot that follows."""
+"""View of an explorable: a formula whose numbers can be dragged or changed with keys, and a plot of the result."""
 
 from __future__ import annotations
 
@@ -116,7 +116,6 @@ class DraggedNumber(QDoubleSpinBox):
         event.ignore()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles dragging with the mouse."""
         if not isinstance(event, QMouseEvent):
             return super().eventFilter(watched, event)
         x = event.globalPosition().x()

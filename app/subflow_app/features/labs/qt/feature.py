@@ -23,7 +23,6 @@ class LabFeature(SessionFeature["Teacher"]):
     room = (430, 0)  # px; wide enough for the buttons of a step in any language
 
     def __init__(self, ports: LabPorts) -> None:
-        """Start with an empty panel."""
         super().__init__()
         self.ports = ports
         self.class_dialog: ClassDialog | None = None

@@ -44,7 +44,6 @@ class OptionButton(QRadioButton):
     """Radio button that wraps its text, because Qt's own buttons would make the page wider than its panel."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        """An unchecked option."""
         super().__init__(text, parent)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -118,7 +117,6 @@ class SketchCanvas(QWidget):
     """Canvas for one curve over time. Arrow keys move the pen in time and height; Delete clears the curve."""
 
     def __init__(self, prediction: Prediction, parent: QWidget | None = None) -> None:
-        """An empty canvas."""
         super().__init__(parent)
         named(self, "lab_sketch", tr("Sketch of {what}", what=prediction.sketch))
         self.setAccessibleDescription(
@@ -170,13 +168,11 @@ class SketchCanvas(QWidget):
     # ---- drawing with mouse and keys ----
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Starts a stroke."""
         if event.button() == Qt.MouseButton.LeftButton and not self._is_closed:
             self._last = None
             self._draw_to(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Continues a stroke."""
         if event.buttons() & Qt.MouseButton.LeftButton and not self._is_closed:
             self._draw_to(event.position())
 

@@ -84,7 +84,6 @@ class LabListPage(QWidget):
     page_wanted = Signal(str)  # name of the lab
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """A page without labs."""
         super().__init__(parent)
         self.setObjectName("lab_list_page")
         self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))

@@ -220,7 +220,6 @@ class Spotlight(QWidget):
     """Transparent overlay that outlines targets and ignores the mouse; hidden without targets."""
 
     def __init__(self, window: QWidget, find: Finder) -> None:
-        """Start without targets."""
         super().__init__(window)
         self.setObjectName("lab_spotlight")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

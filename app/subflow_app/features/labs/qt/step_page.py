@@ -44,7 +44,6 @@ class StepText(QWidget):
     link_clicked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """An empty text."""
         super().__init__(parent)
         self.setObjectName("lab_text")
         self._text = ""
@@ -56,7 +55,6 @@ class StepText(QWidget):
         return self._text
 
     def show_text(self, text: str) -> None:
-        """Replaces the text."""
         self._text = text
         old, self._body = self._body, QWidget(self)
         inside = v_box(self._body, margins=0, spacing=10)
@@ -100,7 +98,6 @@ class StepPage(QWidget):
     answered = Signal(str, str)  # id of the question, the answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """A page without a step."""
         super().__init__(parent)
         self.setObjectName("lab_step_page")
         self.to_list = named(QToolButton(self, autoRaise=True), "lab_to_list")

@@ -246,7 +246,7 @@ def make_run(
         )
     first_s = min(float(column.time_s[0]) for column in chosen)
     last_s = max(float(column.time_s[-1]) for column in chosen)
-    # Times that start near zero count from the start of the measurement; others come from a clock with another zero.
+    # Times that start near zero count from the start of the measurement; other times have another origin.
     start_s = 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
     count = max(1, math.ceil((last_s - start_s) / step_s - 1e-6))
     if count > MOST_SAMPLES or count * len(chosen) > MOST_CELLS:

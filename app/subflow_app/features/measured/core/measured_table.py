@@ -199,8 +199,7 @@ MOST_TRACES = 1000
 
 Clock = Literal["refuse", "sort", "drop", "join"]
 CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
-"""Treatments of times that go back: refuse the file, sort the samples, drop late ones, or shift the rest to join.
-"""
+"""Treatments of times that go back: refuse the file, sort or drop samples, or shift the rest to join the parts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ INTERVAL_S = 0.1
 """Default sampling interval in seconds, as in simulated runs; `ReadingOptions.interval_s` replaces it."""
 
 MOST_CONNECTIONS = 64
-"""Largest number of connections read from a capture, in the order of their first packets."""
+"""Largest number of connections read from a capture; connections with the earliest packets are read."""
 
 MOST_RECORD_BYTES = 16 << 20
 """Largest record: a packet with its metadata. Loopback packets reach 64 KiB, and pcapng adds blocks of comments."""

@@ -1,6 +1,6 @@
 """Process that draws: it receives figures and reports as plain values, and answers with the content of their files.
 
-`subflow figure-worker` starts the process, which ends when its pipe is closed. `figure_process` is the other side.
+`subflow figure-worker` starts the process, which ends when its pipe is closed. `figure_process` uses the other end.
 """
 
 from __future__ import annotations

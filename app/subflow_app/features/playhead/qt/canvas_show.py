@@ -1,8 +1,8 @@
 """Playhead on the canvas: moving packets, filling queues, link loads, and gauges of congestion windows.
 
 One item paints all packets of an instant, because thousands of items would be too slow. Below the canvas, each subflow
-has a gauge for its window at the time of the playhead. The tracks of links depend only on the canvas, so that its probe
-can use them too.
+has a gauge for its window at the time of the playhead. The tracks of links depend only on the canvas, so that the probe
+of the canvas can use them too.
 """
 
 from __future__ import annotations
@@ -96,7 +96,6 @@ class Gauges(QWidget):
     chosen = Signal(str)  # name of the flow that was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Starts without subflows."""
         super().__init__(parent)
         named(self, "playhead_gauges", tr("cwnd of the subflows"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -154,7 +153,6 @@ class Gauges(QWidget):
         return self.gauges if len(self.gauges) <= room else self.gauges[: room - 1]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draws the gauges row by row."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         columns, shown = self._columns, self._shown()
@@ -277,7 +275,6 @@ class PacketItem(QGraphicsItem):
     """Packets in the colours of the plots: data as dots, ACKs as ticks across their direction, datagrams as squares."""
 
     def __init__(self) -> None:
-        """Starts without packets."""
         super().__init__()
         self._groups: tuple[_Group, ...] = ()
         self._counts: tuple[tuple[QPointF, str], ...] = ()

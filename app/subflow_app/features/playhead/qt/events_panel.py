@@ -37,7 +37,6 @@ class EventList(TableModel[RunEvent]):
     aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Starts empty."""
         super().__init__(
             COLUMNS, parent, tip=lambda event: " · ".join(filter(None, (each.text(event) for each in COLUMNS)))
         )

@@ -99,7 +99,6 @@ class TimeTrack(QSlider):
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends dragging."""
         self.setSliderDown(False)
         event.accept()
 
@@ -154,7 +153,6 @@ class TimeTrack(QSlider):
         return _MARGIN + time_s / self._end_s * (self.width() - 2 * _MARGIN)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draws groove, ticks and knob."""
         tokens = current_tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -47,7 +47,6 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self.time_s = self.shown_values = np.empty(0)
 
     def set_antialiased(self, is_on: bool) -> None:
-        """Switches antialiasing on or off."""
         if bool(self.opts["antialias"]) != is_on:
             self.opts["antialias"] = self.curve.opts["antialias"] = is_on
             self.curve.update()

@@ -133,11 +133,10 @@ class Legend(QWidget):
 
     @property
     def current(self) -> CurveId | None:
-        """The selected line."""
+        """The selected line; None for a group, or without a selection."""
         return self._model.id_at(self.tree.currentIndex())
 
     def set_current(self, curve: CurveId) -> None:
-        """Selects a line."""
         self.tree.setCurrentIndex(self._model.index_of(curve))
 
     def set_run(self, name: str) -> None:

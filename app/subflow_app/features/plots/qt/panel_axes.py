@@ -156,7 +156,6 @@ class SeriesStrip(QGraphicsWidget):
         self._take_height()
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draws samples and names."""
         metrics = QFontMetricsF(self.font())
         painter.setFont(self.font())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -60,8 +60,6 @@ def scale_colours(scale: ColourScale, tokens: Tokens) -> pg.ColorMap:
 
 
 class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    """Widget with the drawing of one panel."""
-
     hovered = Signal(str)  # description of the hit under the mouse; empty without a hit
     chosen = Signal(object)  # Hit that was clicked, or selected by keys
     opened = Signal(object)  # Hit that was double-clicked, or opened by Enter
@@ -303,7 +301,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Draws the intervals of marks as crosses in one item, because many items are slow, or the band around a line."""
+        """Draws the intervals of marks as crosses in one item, because many items are slow, or the band of a line."""
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]

@@ -1,6 +1,6 @@
 """Layout of a stack of plots: plots over time above each other, other plots below in pairs, each with a title.
 
-Side by side, each run has a column of the plots over time, and the other plots remain as wide as the stack. The title
+In the side-by-side view, each run has a column of plots over time, and other plots are as wide as the stack. The title
 of a column is the full name of its run if it fits, else the part that distinguishes it from the other columns.
 """
 
@@ -53,7 +53,6 @@ class ColumnTitle(QGraphicsWidget):
         return metrics.elidedText(self._column.short_title, Qt.TextElideMode.ElideMiddle, room)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Writes the name."""
         metrics = QFontMetricsF(self._font)
         painter.setFont(self._font)
         painter.setPen(self._colour)
@@ -145,7 +144,6 @@ class PlotGrid:
         self._share_width()
 
     def recolour(self, tokens: Tokens) -> None:
-        """Recolours the titles of the columns."""
         for title in self.column_titles:
             title.set_colour(tokens.text)
 

@@ -289,7 +289,6 @@ class PlotView(QWidget):
             self._loaded().place_cursor(name)
 
     def clear_cursors(self) -> None:
-        """Removes the cursors A and B."""
         if self._stack is not None:
             self._stack.cursors.clear()
 
@@ -346,7 +345,6 @@ class PlotView(QWidget):
             self._stack.set_readout_shown(not is_shown)
 
     def set_crosshair_shown(self, is_shown: bool) -> None:
-        """Shows or hides the crosshair."""
         self._crosshair_shown = is_shown
         for stack in self._stacks:
             stack.set_crosshair_shown(is_shown)
@@ -358,7 +356,6 @@ class PlotView(QWidget):
             stack.set_marks_shown(is_shown)
 
     def set_choices(self, choices: CurveChoices) -> None:
-        """Applies new choices for curves."""
         self.choices = choices
         for stack in self._stacks:
             stack.set_choices(choices)

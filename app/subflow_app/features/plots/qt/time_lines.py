@@ -90,7 +90,6 @@ class SpanCursors(QObject):
         self._draw()
 
     def recolour(self, tokens: Tokens) -> None:
-        """Recolours the lines."""
         for name, lines in self.lines.items():
             for line in lines:
                 line.setPen(make_pen(tokens.accent, _DASH[name]))
@@ -155,7 +154,6 @@ class ForkLines:
         self._draw()
 
     def recolour(self, tokens: Tokens) -> None:
-        """Recolours the lines."""
         self._tokens = tokens
         for lines in self.lines:
             for line in lines:

@@ -45,7 +45,6 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         self._bounds = QRectF()
 
     def feed(self, time_s: NDArray[np.float64], bands: Sequence[Band]) -> None:
-        """Replaces the areas."""
         if not bands and not self._bands:
             return
         self._time_s, self._bands = time_s, tuple(bands)
@@ -107,11 +106,9 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return (float(known.min()), float(known.max())) if len(known) else None
 
     def boundingRect(self) -> QRectF:
-        """Bounds of all areas."""
         return self._bounds
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Fills the areas."""
         if self._paths is None:
             self._paths = [_area(self._time_s, low, high) for low, high in self.edges()]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -246,7 +243,6 @@ class TimePlot(StackedPlot):
         return spans
 
     def set_antialiased(self, is_on: bool) -> None:
-        """Switches antialiasing of curves on or off."""
         self._is_antialiased = is_on
         for item in self.curves.values():
             item.set_antialiased(is_on)
@@ -437,7 +433,6 @@ class TimePlot(StackedPlot):
         return ticks
 
     def clear_marks(self) -> None:
-        """Removes the marks."""
         for ticks in self.ticks.values():
             ticks.hide()
             ticks.set_times(np.empty(0))

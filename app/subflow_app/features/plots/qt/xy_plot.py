@@ -61,7 +61,6 @@ class XYPlot(StackedPlot):
             self._draw(key)
 
     def clear(self) -> None:
-        """Removes all curves."""
         for item in self.curves.values():
             self.item.removeItem(item)
         self.curves.clear()
@@ -77,7 +76,6 @@ class XYPlot(StackedPlot):
         self.view.updateAutoRange()
 
     def shown_curves(self) -> list[Curve]:
-        """The visible curves."""
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
@@ -204,13 +202,11 @@ class BarPlot(StackedPlot):
         show_bottom_axis(self.item, " ", font)
 
     def feed_bars(self, bars: Sequence[Bar]) -> None:
-        """Replaces the bars."""
         if tuple(bars) != self._bars:
             self._bars = tuple(bars)
             self._draw()
 
     def clear(self) -> None:
-        """Removes all bars."""
         self.feed_bars(())
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
@@ -219,7 +215,6 @@ class BarPlot(StackedPlot):
         self._draw()
 
     def shown_bars(self) -> list[Bar]:
-        """The visible bars."""
         return [bar for bar in self._bars if CurveId(bar.run, bar.owner, bar.kind) not in self._hidden]
 
     def fit_values(self) -> None:
