@@ -55,7 +55,7 @@ class ExportCommand(ListedCommand):
 def run_export(
     plan: ExportPlan, kinds: tuple[str, ...], flow: str | None, station: str, since: str | None, until: str | None
 ) -> RunExport:
-    """The files to write for each run separately.
+    """The parts to export for each run.
 
     Raises:
         InputError: if a time is invalid.
@@ -272,7 +272,8 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
 
 
 def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a comma-separated list, each once, in their order."""
+    """The distinct words of a comma-separated list, in order; raises InputError for other words than the allowed ones.
+    """
     words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
     for word in words:
         if word not in allowed:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from subflow_sim.whole_scenario import Scenario
 
 
-# Web addresses of papers and programs, by the first words of their part of a source. Papers without an entry are shown
-# without a link.
+# Web addresses of papers and programs, by the first words of a part of a source. Other papers are shown without a link.
 _ADDRESSES: Mapping[str, str] = {
     "Arun": "https://www.usenix.org/conference/nsdi18/presentation/arun",
     "Brakmo": "https://doi.org/10.1145/190314.190317",
@@ -72,7 +71,7 @@ class ToldDecisions:
     Attributes:
         before: decisions at or before the time; at least one.
         after: decisions after the time.
-        is_resimulated: whether the run kept no records of these decisions, so that a replay computed them.
+        is_resimulated: whether a replay computed these decisions, because the run kept no records of them.
         worked: the recomputable rules of each decision, in the order of `before` and `after`; empty if not requested.
     """
 
@@ -97,7 +96,7 @@ class ToldDecisions:
 def recorded_decisions(
     decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
 ) -> ToldDecisions | None:
-    """Decisions next to a time from the records of a run; None if the records do not reach back far enough.
+    """Decisions next to a time from the records of a run; None if the records contain too few earlier decisions.
 
     Args:
         decisions: recorded decisions, at least the owner's decisions next to the time.
@@ -126,7 +125,7 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
     """Raise InputError unless the owner is a subflow, or a flow with several subflows, whose scheduler decides.
 
     Args:
-        subflows: names of the subflows of the run ("download.1/2"), without flows of constant rate.
+        subflows: names of the subflows of the run ("download.1/2"), without constant-rate flows.
         owner: subflow or flow whose decisions are requested.
         title: name of the run in the message.
     """
@@ -140,8 +139,8 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
 def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:
     """The guide topic of the algorithm that decided: ``"controller/lia"``, ``"scheduler/blest"``.
 
-    For a script, the topic is ``"section/script"``; for ``uncoupled``, the controller of each subflow. A controller
-    that a change replaced during the run counts only until the change.
+    For a script, the topic is ``"section/script"``; for ``uncoupled``, it names the controller of the individual
+    subflows. A controller that a change replaced during the run counts only until the change.
 
     Args:
         scenario: scenario of the run.
@@ -169,7 +168,7 @@ def is_scripted(scenario: Scenario, changes: Sequence[Event], owner: str) -> boo
 
 
 def _choices(scenario: Scenario, changes: Sequence[Event], owner: str) -> list[tuple[float, Choice]]:
-    """The schedulers or controllers of a flow or subflow, each with its start time in seconds."""
+    """The scheduler of a flow, or the successive controllers of a subflow, each with its start time in seconds."""
     copy, _, subflow = owner.partition("/")
     name = copy if copy in scenario.flows else copy.rpartition(".")[0]
     flow = scenario.flows[name]
@@ -211,10 +210,11 @@ def _address(part: str) -> str:
     return next((url for start, url in _ADDRESSES.items() if part.startswith(start)), "")
 
 
-# Bytes of headers on the wire besides the payload: 20 of IP, 32 of TCP with timestamps.
+# Header bytes of a packet on the wire: 20 for IP, 32 for TCP with timestamps.
 _HEADER_BYTES = 52
 _TOLERANCE = 1e-9
-# Computation of sender rules that carry out a controller's decision. These rules do not record its ssthresh.
+# Computation in sender rules that carry out a controller's decision. These rules do not record the controller's
+# ssthresh.
 _CARRIED_OUT = "cwnd = ssthresh"
 
 _SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
@@ -225,7 +225,7 @@ _SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
     ast.Pow: ("^", 3),
 }
 RATE_UNITS: dict[str, float] = {"bit/s": 1.0, "Mbit/s": 1e6}
-"""Bit/s per unit of the rates in rules. A rate in pkt/s is multiplied by the packet size instead."""
+"""Factors that convert the rates in rules to bit/s. For rates in pkt/s, the factor is the packet size in bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +251,12 @@ class WorkedRule:
 
 
 def packet_bits(mss_bytes: int) -> float:
-    """Size of a packet on the wire, bit."""
+    """Size of a full packet on the wire in bits."""
     return 8.0 * (mss_bytes + _HEADER_BYTES)
 
 
 def formulas() -> dict[str, tuple[str, Expression]]:
-    """The name of the result and the expression of each computable rule, by rule."""
+    """Computable rules by name, each with the name of its result and its expression."""
     parts = {name: text.partition(" = ") for name, text in expressions().items()}
     return {name: (result, _formula(expression)) for name, (result, _, expression) in parts.items()}
 
@@ -264,8 +264,8 @@ def formulas() -> dict[str, tuple[str, Expression]]:
 def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
     """The controller's decision on ssthresh that a decision of the sender carries out, or None.
 
-    After a loss or timeout, the controller sets the target of the window. The sender reaches it by its own rules: at
-    once, with the delivered packets, or at the end of the recovery.
+    After a loss or timeout, the controller sets the target of the window. The sender reaches the target by its own
+    rules: at once, gradually with the delivered packets, or at the end of the recovery.
 
     Args:
         told: the sender's decision.
@@ -280,12 +280,13 @@ def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Expla
 
 
 def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
-    """The rule of a decision with its numbers filled in; None if the rule depends on unrecorded values.
+    """The rule of a decision with its numbers filled in; None if the recorded numbers do not suffice.
 
     Args:
         told: the decision.
         mss_bytes: payload of a packet in bytes, to convert packets into bits.
-        reduction: the computed ssthresh, for a decision that sets the window to it.
+        reduction: computed rule for ssthresh, for a decision that sets the window to ssthresh; None for other
+            decisions.
     """
     result, _, expression = _computed(told).partition(" = ")
     if reduction is not None and _computed(told) == _CARRIED_OUT:
@@ -319,7 +320,9 @@ def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = Non
 
 
 def all_worked(told: Explanation, earlier: Sequence[Explanation], mss_bytes: int) -> tuple[WorkedRule, ...]:
-    """The computable rules of a decision: the rule of the reduction that it carries out, then its own.
+    """The computable rules behind a decision: the controller's reduction of ssthresh, then the decision's own rule.
+
+    The reduction is omitted if the decision's own rule includes it.
 
     Args:
         told: the decision.

@@ -51,7 +51,7 @@ def explained(
         store: an open store.
         run_id: the run.
         owner: a subflow or, for its scheduler, a flow.
-        at_s: the time.
+        at_s: simulated time in seconds.
         before: number of decisions at or before the time; at least one.
         after: number of decisions after the time.
         budget_bytes: memory for the states of the replay.
@@ -68,7 +68,10 @@ def explained(
     row = store.run(run_id)
 
     def with_worked(told: ToldDecisions) -> ToldDecisions:
-        """Drop the additional first decision, fetched because controller and sender both decide on a loss."""
+        """Add the computed rules, and drop the first decision that the caller did not request.
+
+        This decision was fetched because controller and sender both decide on a loss.
+        """
         everything = (*told.before, *told.after)
         worked = [all_worked(each, everything[:position], row.mss_bytes) for position, each in enumerate(everything)]
         first = max(0, len(told.before) - before)
@@ -117,13 +120,13 @@ class ExplainedDecision:
 
     Attributes:
         told: the decision.
-        worked: its rule with the numbers filled in, after the rule of `reduced_by`; empty if neither is computable.
-        reduced_by: the controller's decision on ssthresh that it carries out, or None.
-        agent: observation and action of the learning agent that decided, or None.
+        worked: computed rules of the decision and, before it, of `reduced_by`; empty if neither is computable.
+        reduced_by: the controller's decision on ssthresh that `told` carries out; None for other decisions.
+        agent: observation and action of the learning agent that decided; None without an agent.
         is_resimulated: whether the decision comes from a replay, because the run did not record it.
         has_previous: whether an earlier decision exists.
         has_next: whether a later decision exists.
-        notice: warning about the replay; empty without one.
+        notice: warning about the replay; empty without a warning.
         topic: guide topic of the algorithm that decided: "controller/lia".
     """
 
@@ -139,7 +142,7 @@ class ExplainedDecision:
 
     @property
     def scripted(self) -> Explanation | None:
-        """The decision of a script: this one, or the one that the sender carries out here; None without a script."""
+        """The decision that a script made: `told` or `reduced_by`; None if no script decided."""
         return next((each for each in (self.told, self.reduced_by) if each is not None and each.steps), None)
 
 
@@ -174,7 +177,7 @@ class DecisionSteps:
         return self._point()
 
     def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedDecision:
-        """The previous (-1) or next (1) decision; the present decision if it has no neighbour on that side.
+        """The previous (-1) or next (1) decision; the current decision if it has no neighbour on that side.
 
         Raises:
             ReplayCancelledError: if the caller cancels the replay.
@@ -204,8 +207,8 @@ class DecisionSteps:
             found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)
         later = list(found.after)
         if len(later) == after:
-            # Drop an incomplete last instant: a decision is found again by the number of later decisions at its
-            # instant.
+            # Drop the last instant, which may be incomplete: `_fetch_around` identifies a decision by the number of
+            # later decisions at the same instant.
             later = [told for told in later if told.time_s < later[-1].time_s]
         self._owner = owner
         self._told = [*found.before, *later]
@@ -213,7 +216,7 @@ class DecisionSteps:
         self._is_resimulated = found.is_resimulated
 
     def _fetch_around(self, is_cancelled: Callable[[], bool]) -> None:
-        """Fetch the neighbours of the present decision and keep the position, also within one instant."""
+        """Fetch the neighbours of the current decision and stay at it, even among several decisions of one instant."""
         time_s = self._told[self._position].time_s
         later = sum(told.time_s == time_s for told in self._told[self._position + 1 :])
         self._fetch(self._owner, time_s, is_cancelled, before=_FETCHED + later)
@@ -251,7 +254,7 @@ CAUSES = {
     "action": translatable("A learning agent acted"),
     "mark": translatable("Queues had marked packets"),
 }
-"""Causes of decisions in the words of windows and pages, by kind of loss detection or by cause."""
+"""Display texts for the causes of decisions, by kind of loss detection or by cause."""
 
 
 def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
@@ -269,7 +272,7 @@ def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> l
 
 
 def _number_lines(numbers: Sequence[Number]) -> list[str]:
-    """One line for each number with its meaning, which numbers of older versions lack."""
+    """One line for each number, with its meaning; numbers that only older versions record appear without a meaning."""
     width = max((len(number.text) for number in numbers), default=0)
     return [
         f"  {'' if place else 'numbers':<7}  {number.text:<{width}}  {meanings().get(number.name, '')}".rstrip()

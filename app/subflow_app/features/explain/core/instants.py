@@ -94,7 +94,8 @@ class RunSamples:
             _, values = self._traces.read(cwnd)
             count, known_pkts = self._largest.get(cwnd, (0, 0.0))
             if len(values) > count:
-                # Read each sample only once: a frame of the animation has no time for all of them.
+                # Read each sample only once: reading all of them again would take too long for a frame of the
+                # animation.
                 new = values[count:]
                 new = new[np.isfinite(new)]
                 known_pkts = max(known_pkts, float(new.max()) if len(new) else 0.0)
@@ -103,7 +104,7 @@ class RunSamples:
         return largest
 
     def links_at(self, time_s: float) -> Iterator[LinkSample]:
-        """State of every direction at a time. A sample counts for the interval that it ends."""
+        """State of every direction at a time. A sample describes the interval before it."""
         self._take_switches()
         for owner, (utilisation, queue) in self._links.items():
             share, length = self._value(utilisation, time_s), self._value(queue, time_s)
@@ -159,11 +160,11 @@ class Track:
     Attributes:
         points: float64 [n, 2], n >= 2, scene units.
         normals: float64 [n, 2], unit vectors to the left of the line.
-        lanes: distance of a subflow to the left of the line, by the owner of its path ("download/1", "cross").
+        lanes: distance of each subflow's lane to the left of the line, by path ("download/1", "cross").
         half_width: half the width of the drawn link.
         first_reach: length that the first node covers at the beginning of the line.
         second_reach: length that the second node covers at the end of the line.
-        side: distance that packets keep to the right of their lane, in their direction of travel.
+        side: distance of packets to the right of their lane, seen in their direction of travel.
     """
 
     points: Floats
@@ -193,7 +194,7 @@ class PacketPlaces:
         y: float64, scene units.
         across_x: float64, unit vector across the packet's direction of travel.
         across_y: float64, likewise.
-        kind: uint8, as in the instant.
+        kind: uint8, kind of packet as in `Instant`.
         subflow: int32, index into the names of the instant's subflows.
         is_queued: bool, drawn beside the link instead of on it.
         left_out: number of packets omitted because too many are on one link.
@@ -222,7 +223,7 @@ class QueueStack:
         pitch: distance between dots, scene units.
         rows: number of rows.
         gap: distance between the link and the nearest row, scene units.
-        most_share: maximum fraction of the length of a link.
+        most_share: maximum fraction of a link's length that a queue covers.
     """
 
     pitch: float = 4.6
@@ -240,7 +241,7 @@ def packet_places(
         instant: the state of a simulation.
         tracks: lines of the links, by name of the link.
         most: maximum number of packets drawn on the wire of one direction.
-        stack: geometry of drawn queues.
+        stack: geometry of drawn queues; None for the default.
     """
     packets, stack = instant.packets, stack or QueueStack()
     bases = [_lane_owner(name) for name in instant.subflows.names]
@@ -307,7 +308,7 @@ def _stacked(track: Track, owner: str, queued: NDArray[np.int64], instant: Insta
     room = columns * stack.rows
     # A queue longer than the space for its dots is thinned evenly. The label shows the true number.
     shown = queued if len(queued) <= room else queued[np.linspace(0, len(queued) - 1, room).astype(np.int64)]
-    # One additional position, behind the last dot and in the middle row, for the label.
+    # One additional position for the label, after the last dot and in the middle row.
     place = np.append(np.arange(len(shown)), (len(shown) - 1) // stack.rows * stack.rows + stack.rows * 2 + 1)
     reach = track.first_reach if is_forward else track.second_reach
     from_node = reach + 4.0 + (place // stack.rows + 0.5) * stack.pitch

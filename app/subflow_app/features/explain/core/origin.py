@@ -45,7 +45,7 @@ class StoredOrigin:
         """Read a run from the database.
 
         Raises:
-            InputError: if it was not simulated, or this version cannot read its scenario.
+            InputError: if the run was measured, not simulated, or if this version cannot read its scenario.
             StoreError: if the run does not exist or the database cannot be read.
         """
         row = store.run(run_id)
@@ -71,20 +71,20 @@ class StoredOrigin:
         return recorded_by(self.store, self.run_id, owner, at_s, before, after)
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The stored decision of the learning agent, or None."""
+        """The stored decision of the learning agent behind a decision; None without an agent or its steps."""
         return agent_behind(partial(stored_agent_steps, self.store, self.run_id), told)
 
 
 class LiveOrigin:
-    """A run that is active or has ended in this process."""
+    """A run of this process, active or ended."""
 
     def __init__(self, job: RunJob) -> None:
-        """Read scenario, progress and records of a job."""
+        """Read the run from a job; later reads include its progress."""
         self._job = job
 
     @property
     def title(self) -> str:
-        """The run in messages."""
+        """Name of the run in messages."""
         return f'run "{self._job.name}"'
 
     @property
@@ -94,7 +94,7 @@ class LiveOrigin:
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """Seed of the run."""
         return self._job.seed
 
     @property
@@ -117,18 +117,18 @@ class LiveOrigin:
         return subflow_app.__version__
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """The newest decisions, which memory holds."""
+        """The newest decisions, which are kept in memory; None before the first decision."""
         del owner, at_s, before, after
         table = self._job.traces.events(DECISION.name)
         return decisions_of(table) if len(table) else None
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The decision of the learning agent among the newest steps, which memory holds."""
+        """The decision of the learning agent behind a decision, from the newest steps in memory; None if not found."""
         return agent_behind(lambda *_which: steps_of(self._job.traces), told)
 
 
 Origin: TypeAlias = StoredOrigin | LiveOrigin
-"""The run that a replay repeats."""
+"""Source of a replay: a stored run, or a run of this process."""
 
 
 def is_measured(row: RunRow) -> bool:
@@ -137,7 +137,7 @@ def is_measured(row: RunRow) -> bool:
 
 
 def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-    """Decisions of an owner next to a time that a stored run kept; None if it kept none of this owner.
+    """Stored decisions of an owner next to a time; None if the run kept no decisions of this owner.
 
     Raises:
         StoreError: if the run does not exist or the database cannot be read.
@@ -148,7 +148,7 @@ def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int,
 
 
 def readable_scenario(row: RunRow) -> Scenario | None:
-    """The scenario of a stored run; None if it is missing or this version cannot read it."""
+    """The scenario of a stored run; None if the run was measured, or if its scenario is missing or unreadable."""
     try:
         return _scenario(row, row.name)
     except InputError:
@@ -159,7 +159,7 @@ def _scenario(row: RunRow, title: str) -> Scenario:
     """Parse the stored scenario.
 
     Raises:
-        InputError: if the run was not simulated, or this version cannot read the scenario.
+        InputError: if the run was not simulated, or if its scenario is missing or unreadable in this version.
     """
     if is_measured(row):
         raise InputError(f"{title} was measured, not simulated: it cannot be replayed")

@@ -3,8 +3,8 @@
 The same scenario, seed and version give the same run bit for bit, so nothing has to be stored per packet. A replay
 simulates the stored text once more and keeps snapshots for later jumps.
 
-The distance between snapshots is counted in work, which determines the time of a jump: the packets offered to links and
-the decisions of learning agents. Snapshots are thinned when they exceed their memory.
+The distance between snapshots is measured in work: the packets offered to links, and the decisions of learning agents.
+Work determines the duration of a jump. Some snapshots are dropped when all of them exceed the memory budget.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# Reserve, because snapshots are taken a little late and later ones may be larger.
+# Safety factor, because snapshots are taken a little late and later ones may be larger.
 _ROOM = 1.35
 
 FIRST_SPACING = 1 << 16
@@ -49,7 +49,7 @@ class TimedSnapshot:
 
     Attributes:
         snapshot: state of the simulation.
-        work: work from the start of the run to the snapshot, see `Replay`.
+        work: packets and agent decisions from the start of the run to the snapshot.
     """
 
     snapshot: Snapshot
@@ -73,10 +73,10 @@ class Snapshots:
     """
 
     def __init__(self, start: TimedSnapshot, budget_bytes: int) -> None:
-        """Begin with the snapshot of the start, which is kept even if it exceeds ``budget_bytes``."""
+        """Begin with the snapshot of the run's start, which is kept even if it exceeds ``budget_bytes``."""
         self._states = [start]
         self._budget_bytes = budget_bytes
-        self.bytes = start.bytes  # memory that they take
+        self.bytes = start.bytes  # memory of all snapshots
         self.spacing = FIRST_SPACING
 
     def __len__(self) -> int:
@@ -108,7 +108,7 @@ class Snapshots:
         return self._states[max(0, self._position(time_ns) - 1)]
 
     def wants(self, now_ns: int, work: int) -> bool:
-        """True if a snapshot at that time would close a gap."""
+        """True if the gap between snapshots at that time is large enough for another snapshot."""
         position = self._position(now_ns)
         if work - self._states[position - 1].work < self.spacing:
             return False
@@ -116,7 +116,7 @@ class Snapshots:
         return position == len(self._states) or self._states[position].work - work >= self.spacing // 2
 
     def keep(self, state: TimedSnapshot, share: float) -> None:
-        """Add a snapshot; if all of them exceed the budget, keep only every second, third, ... of them.
+        """Add a snapshot; if all snapshots exceed the budget, keep only every n-th of them.
 
         Args:
             state: the new snapshot.
@@ -142,16 +142,17 @@ class Snapshots:
 
 DEFAULT_BUDGET_BYTES = 256 << 20
 
-# Goal for a jump in time, seconds of CPU time.
+# Target duration of a jump, in seconds of CPU time.
 _GOAL_S = 0.1
-# Work between two checks for cancellation and for a due snapshot: about a millisecond, and well below any spacing. The
-# length of a slice adapts to this work. At the beginning of a busy time, the limit of events ends the slice.
+# Work of a slice, between two checks for cancellation and for snapshots: about a millisecond, and far below any
+# spacing. The simulated length of a slice adapts to this work. When a busy period begins, the limit of events ends the
+# slice.
 _WORK_PER_SLICE = 1 << 13
 _EVENTS_PER_SLICE = 1 << 12
 _FIRST_SLICE_NS = 1_000_000
-# Work of one decision of a learning agent: as long as this many packets, some microseconds to 0.2 ms.
+# Work counted for one agent decision, whose computation takes some microseconds to 0.2 ms.
 _WORK_PER_ACTION = 1000
-# Limit of recorded decisions within a slice: some per event.
+# Maximum number of recorded decisions in a slice; leaves room for several decisions per event.
 _DECISIONS_PER_SLICE = 1 << 16
 # Planned fraction of the goal, because machines are not always this fast.
 _MARGIN = 0.5
@@ -162,7 +163,7 @@ class ReplayCancelledError(AppError):
 
 
 def never() -> bool:
-    """Never cancel."""
+    """Always False, for callers that never cancel."""
     return False
 
 
@@ -187,7 +188,7 @@ class Replay:
     """The replay of one run; used by one thread at a time.
 
     Args:
-        origin: the run that is repeated.
+        origin: the run to replay.
         budget_bytes: memory for snapshots; the snapshot of the start is kept even if it is larger.
 
     Raises:
@@ -202,7 +203,7 @@ class Replay:
         scenario = origin.scenario
         # Samples would slow down jumps, and states do not need them: the first sample comes after the end.
         self._simulation = Simulation(scenario, seed=origin.seed, sample_interval_s=2 * scenario.duration_s)
-        # An active run counts with its full duration; a stopped run ends earlier.
+        # For an active run, the full duration of the scenario; a stopped run ends earlier.
         self._end_s = min(scenario.duration_s, origin.known_until_s) if origin.signature else scenario.duration_s
         self._drain()
         self._work_before = self._crossings = 0
@@ -213,7 +214,7 @@ class Replay:
         self._slice_ns = _FIRST_SLICE_NS
         self._cpu_s = 0.0
         self._cpu_work = 0
-        # True if it repeats the stored run bit for bit; None: unknown, e.g. before `prepare`.
+        # True if the replay repeats the stored run bit for bit; None while this is unknown, e.g. before `prepare`.
         self.is_same: bool | None = None
 
     @classmethod
@@ -315,9 +316,11 @@ class Replay:
     def seek(self, t_s: float, is_cancelled: Callable[[], bool] = never) -> Instant:
         """The state at a time; times outside the run give the state at the start or at `known_until_s`.
 
+        Without `prepare`, the first jump takes as long as the run did.
+
         Args:
             t_s: simulated time, s.
-            is_cancelled: True cancels; without `prepare` the first jump takes as long as the run did.
+            is_cancelled: returns True to cancel.
 
         Raises:
             InputError: if the time is not a number.
@@ -342,12 +345,12 @@ class Replay:
         Runs do not record which lines of a script were executed, so decisions of scripts always come from a replay.
 
         Args:
-            owner: a subflow ("download.1/2") or, for its scheduler, a flow of several ("download.1").
-            t_s: the time, limited as in `seek`.
+            owner: a subflow ("download.1/2") or, for its scheduler, a flow with several subflows ("download.1").
+            t_s: simulated time in seconds, limited as in `seek`.
             before: number of decisions at or before the time, at least one; fewer at the beginning of the run.
             after: number of decisions after the time; fewer at the end of the run.
             is_cancelled: True cancels.
-            progress: receives the fraction of the way to that time, 0 to 1, during the replay.
+            progress: receives the completed fraction of the replay, 0 to 1.
 
         Raises:
             InputError: if the owner does not exist or has no decision at or before the time, or if the time is not a
@@ -366,7 +369,8 @@ class Replay:
             if told is not None:
                 return told.of_run(self.scenario)
         if self._states.last.now_ns < time_ns:
-            # First without records, which are slower and prevent snapshots. The snapshots shorten later jumps.
+            # Simulate first without records, which slow the simulation and prevent snapshots. The snapshots shorten
+            # later jumps.
             first_ns = self._states.last.now_ns
 
             def gives_up() -> bool:
@@ -385,7 +389,7 @@ class Replay:
     ) -> None:
         """Simulate the whole known run again, and pass on all of its decisions in batches.
 
-        A failed run gives its decisions until the failure.
+        For a run that failed, the decisions end at the failure.
 
         Args:
             take: receives the batches in order of time.
@@ -418,7 +422,7 @@ class Replay:
         return self._origin.agent_behind(told)
 
     def check_time(self, t_s: float) -> None:
-        """Raise InputError unless the run is known at a time that a person entered."""
+        """Raise InputError if an entered time lies outside the known part of the run."""
         check_time(self.title, t_s, self.known_until_s)
 
     # ---------------------------------------------------------------------------------------- moving to a state
@@ -429,7 +433,7 @@ class Replay:
 
     @property
     def _work(self) -> int:
-        """Work from the start of the run to the present state of the simulation."""
+        """Work from the start of the run to the current state of the simulation."""
         return self._work_before + self._simulation.link_crossings - self._crossings
 
     @staticmethod
@@ -442,7 +446,7 @@ class Replay:
         return self._nanos(min(max(t_s, 0.0), self.known_until_s))
 
     def _go_to(self, time_ns: int, is_cancelled: Callable[[], bool], start: TimedSnapshot | None = None) -> None:
-        """Bring the simulation to a time, from its present state or from a snapshot, whichever is nearer."""
+        """Bring the simulation to a time, from its current state or from a snapshot, whichever is nearer."""
         start = start or self._states.before(time_ns)
         if self._is_spoilt or not start.now_ns <= self._now_ns <= time_ns:
             self._restore(start)
@@ -473,7 +477,7 @@ class Replay:
             ReplayCancelledError: if the caller cancels.
         """
         for change in self._origin.changes_until(until_ns / NANOSECONDS)[len(self._simulation.live_changes) :]:
-            # The change was made at the time the run had reached, and took effect a nanosecond later.
+            # A live change took effect one nanosecond after the time that the run had reached.
             self._run_until(self._nanos(change.at_s) - 1, is_cancelled, after_slice, goes_on)
             if not goes_on():
                 return
@@ -534,7 +538,8 @@ class Replay:
     def _explain_again(
         self, owner: str, time_ns: int, before: int, after: int, is_cancelled: Callable[[], bool]
     ) -> ToldDecisions:
-        """Simulate with records to the time and through the later decisions, then in sections before the time."""
+        """Record the decisions up to the time and after it; if earlier ones are missing, replay earlier sections too.
+        """
         start = self._states.before(time_ns)
         earlier = self._record(owner, start, time_ns, is_cancelled, most=before)
         later: list[Explanation] = []
@@ -569,7 +574,10 @@ class Replay:
         is_wanted: Callable[[], bool],
         most: int | None = None,
     ) -> None:
-        """Continue with records until a time, or until ``is_wanted`` returns False."""
+        """Append the owner's decisions to ``told`` until a time, or until ``is_wanted`` returns False.
+
+        With ``most``, only the latest decisions remain.
+        """
 
         def take() -> None:
             decisions = self._simulation.take_decisions()

@@ -70,7 +70,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """Filters of the list: key, title, and kinds of events."""
 
 DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
-"""Kinds listed initially, without the continuous decisions of agents and controllers."""
+"""Kinds listed initially, without the frequent decisions of agents and controllers."""
 
 TICKED = (
     "loss",
@@ -110,7 +110,7 @@ class RunEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Events as numbers; `source` is the row of a text or, for decisions, of the decision table."""
+    """Events as numbers; `source` is the index of a text or, for decisions, a row of the decision table."""
 
     time_s: NDArray[np.float64]
     kind: NDArray[np.int16]
@@ -125,7 +125,7 @@ class _Columns:
         return cls(*(np.array(column, dtype) for column, dtype in zip(columns, types, strict=True)))
 
     def with_more(self, more: _Columns) -> _Columns:
-        """Both in order of time; events at the same time keep their order."""
+        """The events of both tables in order of time; simultaneous events keep their order."""
         joined = [np.concatenate([getattr(self, name), getattr(more, name)]) for name in self.__slots__]
         order = np.argsort(joined[0], kind="stable")
         return _Columns(*(column[order] for column in joined))
@@ -142,7 +142,7 @@ class RunEvents:
         Args:
             traces: traces of the run.
             scenario: scenario of the run, for planned events; None if unknown.
-            decisions: table of its stream "decision".
+            decisions: table of the stream "decision" of the run; None without decisions.
         """
         self._traces = traces
         self._owners: dict[str, int] = {}
@@ -221,7 +221,7 @@ class RunEvents:
         """Index of the last of these rows at or before a time; -1 if all are later."""
         return int(np.searchsorted(self._columns.time_s[rows], time_s + 0.5e-9, side="right")) - 1
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _owner(self, name: str) -> int:
         return self._owners.setdefault(name, len(self._owners))

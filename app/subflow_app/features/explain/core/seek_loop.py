@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant
 
-# Time without a seek before the first pass continues. Playing seeks thirty times a second.
+# Seconds without a seek before the first pass continues. During playback, thirty seeks arrive per second.
 _REST_S = 0.15
-# Time after which a newer seek cancels the present one. The snapshots taken so far shorten the next seek.
+# Seconds after which a newer seek cancels the current one. The snapshots taken so far shorten the next seek.
 _PATIENCE_S = 0.15
 
 
@@ -28,17 +28,17 @@ class SeekableRun(Protocol):
         """Warnings about the replay; empty without any."""
 
     def prepare(self, is_cancelled: Callable[[], bool], progress: Callable[[float], None]) -> bool:
-        """Take snapshots throughout the run, from the point of the last cancellation; True at the end of the run."""
+        """Take snapshots throughout the run, from the point of the last cancellation; False if cancelled again."""
 
     def seek(self, t_s: float, is_cancelled: Callable[[], bool]) -> Instant:
         """The state of the run at a time; raises ReplayCancelledError if cancelled."""
 
 
 class SeekLoop:
-    """Answers the seeks in one run."""
+    """Answers the seeks in one run, in a thread that calls `work`."""
 
     def __init__(self, open_run: Callable[[], SeekableRun], *, rest_s: float = _REST_S) -> None:
-        """Wait for the first seek, which opens the run in the working thread."""
+        """Store the function that opens the run; `work` calls it at the first seek."""
         self._open_run = open_run
         self._rest_s = rest_s
         self._run: SeekableRun | None = None
@@ -46,10 +46,10 @@ class SeekLoop:
         self._wanted_s: float | None = None
         self._is_stopped = False
         self._is_prepared = False
-        self.is_working = False  # in some thread
+        self.is_working = False  # True while a thread runs `work`
         self._found: tuple[float, Instant] | None = None
-        self.progress = 0.0  # share of the first pass that is done, 0 to 1
-        # Warning about the replay of this run; empty if all is well, or before the first seek.
+        self.progress = 0.0  # completed fraction of the first pass, 0 to 1
+        # Warning about the replay of this run; empty without problems, or before the first seek.
         self.notice = ""
         self._began = 0.0
 
@@ -66,7 +66,7 @@ class SeekLoop:
             return has_to
 
     def take(self) -> tuple[float, Instant] | None:
-        """The newest answer with its requested time; None if it was taken already."""
+        """The newest answer with its requested time; None without a new answer."""
         with self._changed:
             found, self._found = self._found, None
         return found
@@ -76,7 +76,7 @@ class SeekLoop:
         self._is_prepared = False
 
     def stop(self) -> None:
-        """End `work` soon and permanently."""
+        """Make `work` return soon; later requests are ignored."""
         with self._changed:
             self._is_stopped = True
             self._wanted_s = None
@@ -94,7 +94,7 @@ class SeekLoop:
                     if self._wanted_s is None and not self._is_stopped:
                         self._changed.wait(self._rest_s)
                     wanted_s, self._wanted_s = self._wanted_s, None
-                    # Under the same lock, so that any later request starts another call.
+                    # Reset under the lock, so that a later request starts another call of `work`.
                     if self._is_stopped or (wanted_s is None and self._is_prepared):
                         self.is_working = False
                         return

@@ -102,13 +102,13 @@ class Transport:
     def advance(self, wall_s: float) -> float | None:
         """Play for a time on the clock, s; return the new time of the playhead, or None if it is stopped.
 
-        After a long frame, playing continues from the previous time, because a jump would show nothing.
+        A frame longer than 0.25 s counts as 0.25 s, because a jump would show nothing.
         """
         if not self.direction or self.time_s is None:
             return None
         step_s = self.direction * self.speed * min(max(wall_s, 0.0), _LONGEST_FRAME_S)
         time_s = min(max(self.time_s + step_s, 0.0), self.known_s)
-        # At the newest time of an active run, playing waits for more.
+        # At the newest time of an active run, playing waits for more samples.
         if self.direction > 0 and time_s >= self.known_s - _SAME_S >= self.end_s - 2 * _SAME_S:
             self.direction, time_s = 0, self.known_s
         elif self.direction < 0 and time_s <= 0.0:
@@ -125,7 +125,7 @@ class Transport:
 
 
 def neighbour_s(times_s: NDArray[np.float64], time_s: float, by: int) -> float | None:
-    """The next (1) or previous (-1) of ascending times, float64 [n], s; None at the end."""
+    """The next (1) or previous (-1) of ascending times, float64 [n], s; None beyond the last or first time."""
     if by > 0:
         place = int(np.searchsorted(times_s, time_s + _SAME_S, side="right"))
         return float(times_s[place]) if place < len(times_s) else None
@@ -151,7 +151,7 @@ def decimals_for(resolution_s: float) -> int:
 
 
 def shown_time(time_s: float, speed: float = 1.0) -> str:
-    """A time with the digits that change visibly at a speed of playing: 12.345 s, at 1/1000 12.345678 s."""
+    """A time with the digits that change visibly during playback: 12.345 s, or 12.345678 s at speed 1/1000."""
     return f"{time_s:.{decimals_for(speed / _FRAMES_PER_S)}f} s"
 
 

@@ -44,7 +44,7 @@ class Watch(Expression):
     """An expression over the names of a script.
 
     Attributes:
-        script: the script with these names.
+        script: script whose names the expression uses.
         names: names in the expression.
     """
 
@@ -54,8 +54,8 @@ class Watch(Expression):
         """Parse an expression.
 
         Raises:
-            InputError: if the expression cannot be parsed, or contains names that the script lacks; lists the allowed
-                names.
+            InputError: if the expression cannot be parsed, or contains names that the script lacks; the message lists
+                the allowed names.
         """
         text = text.strip()
         self.script = script

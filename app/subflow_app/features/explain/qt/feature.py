@@ -54,7 +54,7 @@ _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
 
 
 class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
-    """Parts of the window that explaining uses."""
+    """Parts of the window that this feature uses."""
 
     docks: Docks
     plots: PlotView
@@ -74,7 +74,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     panel_name = "explain"
     title = translatable("Explain")
-    room = (298, 221)  # px; minimum for its content
+    room = (298, 221)  # minimum size of the content, px
     scrolls = False
     guide_wanted = Signal(str)  # guide topic of the algorithm behind the shown decision
 
@@ -84,9 +84,9 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.ports = ports
         self._walks: dict[int, DecisionSteps] = {}  # by position among the shown runs
         self._curve: CurveId | None = None  # the clicked curve, until its time arrives
-        self._here: tuple[CurveId, float] | None = None  # the last point clicked, or the point of the context menu
+        self._here: tuple[CurveId, float] | None = None  # the last clicked point, or the point of the context menu
         self._why = ""  # reason for showing this decision
-        self._progress = 0.0  # of the replay, 0 to 1
+        self._progress = 0.0  # completed fraction of the replay, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._decided: tuple[int, str] | None = None  # run and owner of the shown decision
         self.watching = Watching(ports.workers, ports.plots, self._replay, self)
@@ -114,7 +114,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         return content
 
     def connect_parts(self) -> None:
-        """Connect the clicks into the plots and the changes of their runs."""
+        """Connect clicks in the plots, and changes of the shown runs."""
         plots = self.ports.plots
         plots.runs_changed.connect(self._forget_runs)
         # A click first emits the curve that it hit, if any, and then its time.
@@ -126,7 +126,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.watching.told.connect(self.ports.tell)
 
     def possible(self) -> frozenset[str]:
-        """Explaining points of shown runs, and stepping to the neighbours of the shown decision."""
+        """The actions possible now: explaining a point, and steps between decisions and between lines."""
         here = frozenset({"explain.here"}) if self.ports.plots.runs else frozenset[str]()
         if self.shown is None or self.shown.point is None or self.is_busy:
             return here
@@ -206,7 +206,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             self.ports.features[ScriptFeature].show_moment(moment)
 
     def ask_watch(self) -> None:
-        """Focus the input for watch expressions."""
+        """Open the panel and focus the input for watch expressions."""
         self.ports.docks.set_open("explain", True)
         self.ports.docks.raise_panel("explain")
         self.content.watches.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -279,7 +279,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def _snapped(self, run: int, owner: str, time_s: float) -> float:
         """The time of a loss or timeout of the subflow near the click, or else the time of the click."""
-        shown = self.ports.plots.stack.time_plots[:1]  # they all show the same time
+        shown = self.ports.plots.stack.time_plots[:1]  # all of them show the same time range
         reach_s = max((_SNAP_PX * float(plot.view.viewPixelSize()[0]) for plot in shown), default=0.0)
         return nearest_mark_s(self.ports.plots.runs[run], owner, time_s, reach_s)
 
@@ -384,7 +384,8 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
 
 def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
-    """The owner that decides behind a curve: the subflow, the scheduler of several subflows, or the only subflow.
+    """The owner of the decisions behind a curve: a subflow, a flow whose scheduler decides, or the only subflow of a
+    flow.
 
     Args:
         traces: traces of the run.

@@ -1,7 +1,7 @@
 """The panel that explains a point: the event, its rule, the numbers in it, and the source of the rule.
 
 A table lists the numbers of a decision or, for a script, the values of its names. For a script, the panel also shows
-the executed lines with their numbers filled in, and marks the present line.
+the executed lines with their numbers filled in, and marks the current line.
 
 Watches are entered in a line; each has a button that removes it.
 """
@@ -65,7 +65,7 @@ def value_text(number: Number) -> str:
 
 @cache
 def _fields() -> Mapping[str, tuple[str, str]]:
-    """Unit and help by the names that scripts can read: "w.cwnd"."""
+    """Unit and help of the names that scripts can read ("w.cwnd"), by name."""
     return {f"{kind}.{field.name}": (field.symbol, field.help) for kind, own in OBJECTS.items() for field in own}
 
 
@@ -89,7 +89,7 @@ SCRIPT_COLUMNS: tuple[Column[Number], ...] = (
 
 
 _MARGIN = 8  # px
-_LEAST_WIDTH = 120  # px; of the column with the executed lines
+_LEAST_WIDTH = 120  # minimum width of the column with the executed lines, px
 
 
 def _with_numbers(line: ExecutedLine) -> str:
@@ -108,13 +108,13 @@ _COLUMNS: tuple[Column[ExecutedLine], ...] = (
 class ScriptLines(QWidget):
     """Shows the lines of one decision."""
 
-    moved = Signal()  # the present line changed
-    opened = Signal()  # a request to open the script at the present line
+    moved = Signal()  # the current line changed
+    opened = Signal()  # a request to open the script at the current line
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         """Create an empty list; ``actions`` step from line to line."""
         super().__init__(parent)
-        self.told: Explanation | None = None  # the decision
+        self.told: Explanation | None = None  # the shown decision; None if no script decided
         self.lines: Sequence[ExecutedLine] = ()
         self.title = named(muted(ElidedLabel(self)), "explain_script")
         self._model: TableModel[ExecutedLine] = TableModel(_COLUMNS, self, tip=lambda line: line.text)
@@ -140,12 +140,12 @@ class ScriptLines(QWidget):
 
     @property
     def position(self) -> int:
-        """Index of the present line, from 0; -1 without lines."""
+        """Index of the current line, from 0; -1 without lines."""
         return self.table.currentIndex().row() if self.lines else -1
 
     @property
     def line(self) -> ExecutedLine | None:
-        """The present line, or None."""
+        """The current line; None without lines."""
         return self.lines[self.position] if self.position >= 0 else None
 
     def step(self, by: int) -> None:
@@ -173,7 +173,7 @@ _MOST_LETTERS = 24
 
 
 class WatchRow(QWidget):
-    """Input for watch expressions, and buttons for the present ones."""
+    """Input for watch expressions, and buttons that remove watches."""
 
     asked = Signal(str)  # the expression to watch
     removed = Signal(object)  # the Watch to remove
@@ -244,9 +244,9 @@ _LEAST_WIDTH_BESIDE = 640  # px
 
 
 class ExplainPanel(QWidget):
-    """Shows one decision, or a hint how to choose one."""
+    """Shows one decision, or a hint on how to choose one."""
 
-    agent_wanted = Signal()  # a request for the learning agent's decision behind this one
+    agent_wanted = Signal()  # a request to show the learning agent's decision behind the shown decision
     guide_wanted = Signal(str)  # topic of the user guide: the algorithm that decided
     given_up = Signal()  # the search for the decision is cancelled
 
@@ -354,7 +354,7 @@ class ExplainPanel(QWidget):
         self._write()
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
-        """Show a hint how to choose a decision, or the reason why none can be shown."""
+        """Show a hint on how to choose a decision, or the reason why none can be shown."""
         self.point = None
         self.lines.show_lines(None)
         self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
@@ -363,7 +363,7 @@ class ExplainPanel(QWidget):
     def set_waiting(self, is_waiting: bool, share: float = 0.0) -> None:
         """Show the progress of a search that can be cancelled; ``share`` is the simulated fraction, 0 to 1.
 
-        Before the first fraction and after the last, the remaining work is unknown.
+        At 0 and at 1, the bar shows no fraction, because the remaining work is unknown.
         """
         is_known = 0.0 < share < 1.0
         self.progress.setRange(0, 100 if is_known else 0)
@@ -371,10 +371,10 @@ class ExplainPanel(QWidget):
         self.progress.setTextVisible(is_known)
         self._waiting.setVisible(is_waiting)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _show_moment(self) -> None:
-        """Show the values of a script's names after the present line."""
+        """Show the values of a script's names after the current line."""
         told, line = self.lines.told, self.lines.line
         if told is not None and line is not None:
             self._show_numbers(script_numbers(told.steps[: line.position + 1]), SCRIPT_COLUMNS)
@@ -465,7 +465,10 @@ def change_text(told: Explanation) -> str:
 
 
 def prr_text(point: ExplainedDecision) -> str:
-    """Hint that PRR reduces the window gradually, because the first step of a halving looks like no reduction."""
+    """Hint that PRR reduces the window gradually; empty for decisions of other rules.
+
+    The first step of a halving by PRR looks like no reduction.
+    """
     if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
         return ""
     ssthresh = next((each.recorded for each in point.worked if each.result == "ssthresh"), None)

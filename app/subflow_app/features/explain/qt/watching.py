@@ -30,13 +30,13 @@ _Found = Mapping[int, Mapping[str, "Series"]]
 
 
 class Watching(QObject):
-    """The watches, for all shown runs with their script.
+    """Plots watches for all shown runs that use the script of the watch.
 
     Attributes:
-        watches: in the order in which they were added.
+        watches: the watches, in the order in which they were added.
     """
 
-    changed = Signal()  # other watches, or progress of their computation
+    changed = Signal()  # the watches, or the progress of their computation, changed
 
     told = Signal(str)  # reason why a watch has no values
 
@@ -45,7 +45,7 @@ class Watching(QObject):
 
         Args:
             workers: threads for the replays.
-            plots: the shown runs, and the place of the curves.
+            plots: plots that show the runs and the curves of the watches.
             replay: makes the replay of a run from its position among the shown runs.
             parent: Qt parent.
         """
@@ -53,10 +53,10 @@ class Watching(QObject):
         self._plots = plots
         self._replay = replay
         self.watches: list[Watch] = []
-        self._numbers: dict[Watch, int] = {}  # numbers in the ids of plots
+        self._numbers: dict[Watch, int] = {}  # number in the id of the watch's plot
         self._count = 0
         self._found: dict[Watch, dict[int, Mapping[str, Series]]] = {}
-        # the shown runs; keeping them prevents that another run receives the same id
+        # The shown runs, kept so that no other run receives the same `id`.
         self._runs: tuple[Traces, ...] = ()
         self._share = 0.0
         self._reader = LatestReader(workers, self, "watch")
@@ -109,7 +109,7 @@ class Watching(QObject):
         self._timer.stop()
         self._reader.forget()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _compute(self) -> None:
         runs = self._plots.runs

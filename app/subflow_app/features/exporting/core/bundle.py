@@ -7,8 +7,8 @@ A bundle is a ZIP archive. ``manifest.json`` names the program, the run, and the
     CITATION.cff             how to cite the program
     ro-crate-metadata.json   description of each file, as an RO-Crate
     scenario.toml            including all overrides, live changes and delivery traces
-    policies/NAME.safetensors  policies of its controllers
-    summary.json             figures
+    policies/NAME.safetensors  policies of the controllers
+    summary.json             summary of the run
     traces/*.csv             all samples, marks, intervals, decisions, steps of agents
     figures/*.svg            throughput, cwnd, RTT and queue
 
@@ -262,7 +262,7 @@ def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, b
 
 
 def _says(name: str) -> str:
-    """Description of a file of a bundle."""
+    """Description of a file in a bundle, by the beginning of its name."""
     for start, says in _SAYS.items():
         if name.startswith(start):
             return says

@@ -102,7 +102,7 @@ def export_run(
 
 
 def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path) -> list[Path]:
-    """Write the scenario and those of its policies that do not ship, so that other computers can run it."""
+    """Write the scenario and the policies that Subflow does not ship, so that other computers can run it."""
     written = []
     try:
         scenario = read_stored(Use.EXPORT, text, summary, file="scenario.toml")
@@ -118,7 +118,7 @@ def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path)
 
 
 def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:
-    """Refuse plots of single numbers that no agent of the runs has.
+    """Refuse plots of individual numbers that no agent of the runs has.
 
     Raises:
         InputError: if no agent has one of the numbers.
@@ -174,7 +174,7 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
     Args:
         traces: the run.
         path: the file.
-        keys: the traces, with common sample times, as all traces of a run have; None for all.
+        keys: traces to write, with common sample times like all traces of a run; None for all traces.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -213,7 +213,7 @@ def export_shown(
     For several runs, ``run-runs.csv`` lists the runs that the tables number as run 1, run 2 …
 
     Tables of other plots are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``. Without plots over
-    time, the first of them has the name of the file.
+    time, the first other plot has the name of the file.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -270,7 +270,9 @@ def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
 
 
 def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
-    """Write bars as CSV: name, mean, half width of the 95 % interval, number of runs, and their values; SI units.
+    """Write bars as CSV: names, mean, half width of the 95 % interval, number of runs, values of the runs, and a note.
+
+    Values are in SI units.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -346,8 +348,8 @@ def export_intervals(table: EventTable, path: str | Path) -> Path:
 def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path) -> list[Path]:
     """Write decisions as CSV, and their rules with formula, source and names of the numbers as JSON.
 
-    Numbers have the order of the names in their rule. Subflows are counted from 1; sets of subflows are separated by
-    blanks.
+    Numbers have the order of the names in their rule. Subflows are counted from 1; the subflows of a set are separated
+    by spaces.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -368,8 +370,9 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
     """Write the steps of agents as CSV, and descriptions of the agents and their numbers as JSON.
 
     The table has one row for each subflow that an agent observed at a decision; the rows of one decision share its
-    number. Each observation and action has a column with its name, which is empty for agents without it. Earlier epochs
-    are ``see:rtt[1]``, ``see:rtt[2]`` and so on; discrete actions are numbers from 0.
+    number. Each observation and action has a column with its name; the column is empty for agents without this number.
+    Values of earlier epochs have the columns ``see:rtt[1]``, ``see:rtt[2]`` and so on; discrete actions are numbers
+    from 0.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -405,7 +408,7 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
         The folder.
 
     Raises:
-        ExportError: if no place is writable.
+        ExportError: if no folder is writable.
     """
     plan = ExportPlan(run_data=True, figures=(), figure_formats=())
     reasons = []
@@ -457,7 +460,7 @@ def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path:
 
 
 def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
-    """The texts, or empty texts for inapplicable values."""
+    """The texts, with empty strings for values that do not apply."""
     return [text if known else "" for text, known in zip(texts, is_known.tolist(), strict=True)]
 
 
@@ -472,14 +475,14 @@ def _time_text(time_s: float) -> str:
 
 
 def _set_texts(masks: NDArray[np.int64]) -> list[str]:
-    """Texts of sets of subflows, from bit masks: their numbers from 1."""
+    """Texts of sets of subflows, given as bit masks: the numbers of the subflows from 1, separated by spaces."""
     distinct, where = np.unique(masks, return_inverse=True)
     sets = [" ".join(str(bit + 1) for bit in range(MAX_PATHS) if mask >> bit & 1) for mask in distinct.tolist()]
     return [sets[number] for number in where.tolist()]
 
 
 def number_texts(column: NDArray[Any]) -> list[str]:
-    """Each value in the shortest form that reads back as the same number; NaN as an empty text."""
+    """Each value in the shortest form that parses to the same number; an empty string for NaN."""
     if column.dtype.kind != "f":
         return [str(value) for value in column.tolist()]
     # Formatting dominates the time, and most traces repeat few values (windows, losses, zero).
@@ -489,7 +492,8 @@ def number_texts(column: NDArray[Any]) -> list[str]:
 
 
 def _number_text(value: np.floating[Any] | float) -> str:
-    """The shortest text of this precision, without an exponent for moderate numbers."""
+    """The shortest text that keeps the precision of a value, without an exponent for moderate numbers; empty for NaN.
+    """
     if np.isnan(value):
         return ""
     size = abs(float(value))

@@ -1,7 +1,8 @@
 """A lab as one web page: its text, its checks, and the simulator for its runs.
 
-A student works through the page in a browser, without Subflow. The page writes the same file to hand in as the program,
-which is verified in the same way: each run is simulated from its text, and the signatures are compared.
+A student works through the page in a browser, without Subflow. The page writes the same file of answers as the program.
+Submissions from pages are verified in the same way: each run is simulated from its text, and the signatures are
+compared.
 
 The page contains the expressions of checks as nested lists, the facts of scenarios that they use, and the scenarios
 with all possible changes.
@@ -60,11 +61,11 @@ from subflow_sim.errors import SimError
 from subflow_sim.portable import portable, portable_choices
 from subflow_sim.scenario import Scenario
 
-# Index of the first argument of alternating keys and values, by function.
+# Index of the argument at which alternating keys and values begin, by function.
 _PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}
 _OF_SCENARIO = {"value": "", "text": "", "is_on": "", "changed": "", "has": "has:", "count": "count:"}
 _OF_FLOW = {"controller": "flows.{}.controller", "scheduler": "flows.{}.scheduler", "subflows": "subflows:{}"}
-# Functions that pages cannot compute: results of training, and figures that the core for web pages lacks.
+# Functions that pages cannot compute: results of training, and measures that the core for web pages lacks.
 _UNKNOWN = frozenset({"trained", "training_steps", "training_return", "hol_blocking"})
 _VECTORS = frozenset({"rises", "falls", "spread"})
 
@@ -75,12 +76,12 @@ def unknown_functions(step: Step) -> list[str]:
 
 
 def check_document(text: str) -> Any:
-    """A check as `compiled`, or None."""
+    """The compiled form of a check; None for an empty text."""
     return compiled(Claim(text, functions())) if text else None
 
 
 def number_document(text: str) -> Any:
-    """A numeric expression as `compiled`, or None."""
+    """The compiled form of a numeric expression; None for an empty text."""
     return compiled(Expression(text, functions())) if text else None
 
 
@@ -134,12 +135,12 @@ def _facts_of(call: Call) -> Iterator[str]:
 
 
 Changes: TypeAlias = tuple[tuple[str, str], ...]
-"""Keys and values, in the order of setting."""
+"""Keys with their new values, in the order in which they are set."""
 
 _MARK = "\ue000"  # placeholder for a number that the page inserts
 _PARTS = ("links", "flows", "nodes")
 _EVENT_KEYS = frozenset({"at", "link", "up", *EDITED_KEYS})
-_DEEPEST = 5  # of a patch: deeper values are replaced as a whole
+_DEEPEST = 5  # maximum depth of a patch; deeper values are replaced as a whole
 _BEYOND = {
     "train": "agents are trained in the program",
     "promote": "policies are kept in the program",
@@ -153,8 +154,8 @@ class LabScenarios:
 
     Attributes:
         documents: documents of the scenarios, the initial one first.
-        policies: trained policies, which the documents refer to by index.
-        beyond: reasons why pages cannot do a step, by its id.
+        policies: contents of the trained policies, which the documents refer to by index.
+        beyond: reasons why pages cannot do a step, by id of the step.
     """
 
     documents: list[dict[str, Any]] = field(default_factory=list)
@@ -273,7 +274,7 @@ class _Base:
 
 
 def _numbers(text: str, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Settings of links with free numeric values."""
+    """Settings of links for which the page accepts any number."""
     tree = read_toml(text)
     for index, link in enumerate(info["links"]):
         for key in (key for key in EDITED_KEYS if link["edit"][key]):
@@ -351,7 +352,7 @@ def label_of(changes: Changes) -> str:
 
 
 def _present(text: str, group: str, scenario: Scenario) -> str:
-    """Label of the present value in a menu."""
+    """Label of the current value in a menu."""
     value = get_value(read_toml(text), split_key(group))
     part, _, rest = group.partition(".")
     name, _, key = rest.rpartition(".")
@@ -417,7 +418,7 @@ _EMPHASIS = re.compile(r"\*([^*\s](?:[^*]*[^*\s])?)\*")
 
 
 def markdown_html(text: str) -> str:
-    """Convert a text with paragraphs to HTML; special characters are escaped."""
+    """Convert Markdown with paragraphs to HTML; special characters are escaped."""
     parts = []
     for is_block, part in split_blocks(text.strip()):
         if is_block:
@@ -429,7 +430,7 @@ def markdown_html(text: str) -> str:
 
 
 def inline_html(text: str) -> str:
-    """Convert a text without paragraphs to HTML."""
+    """Convert Markdown without paragraphs to HTML; special characters are escaped."""
     pieces = _CODE.split(html.escape(text, quote=False))
     return "".join(f"<code>{piece}</code>" if number % 2 else _words(piece) for number, piece in enumerate(pieces))
 
@@ -475,9 +476,9 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
     Args:
         lab: the lab with its solution.
         path: the file.
-        key: key of the course; the page then contains the lab as `subflow labs publish` writes it, and signs for the
-            course.
-        language: language of the buttons; None for the present language.
+        key: key of the course; empty without a course. With a key, the page contains the lab as `subflow labs publish`
+            writes it, and signs for the course.
+        language: language of the buttons; None for the current language.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -606,7 +607,7 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
 def _sealed(question: Question, right: str | float, salt: str) -> dict[str, Any]:
     """The answers, sealed as in a published lab.
 
-    The feedback on a number begins with the number that it belongs to. Hashes distinguish only steps of the tolerance,
+    The feedback on a numeric answer begins with this number. Hashes distinguish answers only in steps of the tolerance,
     but the page must judge as exactly as the program.
     """
 

@@ -23,7 +23,7 @@ class LiveFigure:
         file: file name of its page.
         title: title of the scenario.
         picture: the recorded curves, as HTML.
-        page: HTML of the page, without the parts that such pages share.
+        page: HTML of the page; without the shared parts if they have an address.
     """
 
     file: str
@@ -39,7 +39,7 @@ def live_figure(scenario: str, quantities: Sequence[str], changes: Sequence[str]
         scenario: name of a shipped scenario.
         quantities: names of the traces that picture and page show.
         changes: overrides of the scenario, "KEY=VALUE".
-        shared: address of the `web_page.shared_parts`; empty to include them in the page.
+        shared: address of the parts that pages share, see `web_page.shared_parts`; empty to include them in the page.
 
     Raises:
         InputError: if the scenario does not exist.

@@ -62,7 +62,7 @@ class WebPage:
         path: the file, as exported or as saved by the reader.
         runs: documents of the runs.
         change: the changes made by the reader; None without changes.
-        policies: contents of the policies, by their numbers.
+        policies: contents of the policies, which runs refer to by index.
     """
 
     path: Path
@@ -114,7 +114,9 @@ class WebPage:
             raise InputError(f"{path}: a damaged page: {error}") from error
 
     def _brought_policies(self, run: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, bytes]]:
-        """Policies of a run that this computer lacks: new names by their names in the page, and contents by new names.
+        """Two mappings for policies that this computer lacks: page names to new names, and new names to contents.
+
+        The new names derive from the contents, so they mean the same on each computer.
 
         The new names derive from the contents, so they mean the same on each computer.
         """
@@ -133,7 +135,7 @@ class WebPage:
         return names, brought
 
     def _other_policies(self, run: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
-        """Warnings about flows whose policy has other content on this computer."""
+        """Warnings about flows whose policy has different content on this computer."""
         deciders = [flow.get("decider") or {} for flow in run["scenario"]["scenario"].get("flows", ())]
         told: dict[str, None] = {}
         for flow, decider in zip(run["flows"], deciders, strict=True):
@@ -182,7 +184,7 @@ def read_page(path: Path) -> WebPage:
 
 
 def _unpacked(text: str, size: int) -> bytes:
-    """Unpack the document of a page."""
+    """Decode and decompress the document of a page; ``size`` is the number of compressed bytes."""
     return _gunzipped(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES, "its runs")
 
 
@@ -206,7 +208,7 @@ def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario
 
 def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) -> bytes:
     try:
-        reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the gzip header
+        reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # expects a gzip header
         content = reader.decompress(packed, most_bytes)
     except zlib.error as error:
         raise ValueError(f"{what} cannot be unpacked: {error}") from None
@@ -245,5 +247,5 @@ def _edited(run: Mapping[str, Any], edit: Mapping[str, Any]) -> tuple[tuple[str,
 
 
 def _seconds(text: object) -> str:
-    """A time with nine decimals (nanoseconds), as in the page."""
+    """Format a time in seconds with nine decimals (nanoseconds), as in the page."""
     return f"{float(str(text)):.9f}s"

@@ -28,9 +28,9 @@ class RunExport:
 
     Attributes:
         run_data: whether to write CSV tables, summary and scenario, see `exports.ExportPlan`.
-        tables: other forms of the samples, by names of `TABLE_FORMATS`.
-        capture: packets of the named flow, or of the first without a name; None for no capture.
-        bundle: whether to write the run as one file.
+        tables: names of the table formats to write, see `TABLE_FORMATS`.
+        capture: packets to write as a capture; None for no capture.
+        bundle: whether to write a bundle.
         page: whether to write a web page that simulates the run.
     """
 

@@ -162,7 +162,8 @@ def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
 
 
 def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple[list[dict[str, Any]], str]:
-    """Documents of one run of each series, or the reason for their absence; adds their policies to ``policies``."""
+    """Documents of one run of each series, or the reason why they are missing; adds the runs' policies to ``policies``.
+    """
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None or results is None or store is None:
         return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."
@@ -204,7 +205,7 @@ def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
     """The figure as an image, with an id for the script of the page; empty without a figure."""
     if exhibit.figure is None or exhibit.results is None:
         return ""
-    # Text elements instead of outlines take a third of the size.
+    # Text elements need a third of the size of outlines.
     style = replace(exhibit.figure.style, text_in_svg=True)
     drawn = render(replace(exhibit.figure, kind="svg", style=style)).decode()
     source = html.escape(f"data:image/svg+xml,{quote(drawn[drawn.index('<svg') :], safe=_PLAIN)}")
@@ -225,7 +226,7 @@ def _table_document(table: TextTable) -> dict[str, Any]:
 
 
 MOST_POINTS = 200
-"""Maximum for a page of some hundred kilobytes and a readable menu."""
+"""Maximum number of points, which keeps the page at some hundred kilobytes and its menu readable."""
 
 
 def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
@@ -261,7 +262,7 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
 
 
 def _pictures(study: SweepStudy, numbers: Mapping[int, int]) -> dict[str, Any]:
-    """The figures over the parameter that the window would choose.
+    """The figures over the parameter that the window would show by default.
 
     Args:
         study: the sweep.

@@ -1,6 +1,6 @@
-"""Further forms of the samples of a run, besides the CSV tables of `exports`.
+"""Further table formats for the samples of a run, besides the CSV tables of `exports`.
 
-A new form needs a writer and a row of `TABLE_FORMATS`. Command line, window and self-test then offer it.
+A new format needs a writer and a row of `TABLE_FORMATS`. Command line, window and self-test then offer it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from subflow_app.vocabulary.language import translatable
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """A form of table.
+    """A table format.
 
     Attributes:
         name: value of `--format`.
@@ -47,7 +47,7 @@ def export_table(traces: Traces, directory: Path, name: str, described: Mapping[
     Args:
         traces: the run.
         directory: the folder.
-        name: name of the form.
+        name: name of the format in `TABLE_FORMATS`.
         described: facts of the run for the metadata of Parquet files: seed, signature and so on.
 
     Returns:

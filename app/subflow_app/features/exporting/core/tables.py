@@ -6,10 +6,11 @@ of graphics expect. All values are SI. The name of a quantity ends in its unit, 
 the metadata of the file (wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed,
 signature and so on).
 
-Flat tables are written as Apache Parquet: floats and names, in row groups, compressed with zstd. This module implements
-only the part of the format (https://parquet.apache.org/docs/file-format/) that tables of samples need, which avoids a
-dependency of 75 MB. Floats are split into streams of their first, second, … bytes, because the values of a trace differ
-in few bytes; this halves the size. Names are stored in a dictionary. The tests read the files with Apache Arrow.
+Flat tables are written as Apache Parquet: columns of floats and strings, in row groups, compressed with zstd. This
+module implements only the part of the format (https://parquet.apache.org/docs/file-format/) that tables of samples
+need, which avoids a dependency of 75 MB. Floats are split into streams of their first, second, … bytes, because the
+values of a trace differ in few bytes; this halves the size. Strings are stored in a dictionary. The tests read the
+files with Apache Arrow.
 
 Metadata in Parquet files uses the compact protocol of Apache Thrift, of which this module implements the necessary
 part: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
@@ -71,7 +72,7 @@ class List:
 
 
 class Struct:
-    """Thrift struct: fields in ascending order of their numbers, which differ by at most 15."""
+    """Thrift struct: fields in ascending order of their numbers; the difference between neighbours is at most 15."""
 
     KIND = 12
 
@@ -163,12 +164,12 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """A column of texts with few distinct values.
+    """A column of strings with few distinct values.
 
     Attributes:
         name: name of the column.
-        texts: the distinct texts.
-        runs: pairs of (index of the text, number of consecutive rows), from the first row.
+        texts: the distinct strings.
+        runs: pairs of (index of the string, number of consecutive rows), from the first row.
     """
 
     name: str
@@ -184,7 +185,7 @@ def parquet_bytes(columns: Sequence[Column], metadata: Mapping[str, str], create
 
     Args:
         columns: the columns, of equal length.
-        metadata: texts in the footer, by key.
+        metadata: strings in the footer, by key.
         created_by: program that wrote the file: "NAME version 1.2.3".
     """
     n_rows = _count(columns[0])
@@ -301,7 +302,7 @@ def _chunk(
         *([] if dictionary_begin is None else [Field(11, I64(dictionary_begin))]),
         Field(12, Struct(Field(3, I64(n_nulls)))),
     ]
-    # Offset of the metadata of a chunk outside the footer; 0, because only the footer contains it.
+    # Offset of the chunk's metadata outside the footer; 0, because only the footer contains this metadata.
     return Struct(Field(2, I64(0)), Field(3, Struct(*told)))
 
 
@@ -319,7 +320,7 @@ def _page(out: bytearray, kind: int, body: bytes, header: Field) -> tuple[int, i
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> bytes:
-    """Encode flags of one bit as runs of equal values: the run-length half of the hybrid encoding."""
+    """Encode flags of one bit as runs of equal values: the run-length encoding of Parquet's hybrid encoding."""
     edges = np.flatnonzero(flags[1:] != flags[:-1]) + 1
     begins = np.concatenate(([0], edges))
     counts = np.diff(np.concatenate((begins, [len(flags)])))

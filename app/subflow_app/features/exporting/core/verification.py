@@ -52,10 +52,10 @@ MOST_DOCUMENT_BYTES = 20_000_000
 """Maximum size of a file that is read as a whole: manifest or summary."""
 
 _PART_BYTES = 1 << 20
-_MOST_SCENARIO_BYTES = 150_000_000  # with its recordings, each at most half of the 64 MB of its file
-# other methods take an amount of memory that the archive determines
+_MOST_SCENARIO_BYTES = 150_000_000  # including its recordings, each at most half of the 64 MB of its file
+# Other methods need an amount of memory that the archive determines.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# Exceptions when reading a damaged archive.
+# Exceptions that a damaged archive can cause.
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError),
     *(ValueError, IndexError, OverflowError),
@@ -64,7 +64,7 @@ _BROKEN = (
 _COMPARED = ("duration_s", "warmup_s", "packets", "flows", "links", "fairness")
 
 
-# Contains the names of policies, which differ in a bundle.
+# This file contains the names of policies, which differ in a bundle.
 _NAMED_OTHERWISE = "agents.json"
 
 
@@ -73,9 +73,9 @@ class Check:
     """One comparison between the bundle and the new run.
 
     Attributes:
-        what: the compared thing: "signature", "figures", or the name of a file.
+        what: compared object: "signature", "figures", or the name of a file.
         verdict: result of the comparison.
-        told: explanation of the result, for people.
+        told: description of the result, for people.
     """
 
     what: str
@@ -178,12 +178,14 @@ def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verificati
 
 
 class _Bundle:
-    """An archive that is read in parts: it neither determines paths of files nor fills the memory."""
+    """An archive that is read in parts. An archive can neither choose the paths of written files nor fill the memory.
+    """
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         """Check the list of files.
 
-        Raises:
+        InputError: if the archive is too large, contains a file twice, or has a compression method that bundles do not
+        use.
             InputError: if the archive is too large, contains a file twice, or uses a compression that bundles do not
                 use.
         """
@@ -226,7 +228,7 @@ class _Bundle:
     def document(self, name: str) -> Any:
         """The parsed content of a JSON file.
 
-        Raises:
+        InputError: if the file cannot be read, is too large, or is not JSON.
             InputError: if the file is not JSON.
         """
         try:

@@ -1,7 +1,8 @@
 """Runs as one web page that simulates them: the core as WebAssembly, scenarios, and scripts for the views.
 
 The page is a single file. It uses no network, and its content security policy allows only its own scripts. The readable
-scripts are in ``assets/web/page``. This module joins them and packs all but the script that unpacks the others.
+scripts are in ``assets/web/page``. This module joins and compresses them, except for the script that decompresses the
+others.
 
 Pages evaluate expressions as nested lists.
 """
@@ -60,7 +61,7 @@ _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow:
 def compiled(expression: Expression) -> Any:
     """An expression as nested lists of an operation and its operands.
 
-    Numbers are in SI units, texts are `["text", …]`, and named numbers of a formula are their names.
+    Numbers are in SI units, strings are `["text", …]`, and named numbers of a formula are strings with the name.
     """
     return _node(expression, expression.root)
 
@@ -106,7 +107,7 @@ class PageKind:
     """The parts of a kind of page, as files of ``assets/web/page``.
 
     Attributes:
-        frame: its HTML, with names in braces as placeholders.
+        frame: HTML file of the page, with names in braces as placeholders.
         styles: style sheets in order.
         scripts: scripts in order; each uses the previous ones.
     """
@@ -125,7 +126,7 @@ _PARTS_OF_MEASURES = (
     *("title", "symbol", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
     *("combine", "default_for", "source"),
 )
-_BESIDE = " 'self' file:"  # a page on a disk can name its own folder only by this
+_BESIDE = " 'self' file:"  # a page opened as a file can allow scripts of its folder only by these sources
 EDITED_KEYS = ("rate", "delay", "loss", "queue")
 """Keys of a link that a page can change."""
 # Pictures for browsers that cannot run the simulator.
@@ -220,14 +221,17 @@ def runs_page(
 
 
 def told_words(language: str | None) -> dict[str, Any]:
-    """The texts of the program that a page uses: causes, numbers of decisions, measures and kinds of events.
+    """The display texts that a page uses: causes, numbers of decisions, measures and kinds of events.
 
     Args:
-        language: language of the page; an English page omits the German texts. None if the reader chooses.
+        language: language of the page, for which an English page omits the German texts; None if the reader chooses.
 
     Returns:
-        A document with the key "words" and these entries. ``causes``: texts by name. ``measures``: as in `as_document`,
-        without measures that no page shows and without empty attributes. ``marks``: in the order of the numbers of
+        A document with the key "words" and these entries. ``causes``: texts by name. ``measures``: entries of
+        `as_document`, without measures that no page shows and without empty attributes. ``marks``: titles of the kinds
+        of marks, in the order of their numbers. ``rules``: computable rules by name, as a pair of the result and the
+        `compiled` expression. ``units``: units by the ending of a number's name. ``rate_units``: units of rates in
+        bit/s. ``german``: German texts by the English text.
         their kinds. ``rules``: computable rules by name, as a pair of the result and the `compiled` expression.
         ``units``: by the ending of a number's name. ``rate_units``: in bit/s. ``german``: by the English text.
     """
@@ -274,7 +278,7 @@ def told_words(language: str | None) -> dict[str, Any]:
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:
-    """Trained policies packed as texts for the document of a page."""
+    """Trained policies compressed and encoded as Base64, for the document of a page."""
     return [base64.b64encode(gzip.compress(content, mtime=0)).decode() for content in policies]
 
 
@@ -297,11 +301,11 @@ def page_of(
     """The HTML text of a page.
 
     Args:
-        data: its document, which each saved page holds separately.
+        data: document of the page, which each saved page contains uncompressed.
         title: title of the page, as plain text.
         recorded: HTML for browsers that do not run the scripts.
         kind: kind of the page.
-        packed: further texts, by their names in the frame.
+        packed: further texts to compress, by their names in the frame.
         shared: address of a file with the `shared_parts` for several pages; empty to include them in the page.
         language: language of the page.
     """
@@ -353,7 +357,7 @@ def shared_parts(kind: PageKind = RUNS) -> str:
 
 
 def _parts(script: str) -> dict[str, bytes]:
-    """The common parts of pages of a kind, packed."""
+    """The common parts of pages of a kind, compressed."""
     folder = assets_folder()
     texts = (script, _joined(folder / "web" / "page", [WORKER]))
     packed = [gzip.compress(text.encode(), mtime=0) for text in texts]
@@ -361,7 +365,7 @@ def _parts(script: str) -> dict[str, bytes]:
 
 
 def _script(kind: PageKind, *, with_words: bool) -> str:
-    """The scripts of a page; the last one starts it, and the English texts of shared pages precede it."""
+    """The scripts of a page; the last script starts the page, and the English texts of shared pages precede it."""
     folder = assets_folder() / "web" / "page"
     *before, last = kind.scripts
     words = f"Object.assign(told_words, {compact_json(told_words(ENGLISH)['words'])});\n" if with_words else ""
@@ -374,7 +378,7 @@ def dense_text(content: bytes) -> str:
 
 
 def script_text(data: object) -> str:
-    """A document as JSON for a script element, which no text in it can end."""
+    """A document as JSON for a script element; no string in the document can end the element."""
     return compact_json(data).replace("<", "\\u003c")
 
 
@@ -389,12 +393,12 @@ def explorable_element(explorable: Explorable, language: str = ENGLISH, points: 
     return f'<div class="explorable-here"><script type="application/json">{script_text(data)}</script></div>'
 
 
-# Only after code and without quotes, because slashes after a quote may belong to a text.
+# Matches only after code and without quotes, because slashes after a quote may belong to a string.
 _COMMENT = re.compile(r"(?<=[;{},)\]]) +// [^\"'`]*\Z")
 
 
 def _joined(folder: Path, names: Iterable[str]) -> str:
-    """Join files without comments and indentation; trailing comments with quotes remain."""
+    """Join files without indentation and comments; only comments after code that contain quotes remain."""
     lines = (line.strip() for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
     return "".join(f"{_COMMENT.sub('', line)}\n" for line in lines if line and not line.startswith("//"))
 
@@ -413,7 +417,7 @@ def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dic
     if origin.seed != origin.scenario.seed:
         text = set_value(text, ("seed",), origin.seed)
     document = run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies)
-    if contents:  # by the names in the text
+    if contents:  # policies by the names in the text
         document["policies"] = {name: policies.index(content) for name, content in contents.items()}
     return {
         **document,
@@ -468,7 +472,7 @@ def run_document(
 
 
 def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
-    """Replace the policy numbers of a document by the indices among the policies of the page."""
+    """Replace the policy numbers of a document by indices into the policies of the page."""
     numbers = []
     for content in made.policies:
         if content not in policies:
@@ -481,7 +485,7 @@ def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
 
 
 def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A link with its changeable keys: plain values in the file that are single numbers in the core."""
+    """A link with its changeable keys: plain values in the file that are individual numbers in the core."""
     plain, follows = {}, {}
     side = link.forward
     is_radio = side.access is not None or side.grants is not None or side.handover is not None

@@ -1,6 +1,6 @@
 """The dialog for the look of an exported figure, with a preview of the file.
 
-The process that draws the file also draws the preview, which is scaled to the available space.
+The preview is drawn by the process that draws the file, and is scaled to the available space.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class FigureSource(QObject):
         self.as_shown = shown_plan(shown, has_all=True)
 
     def draw(self, plan: FigurePlan) -> bytes:
-        """Draw a figure in the other process, and wait for it."""
+        """Draw a figure in the other process, and wait for the result."""
         return self._process.draw(plan)
 
 
@@ -110,14 +110,14 @@ def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | No
     return (10.0**low, 10.0**high) if is_log else (float(low), float(high))
 
 
-# Delay after the last change, so that typing a number draws nothing.
+# Delay after the last change, so that no figure is drawn while a person types a number.
 _DELAY_MS = 150
 _DPI_RANGE = (72, 400)
 _MARGIN = 12
 
 
 class FigurePreview(QFrame):
-    """A picture of the figure, with its description or the reason for its absence below."""
+    """A picture of the figure; below, its description or the reason why the picture is missing."""
 
     def __init__(self, source: FigureSource, parent: QWidget | None = None) -> None:
         """Show figures of ``source``."""
@@ -126,7 +126,7 @@ class FigurePreview(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._source = source
         self._wanted: tuple[FigureChoice, FigurePlan] | None = None
-        self.pixmap = QPixmap()  # the picture as it was drawn, before it is scaled
+        self.pixmap = QPixmap()  # the drawn picture, before scaling
         self._told = ""
         self.picture = named(Label(self), "figure_picture", tr("Preview of the figure"))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -164,7 +164,8 @@ class FigurePreview(QFrame):
         pages = choice.pages(plan)
         self.caption.setText(tr("Drawing…"))
         self._told = self._described(plan.style.width_mm, choice, len(pages))
-        # The first figure represents all, which differ only in their curves.
+        # The first figure represents all figures, which differ only in their curves. Resolution that gives the width of
+        # the picture in pixels; a lower one blurs the picture, a higher one costs time.
         page = replace(pages[0], kind="png", dpi=self._dpi(plan.style.width_mm))
         self._reader.ask(lambda _is_given_up: self._source.draw(page), is_other=True)
 
@@ -216,12 +217,12 @@ FORMATS: dict[FigureKind, str] = {
     "svg": translatable("SVG — vector, for the web and for editing"),
     "png": translatable("PNG — pixels, for slides"),
 }
-# Size of a figure as shown, mm.
+# Size of a figure in the style "As shown", mm.
 _SHOWN_SIZE = (170.0, 150.0)
 
 
 class FigureDialog(QDialog):
-    """Choices for a figure, with a preview. The caller then asks for the file."""
+    """Choices for a figure, with a preview. The caller then opens the dialog for the file."""
 
     def __init__(self, source: FigureSource, choice: FigureChoice, parent: QWidget | None = None) -> None:
         """Begin with the previous choice; ``source`` draws the preview."""
@@ -258,7 +259,7 @@ class FigureDialog(QDialog):
 
     @property
     def choice(self) -> FigureChoice:
-        """The present choices, without title and plots."""
+        """The current choices, without title and plots."""
         legend: Legend = self.legend.currentData()
         kind: FigureKind = self.kind.currentData()
         return FigureChoice(
@@ -274,7 +275,7 @@ class FigureDialog(QDialog):
 
     @property
     def plan(self) -> FigurePlan:
-        """The figure with the selected plots, or with all as shown, in the selected style."""
+        """The figure in the selected style, with the selected plots; the style "As shown" includes all plots."""
         wanted = {box.objectName() for box in self.plots if box.isChecked()}
         plan = self._source.plan
         chosen = replace(plan, plots=tuple(plot for plot in plan.plots if _box_name(plot.id) in wanted))
@@ -286,7 +287,7 @@ class FigureDialog(QDialog):
         self.preview.stop()
         super().done(result)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _lay_out(self) -> None:
         form = QFormLayout()
@@ -383,7 +384,9 @@ class FigureDialog(QDialog):
 
 
 class _Upright(QScrollArea):
-    """A scroll area as wide as its content, at any time: combo boxes get their width when they are first shown."""
+    """A scroll area that is always as wide as its content, because combo boxes get their width when they are first
+    shown.
+    """
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Adapt the width to the content."""

@@ -1,6 +1,6 @@
 """Exports from the window: figures and data, whole runs, and the verification of bundles.
 
-Each export asks for a place, writes the files, and reports where they are.
+Each export opens a dialog for the file or folder, writes the files, and reports their place.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Exports(QObject):
     """Exports of one window."""
 
-    written = Signal(object)  # Path of the file or folder
-    failed = Signal(str)  # reason of the failure, and a remedy
+    written = Signal(object)  # path of the written file or folder (Path)
+    failed = Signal(str)  # reason for the failure, and a remedy
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Exports(QObject):
 
     @property
     def folder(self) -> Path:
-        """Folder of the last export."""
+        """Folder of the last export, or the home folder."""
         last = self._preferences.settings.last_export_directory
         return Path(last) if last and is_folder(Path(last)) else Path.home()
 
@@ -99,14 +99,14 @@ class Exports(QObject):
         self.written.emit(path)
 
     def refuse(self, error: Exception) -> None:
-        """Report the reason of a failure."""
+        """Report the reason for a failure."""
         self.failed.emit(str(error))
 
     # ---- figures and data of the plots ----
 
     def ask_figure(self) -> None:
         """Ask for the look of a figure with a preview, then for the file, and write it."""
-        # Imported here, because the start of the program draws no figures.
+        # Imported here, because figures are not needed at program start.
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
         from subflow_app.features.paper.core.figure_plan import FigureChoice
         from subflow_app.features.paper.core.figure_process import FigureProcess
@@ -194,13 +194,13 @@ class Exports(QObject):
         """Write the data of the visible curves in SI units."""
         self.write(path, lambda: self._write_data(path))
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _write_data(self, path: Path) -> None:
         from subflow_app.features.exporting.core.exports import export_shown
 
         stack = self._plots.stack
-        # The samples themselves, not the bins or means that are drawn.
+        # Export the samples, not the drawn bins or means.
         export_shown(
             [
                 (spec, stack.sampled_curves(spec), [each for plot in plots for each in plot.shown_bars()])
@@ -215,7 +215,7 @@ class Exports(QObject):
 
 
 def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:
-    """The files of a figure: one, or one for each plot with the name of the plot."""
+    """The files of a figure: the chosen file, or a file for each plot with the name of the plot."""
     pages = choice.pages(plan)
     if len(pages) == 1:
         return [path]
@@ -271,7 +271,7 @@ class RunExports(QObject):
             try:
                 return flow_names(StoredOrigin.read(store, row.id).scenario)
             except InputError:
-                return ()  # measured, or made by a version with other scenarios
+                return ()  # a measured run, or a scenario of an incompatible version
 
         self._workers.start(
             "look at run",
@@ -282,11 +282,11 @@ class RunExports(QObject):
         )
 
     def _ask(self, row: RunRow, store: Store, flows: Sequence[str]) -> None:
-        # Imported here, because the start of the program needs no exports.
+        # Imported here, because exports are not needed at program start.
         from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
 
         if store is not self._database.store:
-            return  # run numbers of another database mean other runs
+            return  # in another database, the number identifies another run
         dialog = RunExportDialog(row, flows, self._parent)
         if not is_accepted(dialog):
             return
@@ -337,7 +337,7 @@ class RunExports(QObject):
         self._tell(tr("Simulating the run of {name} again…", name=path.name))
         self._workers.start("verify bundle", work, succeeded=self._show, failed=self._on_failed, cancel=cancel)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _show(self, found: Verification) -> None:
         self._tell("")

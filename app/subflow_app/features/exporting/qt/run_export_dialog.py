@@ -34,10 +34,10 @@ _STATIONS = {
 
 
 class RunExportDialog(QDialog):
-    """Choices for the export of a run. The caller then asks for the folder."""
+    """Choices for the export of a run. The caller then opens the dialog for the folder."""
 
     def __init__(self, row: RunRow, flows: Sequence[str], parent: QWidget | None = None) -> None:
-        """Offer the parts of a run; ``flows`` can be captured, and are empty if the run was not simulated."""
+        """Offer the parts of a run; ``flows`` are the flows to capture, and empty if the run was not simulated."""
         super().__init__(parent)
         self.setObjectName("run_export_dialog")
         self.setWindowTitle(tr("Export run"))
@@ -79,7 +79,7 @@ class RunExportDialog(QDialog):
         tables = tuple(name for name, box in self.tables.items() if box.isChecked())
         return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked(), self.page.isChecked())
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _packets(self, flows: Sequence[str]) -> QGroupBox:
         self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self, checkable=True)

@@ -26,7 +26,7 @@ SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 
 
 class TopologyFiles:
-    """Imports into and exports from the documents of one window."""
+    """Imports topologies and web pages into the documents of one window, and exports topologies."""
 
     def __init__(self, documents: Documents, dialogs: Dialogs, banners: Banners, exports: Exports) -> None:
         """Show the results of imports in ``banners``."""
@@ -43,8 +43,8 @@ class TopologyFiles:
             self.import_file(path)
 
     def import_file(self, path: Path) -> bool:
-        """Make a scenario from a graph file; False if this fails or the user keeps the present scenario."""
-        # Imported here, because the start of the program reads no graphs.
+        """Make a scenario from a graph file; False if this fails or the user keeps the current scenario."""
+        # Imported here, because graph files are not read at program start.
         from subflow_app.features.editor.core.graph_import import import_graph
 
         try:
@@ -130,7 +130,7 @@ class TopologyFiles:
                 lambda s, path: self._drawing(s).write(path, SCALES[chosen]),
             )
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _drawing(self, scenario: Scenario) -> DrawingFile:
         from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
@@ -157,7 +157,7 @@ class TopologyFiles:
 
 
 def is_graph_file(path: Path) -> bool:
-    """True if the name of a dropped file is that of a graph file."""
+    """True if the suffix of a dropped file is that of a graph file."""
     from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
 
     return path.suffix.lower() in GRAPH_SUFFIXES

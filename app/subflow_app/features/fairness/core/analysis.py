@@ -4,9 +4,8 @@ The goodput comes from the traces of the run.
 
 Resource pooling compares the capacity that a multipath connection gets from all its paths with the capacity of one
 path. The principle: "make a collection of resources behave like a single pooled resource" (Wischik, Handley, Bagnulo
-2008, "The resource pooling principle", ACM CCR 38(5)). Its success is measured between two reference shares, as Raiciu
-et al. 2011 ("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM) do with single-path TCP and
-the optimum:
+2008, "The resource pooling principle", ACM CCR 38(5)). Two reference shares measure its success, like single-path TCP
+and the optimum in Raiciu et al. 2011 ("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM):
 
 * the single-path share b: the share of a connection if all connections used only their best path
   (`single_path_totals`);
@@ -46,7 +45,7 @@ _GOODPUT = "goodput_bps"
 
 @runtime_checkable
 class OfScenario(Protocol):
-    """Traces with a known scenario; traces of measurements lack it."""
+    """Traces with a scenario; traces of measured runs lack the property."""
 
     @property
     def scenario(self) -> Scenario | None:
@@ -59,7 +58,9 @@ def scenario_of(traces: Traces) -> Scenario | None:
 
 
 def end_of(traces: Traces) -> float:
-    """Time of the last sample in seconds; less than the duration for an active or stopped run."""
+    """Time of the last goodput sample in seconds; 0 without samples. Less than the duration for an active or stopped
+    run.
+    """
     keys = select_keys(traces, FLOW, _GOODPUT)
     if not keys:
         return 0.0
@@ -90,9 +91,11 @@ def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime
 
 
 def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lifetime]) -> dict[str, float]:
-    """Mean goodput of each connection, bit/s, over the part of a window in which it sends; without idle connections.
+    """Mean goodput of each connection, bit/s, over the part of a window in which it is active.
 
-    A sample is the mean over the interval that ends with it, and counts in proportion to its overlap with the window.
+    Connections that are inactive in the whole window are omitted. A sample is the mean over the interval that ends with
+    it, and counts in proportion to its overlap with the window.
+
     """
     found = {}
     for key in select_keys(traces, FLOW, _GOODPUT):
@@ -106,7 +109,7 @@ def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lif
             continue
         ends_s = time_s[:count]
         begins_s = np.concatenate([[0.0], ends_s[:-1]])
-        # Bytes that arrive after the end of a flow were sent before.
+        # Bytes that arrive after the end of a flow were sent before its end.
         inside_s = np.clip(np.minimum(ends_s, to_s) - np.maximum(begins_s, start_s), 0.0, None)
         known = np.nan_to_num(values[:count].astype(np.float64), posinf=0.0, neginf=0.0)
         span_s = min(end_s, float(ends_s[-1])) - start_s
@@ -157,7 +160,9 @@ def pooling_gains(
     single_path_bps: Mapping[str, float],
     pooled_bps: Mapping[str, float],
 ) -> tuple[dict[str, PoolingGain], PoolingGain | None]:
-    """The gain of each limited multipath connection, and of all together; None without limited connections."""
+    """The gains of the multipath connections with finite shares, and the gain of their sums; None without such
+    connections.
+    """
     gains = {
         name: PoolingGain(goodputs_bps.get(name, math.nan), single_path_bps[name], pooled_bps[name])
         for name in multipath
@@ -181,16 +186,16 @@ class ConnectionShare:
     """Goodput and fair shares of one connection over the window; payload rates in bit/s.
 
     Attributes:
-        name: "download.2".
-        flow: key of its flow in the scenario, "download".
+        name: name of the connection, "download.2".
+        flow: key of the connection's flow in the scenario, "download".
         kind: "tcp" or "mptcp".
-        controller: name of its congestion controller.
+        controller: name of the congestion controller.
         goodput_bps: goodput while active; NaN without a run or before the first sample.
-        max_min_bps: its share of the max-min fair split; infinite if no link limits it.
-        proportional_bps: its share of the proportionally fair split.
-        single_path_bps: its share if every connection used only one path.
-        bottlenecks: link directions that limit it in the max-min fair split, "wifi/forward".
-        pooling: pooling gain of a limited multipath connection, or None.
+        max_min_bps: share in the max-min fair split; infinite if no link limits the connection.
+        proportional_bps: share in the proportionally fair split.
+        single_path_bps: share if every connection used only one path.
+        bottlenecks: link directions that limit the connection in the max-min fair split, "wifi/forward".
+        pooling: pooling gain of a limited multipath connection; None for other connections.
     """
 
     name: str
@@ -220,10 +225,10 @@ class Bottleneck:
     """A link direction that limits connections in the max-min fair split.
 
     Attributes:
-        name: "wifi/forward".
-        time_share: fraction of the window in which it limits connections, 0 to 1.
-        connections: number of connections that it limits.
-        price: increase of the smallest total among these connections per additional 1 bit/s of payload, bit/s.
+        name: name of the link direction, "wifi/forward".
+        time_share: fraction of the window in which the link limits connections, 0 to 1.
+        connections: number of connections that the link limits.
+        price: increase of the smallest total among these connections per additional bit/s of payload capacity.
     """
 
     name: str
@@ -240,14 +245,14 @@ class FairnessAnalysis:
         title: title of the run or scenario.
         from_s: start of the window in seconds.
         to_s: end of the window in seconds.
-        is_run: whether measured goodputs exist.
+        is_run: whether the analysis includes measured goodputs.
         connections: connections that send in the window, in the order of the scenario.
         bottlenecks: bottlenecks, the most limiting first.
-        jain: Jain's index of the goodputs while active; NaN for fewer than two.
+        jain: Jain's index of the goodputs while active; NaN for fewer than two connections.
         jain_of_shares: Jain's index of goodput over max-min fair share; 1 if all ratios are equal.
         to_max_min: distance to the max-min fair split, see `distance`.
         to_proportional: distance to the proportionally fair split.
-        pooling: pooling gain of all multipath connections together.
+        pooling: pooling gain of all multipath connections together; None without limited multipath connections.
         gap: duality gap of the proportionally fair split, see `Split`.
         notices: limitations of these numbers, for people.
     """
@@ -318,7 +323,7 @@ def run_analysis(
         traces: traces of the run, which may be active.
         from_s: start of the window in seconds; None for the end of the warm-up.
         to_s: end of the window in seconds; None for the last sample.
-        is_cancelled: True cancels.
+        is_cancelled: returns True to cancel.
 
     Raises:
         InputError: if the scenario is unknown, or the window lies outside the run.
@@ -345,9 +350,11 @@ def run_analysis(
 
 
 def _summed_up(traces: Traces, rates: Mapping[str, float]) -> dict[str, float]:
-    """Goodputs while active from the summary of a run, which cover the whole measured interval with full precision.
+    """Goodputs while active from the summary of a run; empty without a summary.
 
-    Goodputs from samples differ in the samples where a connection begins or ends.
+    The summary covers the whole measured interval with full precision. Goodputs from samples differ in the samples in
+    which a connection begins or ends.
+
     """
     summary = traces.row.summary if traces.row is not None else None
     told = {str(flow["name"]): finite(flow.get("active_goodput_bps")) for flow in (summary or {}).get("flows", ())}
@@ -358,7 +365,7 @@ def check_window(from_s: float, to_s: float, end_s: float) -> None:
     """Check that a window lies in a run.
 
     Raises:
-        InputError: if it does not; names the times and the allowed range.
+        InputError: if the window is empty or exceeds the run; the message names the times and the allowed range.
     """
     if not 0 <= from_s < to_s <= end_s * (1 + 1e-9):
         raise InputError(
@@ -451,7 +458,7 @@ def _analysis(
 
 
 def analysis_document(analysis: FairnessAnalysis) -> dict[str, Any]:
-    """JSON document of the analysis; NaN is null, and unlimited shares are the text "unlimited"."""
+    """JSON document of the analysis, with null for NaN and "unlimited" for unlimited shares."""
     return {
         "title": analysis.title,
         "from_s": analysis.from_s,

@@ -71,7 +71,8 @@ class WindowOf:
     cursors_s: tuple[float, float] | None = None
 
     def times(self, end_s: float) -> tuple[float | None, float | None]:
-        """Start and end of the window in a run up to ``end_s``, in seconds; None for the defaults of `run_analysis`.
+        """Start and end of the window in a run up to ``end_s``, in seconds; None stands for the default of
+        `run_analysis`.
 
         Raises:
             InputError: if the choice needs a mark or cursors that are not set.
@@ -124,11 +125,11 @@ def scenario_view(scenario: Scenario) -> AnalysisView:
 
 @dataclass(frozen=True, slots=True)
 class ShareGroup:
-    """The connections of a flow: one row, with a row for each copy below it.
+    """The connections of a flow; shown as one row, with a row for each copy below.
 
     Attributes:
         name: name of the flow.
-        shares: shares of its connections.
+        shares: shares of the flow's connections.
     """
 
     name: str
@@ -140,7 +141,7 @@ class ShareGroup:
         return len(self.shares) > 1
 
     def mean(self, figure: Callable[[ConnectionShare], float]) -> float:
-        """Mean of a figure over the connections with a value; NaN without values."""
+        """Mean of a quantity over the connections with a value; NaN without values."""
         values = [value for value in map(figure, self.shares) if not math.isnan(value)]
         return math.fsum(values) / len(values) if values else math.nan
 
@@ -153,7 +154,7 @@ def grouped(analysis: FairnessAnalysis) -> list[ShareGroup]:
     return [ShareGroup(name, tuple(shares)) for name, shares in groups.items()]
 
 
-_NEAR = 0.1  # a distance below which shares count as reached
+_NEAR = 0.1  # distance to the max-min fair split below which the shares count as fair
 
 
 def share_table(analysis: FairnessAnalysis) -> TextTable:
@@ -218,7 +219,7 @@ def meaning(analysis: FairnessAnalysis) -> str:
 def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -> str:
     """Interpretation of the distances from the max-min fair shares.
 
-    The wording follows the percentages in the table: a connection at 109 % takes more than its own share.
+    The wording follows the percentages in the table: at 109 %, a connection takes more than its fair share.
     """
     least, most = (pick(known, key=lambda each: each.of_max_min) for pick in (min, max))
     unused = _unused(analysis)

@@ -1,8 +1,8 @@
 """Trade-offs between runs: throughput against delay or friendliness, the Pareto front, and tables of the points.
 
-Friendliness concerns other connections. A point is an experiment: runs that differ only in their seed form one point,
-the mean with its 95 % confidence interval. A point is on the Pareto front if no other is at least as good in both
-figures and better in one; the intervals are ignored for this.
+Friendliness measures the effect on other connections. Runs that differ only in their seed form one point, the mean with
+its 95 % confidence interval. A point is on the Pareto front if no other point is at least as good in both quantities
+and better in one; this comparison ignores the intervals.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class Point:
     """The runs of one experiment in the plot.
 
     Attributes:
-        title: unique title.
-        runs: positions of its runs among the given runs.
-        x: estimate of the horizontal quantity over its runs, SI.
-        y: estimate of the vertical quantity, likewise.
+        title: title of the experiment, unique among the points.
+        runs: positions of the point's runs among the given runs.
+        x: estimate of the horizontal quantity over these runs, in SI units.
+        y: estimate of the vertical quantity over these runs, in SI units.
         is_best: whether the point is on the Pareto front.
     """
 
@@ -89,7 +89,7 @@ class Point:
 
 
 def total_goodput_bps(traces: Traces) -> float:
-    """Total goodput of all tcp and mptcp connections after the warm-up, bit/s."""
+    """Total goodput of all tcp and mptcp connections after the warm-up, bit/s; NaN without known goodputs."""
     means = mean_rates(traces, "goodput_bps")
     known = [means[flow] for flow in transport_flows(traces) if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
@@ -98,7 +98,7 @@ def total_goodput_bps(traces: Traces) -> float:
 def mean_delay_s(traces: Traces) -> float:
     """Mean RTT of the flows after the warm-up in seconds, as in the list of runs and in comparisons.
 
-    For an unstored run, the mean of smoothed RTTs; each sample is weighted by the throughput of its subflow.
+    For a run that is not stored, this is the mean of smoothed RTTs, weighted by the throughput of the subflows.
     """
     if traces.row is not None and traces.row.mean_rtt_s is not None:
         return traces.row.mean_rtt_s
@@ -121,7 +121,7 @@ def mean_delay_s(traces: Traces) -> float:
 
 
 def mean_completion_s(traces: Traces) -> float:
-    """Mean completion time of the transfers of a run in seconds; NaN if a flow is incomplete or endless."""
+    """Mean completion time of the transfers of a run in seconds; NaN if any flow is incomplete or endless."""
     took = {mark.owner: mark.value for mark in traces.marks() if mark.kind == "completed"}
     flows = transport_flows(traces)
     return math.fsum(took[flow] for flow in flows) / len(flows) if flows and took.keys() >= set(flows) else math.nan
@@ -143,13 +143,16 @@ def multipath_goodput_bps(traces: Traces) -> float:
 
 
 def friendliness(traces: Traces) -> float:
-    """Total goodput of the single-path connections over their max-min fair shares; NaN without both kinds.
+    """Total goodput of the single-path connections over the total of their max-min fair shares.
+
+    NaN without single-path or without multipath connections.
 
     At 1, the single-path connections get their fair share beside the multipath connections, which "do no harm" (RFC
     6356, section 2.1, goal 2). Below 1, the multipath connections take more than their fair share, or the network is
-    not full. Above 1, the multipath connections yield. RFC 6356 compares with a single-path TCP in place of the
-    multipath connection, which means another topology for each path if paths differ; the fair share avoids this choice.
-    Harm by Ware et al. 2019 ("Beyond Jain's Fairness Index", HotNets) would need a second run without the others.
+    not full. Above 1, the multipath connections yield. RFC 6356 compares with a single-path TCP connection in place of
+    the multipath connection. For different paths, this would require another topology for each path; the fair share
+    avoids this choice. Harm by Ware et al. 2019 ("Beyond Jain's Fairness Index", HotNets) would need a second run
+    without the other connections.
     """
     multipath = _multipath(traces)
     if not multipath or not end_of(traces) > 0:
@@ -200,7 +203,7 @@ TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
 
 
 class KnownFigures:
-    """Cache of the figures of runs, valid while the runs have no new samples.
+    """Cache of both quantities of runs, valid while the runs have no new samples.
 
     Used by one thread at a time.
     """
@@ -212,7 +215,7 @@ class KnownFigures:
         )
 
     def of(self, traces: Traces, kind: TradeOffKind) -> tuple[float, float]:
-        """The figures of a run along both axes, SI.
+        """Both quantities of a run, x and y, in SI units.
 
         Raises:
             InputError: if friendliness needs the unknown scenario of the run.
@@ -230,13 +233,13 @@ def trade_off_points(
     is_cancelled: Callable[[], bool] = lambda: False,
     known: KnownFigures | None = None,
 ) -> list[Point]:
-    """The points of some runs, in their order; runs without both figures are omitted.
+    """The points of some runs, in their order; omits runs in which a quantity is undefined.
 
     Args:
         runs: runs, live or stored.
         kind: kind of trade-off.
-        is_cancelled: True cancels.
-        known: cache of figures; None computes all.
+        is_cancelled: returns True to cancel.
+        known: cache of the quantities; None computes all values.
 
     Raises:
         InputError: if friendliness needs the unknown scenario of a run.
@@ -356,7 +359,8 @@ def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequen
 
 
 def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> None:
-    """Write the points as CSV: title, number of runs, is_best, and mean and 95 % interval of each figure, SI.
+    """Write the points as CSV: title, number of runs, is_best, and mean and 95 % interval of each quantity, in SI
+    units.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -46,7 +46,7 @@ class FairnessPorts(FeatureHolder, Protocol):
 
 
 class FairnessFeature(PanelFeature["FairnessPanel"]):
-    """Computes only while the panel is visible, and only for its current page."""
+    """Fairness panel; computes only while the panel is visible, and only its current page."""
 
     panel_name = "fairness"
     title = translatable("Fairness")
@@ -62,10 +62,10 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         self.reader.failed.connect(self._on_failed)
         self._known: KnownFigures | None = None
         self._marked_s: float | None = None
-        self._is_stale = True  # something changed while the panel was hidden
+        self._is_stale = True  # True if something changed while the panel was hidden
 
     def connect_parts(self) -> None:
-        """Connect the changes of runs, marks, cursors and scenario."""
+        """Connect changes of runs, marks, cursors and scenario."""
         ports = self.ports
         ports.plots.runs_changed.connect(self._on_runs_changed)
         ports.plots.time_clicked.connect(self.mark_time)
@@ -90,7 +90,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         return panel
 
     def possible(self) -> frozenset[str]:
-        """Exporting the displayed points."""
+        """The action that exports the points, while points are shown."""
         return frozenset({_EXPORT} if self.shown is not None and self.shown.trade_offs.points else set())
 
     def mark_time(self, time_s: float) -> None:
@@ -126,7 +126,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         """Cancel the computation."""
         self.reader.forget()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_seen(self) -> None:
         if self._is_stale:
@@ -156,7 +156,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         self._show_points([], panel.trade_offs.kind)
 
     def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
-        """The work for the thread; its result is a function that shows the shares."""
+        """The work for the thread; its result is a function that shows the shares. None without a run or scenario."""
         from subflow_app.features.fairness.core.analysis_view import WindowOf, run_view, scenario_view
 
         def showing(view: AnalysisView) -> Callable[[], None]:
@@ -176,7 +176,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         from subflow_app.features.fairness.core.trade_offs import KnownFigures, default_kind, trade_off_points
 
         runs, chosen = self.ports.plots.runs, page.kind if page.is_kind_chosen else None
-        # While an active run grows, the figures of the other runs remain valid.
+        # Kept while an active run grows, because the values of the other runs remain valid.
         known = self._known = self._known or KnownFigures()
 
         def work(is_cancelled: Cancelled) -> Callable[[], None]:

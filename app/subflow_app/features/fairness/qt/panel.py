@@ -47,7 +47,7 @@ _EMPTY_TEXT = translatable(
 
 
 def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point], ...]:
-    """Columns: experiment, runs, both figures, and Pareto front."""
+    """Columns of the table: experiment, runs, both quantities, and Pareto front."""
     spec = TRADE_OFFS[kind]
     titles = [point.title for point in points]
     names = dict(zip(titles, short_titles(titles), strict=True))
@@ -61,7 +61,7 @@ def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point]
 
 
 class TradeOffPage(QWidget):
-    """Shows points in a plot and a table; the owner of the page provides them."""
+    """Shows points in a plot and a table; the feature computes the points."""
 
     kind_changed = Signal()
     point_chosen = Signal(object)  # Point
@@ -108,7 +108,7 @@ class TradeOffPage(QWidget):
         return TradeOffKind(self.kinds.currentData())
 
     def propose_kind(self, kind: TradeOffKind) -> None:
-        """Preselect a kind, unless a person has chosen one."""
+        """Preselect a kind, unless the user has chosen one."""
         if not self.is_kind_chosen:
             self.kinds.setCurrentIndex(self.kinds.findData(kind))
 
@@ -118,7 +118,7 @@ class TradeOffPage(QWidget):
         return self.model.rows
 
     def show_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
-        """Show points, or the requirement if the list is empty."""
+        """Show points or, if the list is empty, the requirement on runs."""
         with QSignalBlocker(self.table.selectionModel()):
             self.model.show_rows(tuple(points), _columns(points, kind))
         self.plot.show_panel(trade_off_panel(points, kind))
@@ -139,7 +139,7 @@ class TradeOffPage(QWidget):
         self._pages.setCurrentIndex(1)
 
     def show_nothing(self, text: str = "") -> None:
-        """Show a reason, or by default the requirement on the runs."""
+        """Show a text, or by default the requirement on the runs."""
         self.empty.set_text(tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT, what=tr(TRADE_OFFS[self.kind].needs)))
         self._pages.setCurrentIndex(0)
 
@@ -156,7 +156,7 @@ class TradeOffPage(QWidget):
 
         return write_panel(trade_off_panel(self.points, self.kind), path)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_kind_chosen(self) -> None:
         self.is_kind_chosen = True

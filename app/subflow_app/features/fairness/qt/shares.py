@@ -59,7 +59,7 @@ from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.palette import OKABE_ITO
 
-BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar of the column with the bars
+BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # `ShareBar` for the column with the bars
 SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # value for sorting
 
 NAME, BAR, GOODPUT, MAX_MIN, PROPORTIONAL, ONE_PATH, POOLING, LIMITED = range(8)
@@ -142,14 +142,14 @@ class ShareModel(TreeModel):
         self._sorted_by: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
 
     def set_analysis(self, analysis: FairnessAnalysis | None) -> bool:
-        """Show the connections of an analysis; True if the set of rows changed."""
+        """Show the connections of an analysis; None clears the rows. True if the set of rows changed."""
         self._given = [] if analysis is None else grouped(analysis)
         groups = self._ordered(self._given)
         shares = [] if analysis is None else analysis.connections
         rates = [rate for share in shares for rate in (share.goodput_bps, share.max_min_bps, share.proportional_bps)]
         self._full_bps = max((rate for rate in rates if math.isfinite(rate)), default=1.0) or 1.0
         if sorted(_names(groups)) == sorted(_names(self._groups)):
-            # Keep the folded and selected rows and the scroll position, also if new figures change the order.
+            # Keep folded rows, the selection and the scroll position, even if new values change the order.
             self._rearrange(groups)
             self._tell_all()
             return False
@@ -170,7 +170,7 @@ class ShareModel(TreeModel):
     # ---- Qt ----
 
     def count(self, above: int | None) -> int:
-        """Number of flows, or number of copies of a flow with several."""
+        """Number of flows, or the number of copies below a flow; 0 for a flow with one connection."""
         if above is None:
             return len(self._groups)
         return len(self._groups[above].shares) if self._groups[above].has_copies else 0
@@ -180,7 +180,7 @@ class ShareModel(TreeModel):
         return len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles of the columns, and explanations as tooltips."""
+        """Titles of the columns, and their explanations as tooltips."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -188,7 +188,7 @@ class ShareModel(TreeModel):
         return tr(COLUMNS[section].tip) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts, bars and texts for screen readers."""
+        """Texts, bars, and descriptions for screen readers."""
         if not index.isValid():
             return None
         group, share = self._at(index)
@@ -212,7 +212,7 @@ class ShareModel(TreeModel):
         self._rearrange(self._ordered(self._given))
 
     def _rearrange(self, groups: list[ShareGroup]) -> None:
-        """Change the order of the present rows."""
+        """Change the order of the existing rows."""
         self.layoutAboutToBeChanged.emit()
         before, self._groups = self._groups, groups
         places = {group.name: row for row, group in enumerate(self._groups)}
@@ -225,10 +225,10 @@ class ShareModel(TreeModel):
             self.changePersistentIndex(index, self.createIndex(row, index.column(), of))
         self.layoutChanged.emit()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _at(self, index: Index) -> tuple[ShareGroup, ConnectionShare | None]:
-        """The flow of a row, and its connection; None for a row of several connections."""
+        """The flow of a row, and its connection; None for the row of a flow with several connections."""
         of = index.internalId()
         if of:
             return self._groups[of - 1], self._groups[of - 1].shares[index.row()]
@@ -300,7 +300,7 @@ def _natural(text: str) -> list[tuple[int, int, str]]:
 
 
 _BAR_WIDTH, _TEXT = 170, "1000 %"
-_NEAR_SHARE = 0.1  # up to this deviation from the fair share, a bar has the colour of a good value
+_NEAR_SHARE = 0.1  # maximum deviation from the fair share at which a bar has the colour of a good value
 
 
 class ShareDelegate(QStyledItemDelegate):
@@ -367,7 +367,7 @@ def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink
 
 
 def bar_colour(bar: ShareBar, tokens: Tokens) -> QColor:
-    """Green near the max-min fair share, orange above, blue below; also distinguishable with red-green blindness."""
+    """Green near the max-min fair share, orange above, blue below; distinguishable with red-green blindness."""
     share = bar.goodput_bps / bar.max_min_bps if 0 < bar.max_min_bps < math.inf else 1.0
     name = "green" if abs(share - 1) <= _NEAR_SHARE else "orange" if share > 1 else "sky"
     colour = QColor(OKABE_ITO[name])
@@ -391,7 +391,7 @@ class JainCurve(QWidget):
         return QSize(220, self.fontMetrics().height() * 3 + 6)
 
     def show_curve(self, time_s: NDArray[np.float64], values: NDArray[np.float32], duration_s: float) -> None:
-        """Show the samples of a run with this duration."""
+        """Show the samples of a run whose duration is ``duration_s``."""
         count = min(len(time_s), len(values))
         step = max(1, count // 400)
         known = np.isfinite(values[:count:step])
@@ -438,7 +438,7 @@ class JainCurve(QWidget):
 
 
 SCENARIO = -1
-"""Value in place of the position of a run: the scenario of the window, which has only fair shares."""
+"""Value of `SharesPage.run` for the scenario of the window, which has only fair shares."""
 
 _FEW = 24  # maximum number of rows for which copies are initially visible
 _MOST_LINKS = 8
@@ -450,7 +450,7 @@ _EMPTY_TEXT = translatable(
 
 
 class SharesPage(QWidget):
-    """Shows results of the analysis; the owner of the page decides about computations."""
+    """Shows results of the analysis, which the feature computes."""
 
     choice_changed = Signal()  # another run or window is requested
     link_chosen = Signal(str)  # name of a link
@@ -534,7 +534,7 @@ class SharesPage(QWidget):
 
     def set_runs(self, names: Sequence[str], *, has_scenario: bool) -> None:
         """Offer the shown runs and the scenario of the window; keep the choice if it remains."""
-        # Without runs the choice is not a person's, so the first new run is selected.
+        # Without runs, the choice is automatic, so the first new run is selected.
         before = self.run_choice.currentText() if self._has_runs else ""
         self._has_runs = bool(names)
         with QSignalBlocker(self.run_choice):
@@ -566,13 +566,13 @@ class SharesPage(QWidget):
         self.notices.setVisible(bool(analysis.notices))
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
-        """Show a reason, or by default a hint how to get results."""
+        """Show a text, or by default a hint on how to get results."""
         self._analysis = None
         self.model.set_analysis(None)
         self.empty.set_text(title or tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT))
         self._pages.setCurrentIndex(0)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _recolour(self, _tokens: Tokens) -> None:
         if self._analysis is not None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 BOTH = "both"
 LINKS = "links"
 FLOWS = "flows"
-_SHOWN_DIGITS = 4  # significant digits of an untyped time, relative to the length of the run
+_SHOWN_DIGITS = 4  # significant digits of a default time, relative to the length of the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Target:
         section: `LINKS` or `FLOWS`.
         name: name of the link or flow.
         direction: direction of a link: "both", "forward" or "reverse".
-        subflow: ordinal of a subflow; None for the flow itself.
+        subflow: ordinal of a subflow; None for the flow itself, and for links.
     """
 
     section: str
@@ -64,7 +64,7 @@ class Target:
 
     @property
     def values(self) -> Values:
-        """The keys of an `[[events]]` entry that name the target."""
+        """The keys of an `[[events]]` entry that identify the target."""
         if self.section == LINKS:
             return {"link": self.name} | ({} if self.direction == BOTH else {"direction": self.direction})
         return {"flow": self.name} | ({} if self.subflow is None else {"subflow": self.subflow})
@@ -75,9 +75,9 @@ class ForkDraft:
     """Changes that a form edits and displays.
 
     Attributes:
-        origin: the run.
-        at_s: time of the fork in seconds; the last valid time.
-        time_problem: error in the typed time; empty if it is valid.
+        origin: run to fork.
+        at_s: latest valid time of the fork in seconds.
+        time_problem: error in the entered time; empty if the time is valid.
     """
 
     origin: ForkOrigin
@@ -88,12 +88,13 @@ class ForkDraft:
 
     @classmethod
     def at(cls, origin: ForkOrigin, at_s: float | None) -> ForkDraft:
-        """A draft without changes, at the valid time nearest to ``at_s``; None for the middle of the known run."""
+        """A draft without changes, at the valid time nearest to ``at_s``; None stands for the middle of the known run.
+        """
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
         at_s = round(min(max(wanted, 0.0), latest_s), 9)
-        # A playhead at a pixel is not accurate to the nanosecond. Round down, because the displayed events would
-        # already have happened at a later time.
+        # The position of a playhead in pixels is not accurate to the nanosecond. The time is rounded down, because at a
+        # later time the displayed events would have happened before the fork.
         digits = _SHOWN_DIGITS - math.ceil(math.log10(max(latest_s, 1e-9)))
         return cls(origin, float(Decimal(repr(at_s)).quantize(Decimal(1).scaleb(-max(digits, 3)), ROUND_FLOOR)))
 
@@ -104,7 +105,7 @@ class ForkDraft:
 
     @staticmethod
     def completed_time(text: str) -> str:
-        """The typed time with a unit; a number without unit is in seconds."""
+        """The entered time with a unit; a number without unit is in seconds."""
         return with_unit(text, "s")
 
     def changeable(self) -> list[str]:
@@ -114,7 +115,7 @@ class ForkDraft:
         return [f"{LINKS}.{name}" for name in scenario.links] + [f"{FLOWS}.{name}" for name in flows]
 
     def set_time(self, text: str) -> None:
-        """Set the time from typed text."""
+        """Set the time from an entered text; an invalid text sets `time_problem` instead."""
         try:
             at_s = parse_quantity(self.completed_time(text), Dimension.TIME)
             check_time(self.origin, at_s)
@@ -125,7 +126,7 @@ class ForkDraft:
         else:
             self.at_s, self.time_problem = at_s, ""
             for (target, key), value in list(self._edits.items()):
-                self.set(target, key, value)  # the value may be the present value at the new time
+                self.set(target, key, value)  # the value may be the current value at the new time
 
     def present(self, target: Target) -> dict[str, TomlValue]:
         """The values of a target in the run at the time of the fork."""
@@ -137,7 +138,7 @@ class ForkDraft:
         return values_before(scenario, event, dict(keys), self.at_s)
 
     def shown(self, target: Target) -> dict[str, TomlValue]:
-        """The values of a target in the fork: the present values with the changes."""
+        """The values of a target in the fork: the values of the run, replaced by the changes."""
         edited = {key: value for (other, key), value in self._edits.items() if other == target}
         return self.present(target) | edited
 
@@ -146,7 +147,7 @@ class ForkDraft:
         return self._problems.get((target, key), "")
 
     def set(self, target: Target, key: str, value: TomlValue) -> None:
-        """Change a value in the fork; the present value or an empty text removes the change."""
+        """Change a value in the fork; the value of the run or an empty text removes the change."""
         if isinstance(value, str):
             value = self.completed(target, key, value).strip()
         place = (target, key)
@@ -161,7 +162,7 @@ class ForkDraft:
             self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
 
     def completed(self, target: Target, key: str, text: str) -> str:
-        """The typed value of a link with a unit; a number without unit has the unit of the present value."""
+        """The entered value of a link with a unit; a number without unit has the unit of the current value."""
         param = params_by_key("event").get(key)
         return text if param is None else completed(param, text, str(self.present(target).get(key, "")))
 
@@ -190,7 +191,7 @@ class ForkDraft:
         return ", ".join(f"{each.key} = {_literal(each)}" for each in options if each.default is not None)
 
     def controllers(self, flow: str) -> list[str]:
-        """The present controller of a flow and those it can change to; empty for a learned controller."""
+        """The current controller of a flow and the allowed successors; empty for a learned controller."""
         declared = self.origin.scenario.flows[flow]
         known = app_catalog(self.origin.scenario)
         return list(known.successors(declared.controller, is_multipath=declared.kind == "mptcp"))
@@ -212,7 +213,7 @@ class ForkDraft:
 
     @property
     def summary(self) -> str:
-        """Description of the fork in one line, or a hint to what is missing."""
+        """Description of the fork in one line, or a hint about the missing or invalid value."""
         plan = self.plan
         if plan is not None:
             return fork_text(plan.at_s, plan.described)
@@ -249,7 +250,7 @@ def _canonical(text: str) -> str:
     return "".join(text.split())
 
 
-# Values come before switches.
+# Values are listed before switches.
 _KEYS = {
     target: tuple(param.key for param in sorted(params, key=lambda param: bool(param.states)))
     for target, params in EVENT_CHANGES.items()
@@ -259,13 +260,13 @@ _FORM = "links.NAME.KEY=VALUE or flows.NAME.KEY=VALUE, e.g. links.wifi.loss=5% o
 
 
 def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> list[Values]:
-    """Parse ``KEY=VALUE`` texts; one change combines the values of each link or flow.
+    """Parse ``KEY=VALUE`` texts; the values of one link or flow form one change.
 
     Keys are those of a scenario file. A direction of a link is ``links.wifi.forward.loss`` or
     ``links.wifi.reverse.loss``, and a subflow of a flow is ``flows.download/2.open``.
 
     Raises:
-        InputError: if a text is invalid; names the text, the error and the allowed values.
+        InputError: if a text is invalid; the message names the text, the error and the allowed values.
     """
     changes: dict[tuple[object, ...], dict[str, Any]] = {}
     for setting in settings:
@@ -276,7 +277,7 @@ def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> l
             value = {**(table if isinstance(table, dict) else {_named(key[0]): table}), key[1]: value}
             key = key[0]
             if key == "controller" and "name" not in value:
-                # An option without a controller belongs to the present controller.
+                # An option without a controller belongs to the current controller.
                 present = flow_values(origin.scenario, target["flow"], None, at_s)
                 own: Any = present.get("controller", "")
                 value = {**(own if isinstance(own, dict) else {"name": own}), **value}
@@ -290,7 +291,7 @@ def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> l
 
 
 def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple[str, str], Any]:
-    """The target of a setting, its key (and that of an option), and the new value."""
+    """The target of a setting, its key (for an option, with the key of the option), and the new value."""
     path, equals, text = setting.partition("=")
     steps = path.strip().split(".")
     if not equals or len(steps) < 3 or steps[0] not in ("links", "flows"):

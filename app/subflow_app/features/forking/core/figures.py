@@ -1,4 +1,4 @@
-"""The effect of a fork: figures of both runs from the time of the fork."""
+"""The effect of a fork: values of both runs from the time of the fork."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COUNTS = ("losses_pkts", "drops_pkts")
 
 @dataclass(frozen=True, slots=True)
 class ForkFigure:
-    """One figure of both runs.
+    """One compared value of both runs.
 
     Attributes:
         scope: "flow", "subflow" or "link".

@@ -1,8 +1,8 @@
 """The run to fork: scenario, seed, known time, and its state at a time from a new simulation.
 
 The past is simulated with its samples, marks and events, because a fork is stored as a whole run. Snapshots of this
-simulation speed up further forks of the run. The states of `replay` cannot be used: they omit samples, which would slow
-down its jumps.
+simulation speed up further forks of the run. The snapshots of `replay` are unsuitable: a replay omits samples, which
+would slow down its jumps.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation, Snapshot
     from subflow_store import Store
 
-# Duration of a slice in seconds, which limits the delay of a cancellation.
+# Simulated seconds of a slice, which limits the delay of a cancellation.
 _SLICE_S = 0.05
 # Number of the latest samples that are compared with the stored run.
 _COMPARED_SAMPLES = 64
@@ -53,7 +53,7 @@ class ForkOrigin:
     """A run that can be forked.
 
     Attributes:
-        title: the run in messages: "run 7".
+        title: name of the run in messages: "run 7".
         name: name of the run.
         run_id: number of the run in the store; None if it is not stored.
         scenario: the simulated scenario, including changes made during the run.
@@ -83,7 +83,7 @@ class ForkOrigin:
         """Read a run from the database.
 
         Raises:
-            InputError: if the run was not simulated, or this version cannot read its scenario.
+            InputError: if the run was measured, not simulated, or if this version cannot read its scenario.
             StoreError: if the run does not exist or the database cannot be read.
         """
         row = store.run(run_id)
@@ -107,7 +107,7 @@ class ForkOrigin:
 
     @classmethod
     def live(cls, job: RunJob) -> ForkOrigin:
-        """The present state of a run in this process, active or ended."""
+        """The current state of a run in this process, active or ended."""
         changes = [change.event for change in job.live_changes]
         return cls(
             title=tr('run "{name}"', name=job.name),
@@ -123,7 +123,7 @@ class ForkOrigin:
         )
 
     def sharing_past(self, other: ForkOrigin | None) -> ForkOrigin:
-        """This run with the simulated past of another origin, if both are the same run."""
+        """This run with the simulated past of another origin if both origins are the same run; else unchanged."""
         if other is None or (self.text, self.seed, self.sample_interval_s) != (
             other.text,
             other.seed,
@@ -134,7 +134,7 @@ class ForkOrigin:
 
     @property
     def notice(self) -> str:
-        """Warning about a run of another version; empty without one."""
+        """Warning about a run of another version; empty for a run of this version."""
         this = subflow_app.__version__
         if self.version == this:
             return ""
@@ -153,7 +153,7 @@ class ForkOrigin:
 
 
 def with_events(scenario: Scenario, events: Iterable[Event]) -> Scenario:
-    """The scenario with additional events, which follow its own events at the same nanosecond."""
+    """The scenario with additional events; at the same nanosecond, they follow the scenario's events."""
     merged = sorted((*scenario.events, *events), key=lambda event: round(event.at_s * NANOSECONDS))
     return replace(scenario, events=tuple(merged))
 
@@ -166,7 +166,7 @@ class ForkState:
         simulation: an independent simulation.
         marks: marks up to this time.
         events: events up to this time, by stream.
-        is_same: whether the latest samples equal the original's bit for bit.
+        is_same: whether the latest samples equal those of the original run bit for bit.
     """
 
     simulation: Simulation
@@ -178,7 +178,7 @@ class ForkState:
 class ForkPast:
     """The past of a run, simulated with all records; forks start from its snapshots.
 
-    One thread at a time uses it, others wait.
+    Several threads may use it; each waits until the previous one has finished.
     """
 
     def __init__(self) -> None:
@@ -198,11 +198,11 @@ class ForkPast:
         Args:
             origin: the run.
             at_s: simulated time, s.
-            decisions: record why controllers decide, from the start on; None: they are not recorded.
-            is_cancelled: whether to give up.
+            decisions: limits for recording decisions from the start on; None records no decisions.
+            is_cancelled: returns True to cancel.
 
         Raises:
-            ForkCancelledError: if it was given up.
+            ForkCancelledError: if the caller cancels.
             SimError: if the simulator refuses the scenario, or the run fails before that time.
         """
         with self._lock:
@@ -216,7 +216,7 @@ class ForkPast:
                 snapshot = simulation.snapshot()
                 forked = simulation.fork(snapshot)
             except BaseException:
-                self._simulation = None  # the simulation may be in any state, so the next call starts a new one
+                self._simulation = None  # the state is undefined, so the next call starts a new simulation
                 raise
             if snapshot.now_ns > self._snapshots[-1].now_ns:
                 self._snapshots.append(snapshot)
@@ -224,7 +224,7 @@ class ForkPast:
             return ForkState(forked, tuple(self._marks), events, _is_same(forked, origin.traces))
 
     def _go_back(self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None) -> Simulation:
-        """Return the simulation at or before a time."""
+        """Return the simulation at the latest snapshot at or before a time, or a new simulation."""
         from subflow_sim.simulation import Simulation
 
         if self._simulation is None or decisions != self._decisions:
@@ -278,7 +278,7 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
         made = simulation.values(index)
         _times, stored = traces.read(key)
         end = min(len(made), len(stored))
-        # The newest samples of an active run may not be stored yet.
+        # The store may lack the newest samples of an active run.
         compared = slice(max(0, end - _COMPARED_SAMPLES), end)
         # Older versions stored the last value of a flow where newer versions store a gap after its end.
         is_known = ~np.isnan(made[compared])

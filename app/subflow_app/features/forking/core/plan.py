@@ -35,15 +35,15 @@ Values = Mapping[str, TomlValue]
 
 @dataclass(frozen=True, slots=True)
 class ForkPlan:
-    """A valid fork. `ForkPlan.of` checks it.
+    """A valid fork, made by `ForkPlan.of`.
 
     Attributes:
-        origin: the run.
+        origin: run to fork.
         at_s: time in seconds up to which the fork equals the run; the changes happen a nanosecond later.
         changes: keys of one `[[events]]` entry each, without `at`.
-        events: the changes as events of the scenario.
-        described: the changes with the replaced values, in the form of the store.
-        scenario: the scenario of the run with the events.
+        events: changes as events of the scenario.
+        described: changes and replaced values, as the store keeps them.
+        scenario: scenario of the run, including the changes.
         text: TOML that reproduces the fork from its beginning, bit for bit.
     """
 
@@ -60,9 +60,9 @@ class ForkPlan:
         """Check time and changes, and make a plan.
 
         Raises:
-            InputError: if the run is not known at that time.
-            ScenarioError: if the changes are invalid; lists all problems.
-            TomlEditError: if the text of the run cannot take the events.
+            InputError: if the run cannot be forked at that time.
+            ScenarioError: if the changes are invalid; contains all problems.
+            TomlEditError: if the events cannot be added to the text of the run.
         """
         check_time(origin, at_s)
         at_ns = round(at_s * NANOSECONDS)
@@ -94,7 +94,7 @@ class ForkPlan:
 
     def fork(self) -> RunFork:
         """The description of the fork for the store."""
-        # Convert to plain values of JSON, because a TOML document has its own types.
+        # Convert to plain JSON values, because TOML documents contain special types.
         changes = json.loads(json.dumps(self.described, ensure_ascii=False))
         return RunFork(self.origin.run_id, self.origin.name, self.at_s, difference_text(changes), changes)
 
@@ -115,11 +115,11 @@ class ForkPlan:
         """The run that continues from the fork with the changes.
 
         Args:
-            state: state of this plan; the run takes its simulation.
+            state: state of this plan; the new run continues the simulation of this state.
             store: database for the fork and its past; None keeps it in memory.
             name: name of the run; empty for the default.
-            speed_limit: simulated seconds per second of wall time; None is full speed.
-            records_decisions: the value passed to `state`.
+            speed_limit: simulated seconds per second of wall time; None for full speed.
+            records_decisions: same value as in the call of `state`.
 
         Raises:
             SimulationError: if the simulator refuses a change.
@@ -160,7 +160,7 @@ def read_fork_change(origin: ForkOrigin, at_s: float, values: Values) -> Event:
     """Parse a change as an event at the time of the fork.
 
     Raises:
-        ScenarioError: if the change is invalid; lists all problems.
+        ScenarioError: if the change is invalid; contains all problems.
     """
     from subflow_sim.scenario_reader import read_change
 
@@ -168,7 +168,7 @@ def read_fork_change(origin: ForkOrigin, at_s: float, values: Values) -> Event:
 
 
 def values_before(scenario: Scenario, event: Event, values: Values, at_s: float) -> dict[str, TomlValue]:
-    """The values that a change replaces, in the form of a scenario file; without undefined values."""
+    """The values that a change replaces, in the form of a scenario file; omits undefined values."""
     changed = [key for key in values if key not in ("link", "flow", "direction", "subflow")]
     if event.link is not None:
         directions = ("forward", "reverse") if event.direction == "both" else (event.direction,)
@@ -179,7 +179,7 @@ def values_before(scenario: Scenario, event: Event, values: Values, at_s: float)
 
 
 def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> dict[str, TomlValue]:
-    """Values of one direction of a link that a fork can change, at a time (s), by key."""
+    """Values of one direction of a link at a time in seconds, by key; only values that a fork can change."""
     state = live_link(scenario, (), link, direction, at_s)
     assert state is not None
     return {**state.values(), **({} if state.side.trace is None else {"rate": "trace"})}
@@ -188,7 +188,7 @@ def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> d
 def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float) -> dict[str, TomlValue]:
     """The changeable values of a flow or subflow; values that differ among the subflows are omitted."""
     base = flow.partition(".")[0]
-    # For a copy of a flow, its own changes count as well.
+    # A copy of a flow has additional changes.
     of_copy = [event for event in scenario.events if event.flow == flow != base and event.at_s <= at_s]
     states = live_subflows(scenario, [LiveChange(replace(event, flow=base), {}) for event in of_copy], base, at_s)
     chosen = [state for state in states if subflow in (None, state.ordinal)]
@@ -204,5 +204,5 @@ def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float)
 
 
 def _joined(values: Sequence[TomlValue]) -> TomlValue:
-    """The common value, or a list of differing values of the directions of a link."""
+    """The common value, or the values of both directions of a link separated by a slash."""
     return values[0] if all(value == values[0] for value in values) else " / ".join(map(str, values))

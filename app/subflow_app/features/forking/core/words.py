@@ -1,7 +1,7 @@
 """Texts for the changes of a fork, ``wifi loss 2 % → 5 %``, and the runs that plots draw as ghosts behind others.
 
-The texts are built from stored values in the present language. An original is the ghost behind its fork, and an earlier
-run the ghost behind the next run.
+The texts are built from stored values in the current language. An original is the ghost behind its fork; an earlier run
+is the ghost behind the next run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Tr
 from subflow_app.vocabulary.language import tr
 
 BEFORE = "before"
-"""Key of a stored change with the replaced values; the other keys are those of its event."""
+"""Key of the replaced values in a stored change; the other keys are those of the event."""
 
 _TARGET_KEYS = ("link", "flow", "direction", "subflow", BEFORE)
 _ARROW = "\N{RIGHTWARDS ARROW}"
@@ -55,8 +55,8 @@ class Ghost:
     """An original with its fork, or a run with the next run after a change of the scenario.
 
     Attributes:
-        original: position of the original or earlier run.
-        fork: position of the fork or next run; the latest of several.
+        original: position of the original or earlier run among the shown runs.
+        fork: position of the latest fork, or of the next run, among the shown runs.
         at_s: time up to which both runs are equal, s.
         changes: changes at that time, see `difference_text`.
         is_before: whether the original is an earlier run, which shares only the scenario with the next run.
@@ -75,7 +75,7 @@ class Ghost:
 
 
 def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
-    """Originals and earlier runs among the runs, by position."""
+    """Ghosts of the originals and earlier runs among the runs, by position."""
     found: dict[int, Ghost] = {}
     for position, run in enumerate(runs):
         before = run.before if isinstance(run, LiveTraces) else None
@@ -91,7 +91,7 @@ def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
 
 
 def forks_first(runs: Sequence[Traces]) -> list[int]:
-    """Positions of the runs in an order with every fork before its original, so that the fork has the plainer line."""
+    """Positions of the runs, with every fork before its original, so that the fork has the plainer line."""
     order = list(range(len(runs)))
     for ghost in find_ghosts(runs).values():
         original, fork = order.index(ghost.original), order.index(ghost.fork)

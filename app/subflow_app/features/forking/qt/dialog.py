@@ -1,4 +1,4 @@
-"""The dialog for the time and the changes of a fork, a form for a `ForkDraft`."""
+"""The dialog for the time and the changes of a fork; edits a `ForkDraft`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ForkDialog(QDialog):
         """The field for a value of the selected link."""
         return self._fields[key]
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _label(self, text: str) -> QLabel:
         label = Label(text, self)
@@ -162,7 +162,7 @@ class ForkDialog(QDialog):
             self.options = named(QLineEdit(_options_of(present["controller"]), part), "fork_options")
             self.options.setAccessibleName(tr("Options of the controller"))
             self._problems["controller"] = ProblemLabel("fork_options_problem", _WIDTH // 2, part)
-            # Options belong to one controller, so another controller begins with its defaults.
+            # Options belong to one controller, so a new controller begins with its defaults.
             box.currentIndexChanged.connect(lambda _index: self.options.clear())
             box.currentIndexChanged.connect(lambda _index: self._set_controller())
             self.options.textEdited.connect(lambda _text: self._set_controller())
@@ -213,7 +213,7 @@ class ForkDialog(QDialog):
         self._show_state()
 
     def _complete(self, key: str) -> None:
-        """Show the unit that was assumed for a number."""
+        """Show the unit that is assumed for a number without unit."""
         field = self._fields[key]
         field.setText(self._draft.completed(self._target(), key, field.text()))
 
@@ -230,7 +230,7 @@ class ForkDialog(QDialog):
             label.say(self._draft.problem(self._target(), key))
         self._summary.setText(self._draft.summary)
         self.start.setEnabled(self._draft.plan is not None)
-        # Resize for the errors, because a form layout would cut off their second line.
+        # Resize for the error messages, because a form layout would cut off their second line.
         self._layout.activate()
         self.resize(self.width(), max(self.minimumSizeHint().height(), self.heightForWidth(self.width())))
 
@@ -242,7 +242,7 @@ class ForkDialog(QDialog):
 
 
 def _options_of(controller: object) -> str:
-    """The options in the form of the input field."""
+    """The options of a controller in the form of the input field."""
     options = controller.items() if isinstance(controller, dict) else ()
     return ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in options if key != "name")
 

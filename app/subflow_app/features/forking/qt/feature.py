@@ -80,7 +80,7 @@ class ForkFeature(Feature):
         self._given_up = threading.Event()
 
     def connect_parts(self) -> None:
-        """Connect the runs, the clicks into the plots, and the queue."""
+        """Connect runs, clicks in the plots, and the queue."""
         ports = self.ports
         ports.runs.started.connect(lambda job: self._jobs.append(job))
         ports.runs.state_changed.connect(self.changed)
@@ -93,7 +93,7 @@ class ForkFeature(Feature):
         queue.fork_ended.connect(self._on_queued_fork_ended)
 
     def possible(self) -> frozenset[str]:
-        """Forking a shown run."""
+        """The action that forks a run, while a run is shown."""
         return frozenset({"fork.new"}) if self.ports.plots.runs else frozenset()
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class ForkFeature(Feature):
         at_s = self.time_s()
         jobs = [job for job in self._jobs if job.traces is traces]
         if jobs:
-            # Memory holds the whole active or finished run, independent of the database.
+            # Memory contains the whole active or finished run, independent of the database.
             self._ask(lambda: ForkOrigin.live(jobs[0]), at_s)
         elif isinstance(traces, StoredTraces):
             self._fork_stored(traces.run_id, at_s)
@@ -134,12 +134,12 @@ class ForkFeature(Feature):
             self._fork_stored(rows[0].id, None)
 
     def time_s(self) -> float | None:
-        """The time that the person looks at: of the playhead, or clicked, under the mouse, or marked."""
+        """The time to fork at: of the playhead, else clicked, under the mouse, or marked; None without any of these."""
         stack = self.ports.plots.stack
         marked = (self._playhead.time_s, self._clicked_s, stack.cursor_s, stack.pin_s)
         return next((time_s for time_s in marked if time_s is not None), None)
 
-    # ---- inside ----
+    # ---- internals ----
 
     @property
     def _playhead(self) -> Playhead:
@@ -169,7 +169,7 @@ class ForkFeature(Feature):
             self._ask(lambda: ForkOrigin.stored(store, run_id), at_s)
 
     def _ask(self, read: Callable[[], ForkOrigin], at_s: float | None) -> None:
-        """Read the run in another thread, and open the dialog."""
+        """Read the run in another thread, then open the dialog."""
         self.ports.workers.start(
             "read run to fork",
             read,
@@ -246,7 +246,7 @@ class ForkFeature(Feature):
 
     def _on_queued_fork_began(self, job: RunJob) -> None:
         assert job.past is not None
-        # Other runs that the plots show meanwhile remain.
+        # If the plots show other runs by now, these remain.
         if self._is_shown(job.past.origin) or job.past.fork.parent_id in self.ports.shown.ids:
             self._jobs.append(job)
             self.ports.shown.show_over_original(job, None)

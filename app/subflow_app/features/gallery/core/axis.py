@@ -1,7 +1,7 @@
-"""Axis of an experiment: values that several keys take together, listed points, or random draws.
+"""Axis of an experiment: values of one or several keys, listed points, or random draws.
 
-Random draws are equal for all series, and each depends only on its number: the first five of twenty draws are also the
-five of a quick run. A draw may be a course of new values at fixed intervals, for a link's rate, delay or loss.
+Random draws are equal for all series. Each draw depends only on its number, so a quick run with five draws uses the
+first five draws of a full run. A draw may consist of new values at fixed intervals, for a link's rate, delay or loss.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Course:
         key: dotted key of a link's rate, delay or loss.
         every_s: interval between two changes, s.
         draw: distribution of the values.
-        name: name of the draw, an input of the random number.
-        number: number of the draw, an input of the random number.
+        name: name of the draw, which seeds the random numbers together with `number` and `seed`.
+        number: number of the draw.
         seed: seed of the axis.
     """
 
@@ -124,12 +124,12 @@ class ExperimentAxis:
     """The x axis of a figure.
 
     Attributes:
-        label: its label; empty for an experiment with a single point.
+        label: label of the axis; empty for an experiment with a single point.
         unit: unit of the points; empty for plain numbers or names.
-        points: its points in order.
+        points: points of the axis, in order.
         is_drawn: whether the points are random draws.
         is_log: whether the axis is logarithmic.
-        n_quick: number of points of a quick run, from the first; None for all.
+        n_quick: number of points that a quick run uses, from the first; None for all.
     """
 
     label: str = ""

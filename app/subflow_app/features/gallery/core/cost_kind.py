@@ -3,17 +3,17 @@
 kind = "cost"
 
 [cost]
-over = "NewReno"                 # the series that ratios are to
+over = "NewReno"                 # series to which ratios refer
 
-The seeds are the repetitions. Each repetition goes once through all series, so that a machine that is slow for a while
-is slow for all of them. Ratios therefore compare the same minute of the same machine.
+The seeds number the repetitions. Each repetition measures every series once, so that a slow period of the machine
+affects all series. Ratios therefore compare measurements from the same minute.
 
-Costs are CPU time and memory of whole simulations in this process. Every measurement is a run of the store, tagged
-`cost`, with a description of its machine. Its figures hold the costs: `cost.cpu_s`, `cost.packets`, `cost.memory_bytes`
-and `cost.decisions`.
+Costs are CPU time and memory of whole simulations in this process. Every measurement is a run in the store, tagged
+`cost`, with a description of its machine. The recorded values of this run include the costs: `cost.cpu_s`,
+`cost.packets`, `cost.memory_bytes` and `cost.decisions`.
 
-A cost belongs to the machine that it was measured on, so that another machine or version measures anew. Costs are never
-part of results that have to repeat.
+Costs depend on the machine and version, so another machine or version measures again. Reproducible results never
+contain costs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 LEAST_CPU_S = 0.05
-"""CPU time for which a run is repeated, s, so that clocks and caches are warm."""
+"""Minimum CPU time of all repetitions of a run together, s; clocks and caches warm up meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Cost:
 
     @property
     def cpu_per_second(self) -> float:
-        """CPU time over simulated time: the share of a processor that it would take in real time."""
+        """CPU time over simulated time: the fraction of a processor that a simulation in real time would need."""
         return self.cpu_s / self.simulated_s
 
     @property
@@ -97,9 +97,9 @@ class MeasuredRun:
     """A run whose cost was measured.
 
     Attributes:
-        cost: its cost.
-        summary: its summary document.
-        signature: its signature.
+        cost: cost of the run.
+        summary: summary document of the run.
+        signature: signature of the run.
     """
 
     cost: Cost
@@ -201,7 +201,7 @@ FIGURES: Mapping[str, Callable[[Cost], float]] = {
     "decisions_per_second": lambda cost: cost.decisions / cost.simulated_s,
     "network_memory": lambda cost: cost.network_bytes,
 }
-"""Figures of a cost by name."""
+"""Functions that compute measures of a cost, by name of the measure."""
 
 
 NAME = "cost"
@@ -252,7 +252,7 @@ MEASURES: Mapping[str, MeasureKind] = {
     )
 }
 
-# Recorded values of a run, by which measurements are found again.
+# Keys of recorded values, which identify measurements in the store.
 _EXPERIMENT, _SESSION, _SERIES, _KEY = (f"cost.{name}" for name in ("experiment", "session", "series", "key"))
 _REPETITION, _MACHINE, _SIMULATOR = (f"cost.{name}" for name in ("repetition", "machine", "simulator"))
 _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S, _DECISIONS, _NETWORK = (
@@ -282,7 +282,7 @@ class _Session:
 
 
 class CostKind:
-    """Implements `Kind`."""
+    """Implements `Kind` for cost measurements."""
 
     name = NAME
     measures = MEASURES
@@ -292,7 +292,7 @@ class CostKind:
     needs_scenario = True
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The table [cost]."""
+        """Check the table [cost]; problems are added to the report."""
         if "axis" in tree:
             report.add(("axis",), "an experiment of the kind cost has no axis", "left out")
         if NAME not in tree:
@@ -313,10 +313,12 @@ class CostKind:
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """Newest measurements in the store from any machine and version, complete ones before incomplete ones."""
+        """Newest measurements in the store from any machine and version, complete ones first; None without
+        measurements.
+        """
         kept = _kept(store)
         if not kept:
-            return None  # making the cases takes a second for a dozen
+            return None  # preparing a dozen cases takes a second
         cases = _cases(recipe, is_quick=is_quick)
         sessions = _sessions(store, recipe, cases, kept)
         complete = [each for each in sessions if _is_complete(each, cases, seeds)]
@@ -412,7 +414,7 @@ class CostValues:
         return Records(tuple(sorted(self._session.runs)))
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """A figure of each repetition; NaN if it is missing."""
+        """The measure for each repetition; NaN if it is missing."""
         figure = self._recipe.measures[measure].kind.name
         over = str(self._recipe.extra.get(_OVER, ""))
         costs = self._session.costs
@@ -488,7 +490,7 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
 
 
 def _kept(store: Store) -> set[int]:
-    """Numbers of all measurements in the store."""
+    """Run numbers of all measurements in the store."""
     return {row.id for row in store.runs(status="finished", tag=TAG)}
 
 

@@ -33,12 +33,12 @@ class Exhibit:
     """An experiment with its recipe and results.
 
     Attributes:
-        name: name of its recipe.
-        recipe: its recipe; None if it cannot be read, in which case `problem` has the reason.
-        results: its results; None before the first run.
+        name: name of the recipe.
+        recipe: recipe of the experiment; None if it cannot be read, for the reason in `problem`.
+        results: results of the experiment; None before the first run.
         verdicts: verdicts of the results.
-        figure: its figure; None without values to draw.
-        problem: error that prevents showing the experiment; empty without one.
+        figure: figure of the results; None without values to draw.
+        problem: error that prevents showing the experiment; empty without an error.
         counts: number of checks by settlement.
         finished: number of existing runs.
         wanted: number of runs of the whole experiment.
@@ -67,7 +67,7 @@ class Exhibit:
 
     @property
     def is_begun(self) -> bool:
-        """True if only some of its runs exist."""
+        """True if only some of the experiment's runs exist."""
         return self.results is not None and self.finished < self.wanted
 
 
@@ -89,9 +89,9 @@ def read_exhibit(
     Without results in the store, shows those of the library.
 
     Args:
-        store: the database; None without one.
+        store: the database; None without a database.
         name: name or file of the recipe.
-        recipe: the recipe, if it has been read.
+        recipe: recipe of the experiment; None to read it.
         library: the shipped results; None without a library.
     """
     is_shipped = False
@@ -131,13 +131,13 @@ def best_results(store: Store, recipe: Recipe) -> Results | None:
 
 
 def _shipped_results(library: Store, recipe: Recipe) -> Results | None:
-    """The quick results in the library, which has only quick ones; None if they are missing."""
+    """The quick results in the library, which has only quick results; None if they are missing."""
     results = stored_results(recipe, library, is_quick=True)
     return results if results.is_there else None
 
 
 def run_ids(results: Results, most: int) -> list[int]:
-    """Numbers of the stored runs of an experiment: one of each series first, then further points and seeds."""
+    """Numbers of at most ``most`` stored runs, first one of each series; empty for kinds without simulation runs."""
     from subflow_app.features.gallery.core.runs_kind import RunValues
 
     values = results.values
@@ -149,7 +149,7 @@ def run_ids(results: Results, most: int) -> list[int]:
 
 
 def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
-    """Exhibits by the id of their paper, in the order of `SOURCES`; those with an unreadable recipe come last."""
+    """Exhibits by the id of their paper, in the order of `SOURCES`; exhibits with an unreadable recipe come last."""
     found: dict[str, list[Exhibit]] = {paper: [] for paper in SOURCES}
     for exhibit in exhibits:
         found.setdefault("" if exhibit.recipe is None else exhibit.recipe.paper, []).append(exhibit)

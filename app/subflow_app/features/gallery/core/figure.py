@@ -79,7 +79,7 @@ def controller_of(series: Series) -> str | None:
 
 
 def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey:
-    """This colour, or the nearest unused one."""
+    """The requested colour, or the nearest unused colour."""
     used = set(taken.values())
     if wanted is None:
         hues = {key.hue for key in used}
@@ -129,7 +129,7 @@ def measure_text(measure: Measure) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """A number of the paper, as a value beside ours.
+    """A number of the paper that is comparable with our value.
 
     Attributes:
         published: the entry of the recipe.
@@ -258,7 +258,7 @@ class _Drawing:
         )
 
     def _trace(self) -> Panel:
-        """Curves of single runs."""
+        """Curves of individual runs."""
         panel, results = self._panel, self._results
         seeds = list(results.seeds)
         seed = panel.seed if panel.seed in seeds else seeds[0]

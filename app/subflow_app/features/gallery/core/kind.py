@@ -22,7 +22,8 @@ class Values(Protocol):
 
     @property
     def note(self) -> str:
-        """Condition of the numbers besides the recipe, e.g. the machine of a cost measurement; may be empty."""
+        """Condition that affects the values besides the recipe, e.g. the machine of a cost measurement; may be empty.
+        """
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A value for each seed, in the order of the seeds; NaN if it is missing."""
@@ -46,7 +47,7 @@ class Kind(Protocol):
 
     @property
     def measures(self) -> Mapping[str, MeasureKind]:
-        """Measures that `of` may name."""
+        """Measures by name, which the key `of` of a recipe selects."""
 
     @property
     def tables(self) -> Sequence[str]:

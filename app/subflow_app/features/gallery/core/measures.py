@@ -1,8 +1,8 @@
-"""Measures of experiments that are simulation runs: the names that `of` of a measure may have.
+"""Measures of simulation runs, which the key `of` of a recipe selects by name.
 
-Each measure is a function of a finished run and of the options in the recipe. Figures of the summary count the time
-after warm-up; with `since`, `until` or `over_time`, the time series are read instead. Flows are selected by patterns
-("download*", "mptcp, tcp*"), and links by name (forward direction) or "NAME/reverse".
+Each measure is a function of a finished run and of the options in the recipe. Values from the summary cover the time
+after the warm-up; with `since`, `until` or `over_time`, they are computed from the time series. Flows are selected by
+patterns ("download*", "mptcp, tcp*"), and links by name (forward direction) or "NAME/reverse".
 
 Measures of monitor intervals are rate, utility and reward as functions of the number of the interval. Controllers with
 monitor intervals hold one rate for about a round trip, and evaluate it afterwards. Figures 6 to 8 of DDPG-MPCC show the
@@ -122,7 +122,7 @@ def _reduce(default: str, help: str = "Of several flows or links.") -> Param:
 
 
 def _reduce_as(name: str) -> Param:
-    """Option `reduce`, with the combination of the table of measures as its default."""
+    """Option `reduce`; its default is the combination in the table of measures."""
     combine = SHARED[name].combine
     assert combine is not None
     default = measuring.DEFAULT_REDUCE[combine.how]
@@ -141,8 +141,9 @@ class RunMeasure(MeasureKind):
     """A measure of runs.
 
     Attributes:
-        value: function for the value of a run, SI; NaN without one.
-        course: function for the values at `RunData.times_s`, or for x and values; None if only a single value exists.
+        value: function for the value of a run, SI; NaN without a value.
+        course: function for the values at `RunData.times_s`, or for pairs of x and values; None for a measure without a
+            course.
     """
 
     value: Callable[[RunData, Options], float] = lambda run, options: math.nan

@@ -231,7 +231,7 @@ def rtt_deviation(run: RunData, options: Options) -> float:
 
 
 def queueing_delay(run: RunData, options: Options) -> float:
-    """Mean RTT minus the propagation delay of path and way back, s."""
+    """Mean RTT minus the propagation delay of the path and the return path, s."""
     delays = []
     for name in run.flows(options.get("flows")):
         flow = run.flow(name)
@@ -247,7 +247,7 @@ def queueing_delay(run: RunData, options: Options) -> float:
 
 
 def flow_figure(name: str) -> Callable[[RunData, Options], float]:
-    """A function for a measure of the table, combined over flows by the table or by the recipe.
+    """A function for a measure of the table, combined over flows as the table or the recipe defines.
 
     Args:
         name: name of the measure in labs.
@@ -269,7 +269,7 @@ def flow_figure(name: str) -> Callable[[RunData, Options], float]:
 
 
 def makespan(run: RunData, options: Options) -> float:
-    """Time from the first start of the flows to their last byte, s; NaN while one is incomplete."""
+    """Time from the first start of the flows to their last byte, s; NaN if a flow is incomplete."""
     span = NAMED["makespan"]
     found = span.of_parts([run.part(name, span.needed_keys) for name in run.flows(options.get("flows"))])
     return math.nan if found is None else found
@@ -336,7 +336,7 @@ def inflight(run: RunData, options: Options) -> float:
 
 
 def link_figure(figure: str, column: str) -> Callable[[RunData, Options], float]:
-    """A function for a figure of links, from the summary or from samples."""
+    """A function for a measure of links, from the summary or from samples."""
 
     def value(run: RunData, options: Options) -> float:
         owners = run.links(options["links"])
@@ -418,7 +418,8 @@ def convergence_time(run: RunData, options: Options) -> float:
 
 
 def time_to_reach(run: RunData, options: Options) -> float:
-    """Time until the throughput reaches a share of the links' rate, s; otherwise the whole observed time."""
+    """Time until the throughput reaches a share of the links' rate, s; the whole observed time if this never happens.
+    """
     times = run.times_s
     if not len(times):
         return math.nan

@@ -1,7 +1,7 @@
 """Plans of a recipe's runs as sweeps: one for each scenario, with a point for each series and point of the axis.
 
-As ordinary sweeps, stored runs can be reused and an interrupted experiment can resume. Lists, exports and resumption of
-sweeps also apply to experiments.
+Because these plans are ordinary sweeps, stored runs are reused and interrupted experiments can resume. Experiments also
+appear in lists and exports of sweeps.
 """
 
 from __future__ import annotations

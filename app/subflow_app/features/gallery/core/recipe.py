@@ -63,7 +63,7 @@ why = "15 % of the ratio (A3)"
 [checks.cause]                          # cause of a failure, if known
 kind = "reading"                        # kernel, reading, agent, contradiction or noise; see `CauseKind`
 says = "The document may have been larger."
-variants = ["16 MB"]                    # variants that show it: the check has to hold in one
+variants = ["16 MB"]                    # variants that test it: the check must hold in one
 holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # only for contradiction and noise: condition in place of the check
 
 [variants."16 MB"]                      # modified form of the experiment: its keys replace those of the recipe
@@ -99,7 +99,7 @@ if TYPE_CHECKING:
 
 
 RULINGS_FILE = "rulings.toml"
-"""File of the register, beside the recipes; recipes name its ids."""
+"""File with the register of rulings, in the folder of the recipes; recipes refer to its ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Ruling:
     """A reading of a point that a paper leaves open.
 
     Attributes:
-        id: "A1".
+        id: identifier in recipes, such as "A1".
         problem: the open point.
         ruling: our reading.
     """
@@ -121,7 +121,7 @@ def experiments_folder() -> Path:
     """Folder of the shipped recipes.
 
     Raises:
-        ResourceError: if it is missing.
+        ResourceError: if the folder is missing.
     """
     return resource_path("experiments")
 
@@ -131,7 +131,7 @@ def rulings() -> Mapping[str, Ruling]:
     """The ambiguity register by id, in order.
 
     Raises:
-        ResourceError: if it is missing.
+        ResourceError: if the file is missing.
     """
     tree = tomllib.loads((experiments_folder() / RULINGS_FILE).read_text(encoding="utf-8"))
     return {name: Ruling(name, table["problem"], table["ruling"]) for name, table in tree.items()}
@@ -139,15 +139,15 @@ def rulings() -> Mapping[str, Ruling]:
 
 @dataclass(frozen=True, slots=True)
 class MeasureKind:
-    """A measure that `of` may name.
+    """A kind of measure, which the key `of` of a recipe selects.
 
     Attributes:
         name: name in recipes.
         help: formula and meaning, in a sentence or two.
-        dimension: dimension of its values; NUMBER for plain numbers.
+        dimension: dimension of the values; NUMBER for plain numbers.
         options: options that a recipe may set.
-        is_sampled: whether it always needs the time series of a run.
-        has_trace: whether it has a trace over time, monitor intervals or training steps.
+        is_sampled: whether the measure always needs the time series of a run.
+        has_trace: whether the measure can be drawn over time, monitor intervals or training steps.
     """
 
     name: str
@@ -159,7 +159,7 @@ class MeasureKind:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Units in which its values can be shown; the empty text stands for no unit."""
+        """Units in which values can be shown; an empty string means no unit."""
         return tuple(UNITS.get(self.dimension, {"": 1}))
 
 
@@ -203,7 +203,7 @@ PAPERS: Mapping[str, str] = {
     "dql-mptcp": "DQL-MPTCP",
     "rl-explore": "RL-explore",
 }
-"""Names of the papers by id, in the order of lists."""
+"""Names of the papers by id, in the order of displayed lists."""
 
 SOURCES: Mapping[str, str] = {**PAPERS, "rfc9743": "RFC 9743"}
 """Sources of experiments: the papers, and the criteria of BCP 133 that `subflow assess` runs."""
@@ -217,10 +217,10 @@ class Series:
 
     Attributes:
         name: name in checks and legends.
-        scenario: path of its scenario file; None if it needs no scenario.
+        scenario: path of the scenario file; None if the series needs no scenario.
         values: values of dotted scenario keys.
-        at: further values at single points, by label, e.g. of keys that other series lack.
-        is_ours: whether it shows the proposal of the paper.
+        at: further values at individual points, by label of the point.
+        is_ours: whether the series shows the proposal of the paper.
         extra: keys that belong to the kind of the recipe.
     """
 
@@ -239,7 +239,7 @@ class Panel:
     Attributes:
         form: one of FORMS.
         measures: names of measures; only traces, tables and bars may have several.
-        title: title above it; may be empty.
+        title: title above the panel; may be empty.
         series: names of the shown series; empty for all.
         points: labels of the shown points; empty for all.
         seed: seed of the run in a trace; None for the first.
@@ -313,7 +313,7 @@ class Cause:
     Attributes:
         kind: kind of the cause.
         says: description of the cause.
-        variants: names of the variants that test the claim; empty if the results themselves do.
+        variants: names of the variants that test the claim; empty if the results of the experiment test it.
         claim: claim that shows the cause: the check's claim, or another one for contradictions and noise.
     """
 
@@ -362,7 +362,7 @@ class Quick:
     """Changes of a quick run.
 
     Attributes:
-        seeds: seeds; None for those of the recipe.
+        seeds: seeds of the quick run; None for the seeds of the recipe.
         points: labels of points; empty for the axis's default.
         series: names of series; empty for all.
         values: values of dotted scenario keys.
@@ -385,12 +385,12 @@ class Recipe:
     Attributes:
         name: name of the file without suffix: "drl-cc-sc1".
         path: path of the file.
-        paper: id of its source, a key of SOURCES.
+        paper: id of the source, a key of SOURCES.
         figure: figure or table of the paper.
         title: title in one line.
         claim: result that the paper reports.
         prose: text of the comment at the top of the file; may be empty.
-        rulings: ids of rulings.
+        rulings: ids of the rulings that the experiment follows.
         disagrees: differences from the paper and their causes; may be empty.
         kind: name of the kind: "runs" or another key of `kinds.KINDS`.
         seeds: seeds of each point.
@@ -435,7 +435,7 @@ class Recipe:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def variant_seeds(self, name: str, seeds: Sequence[int], *, is_quick: bool) -> Sequence[int]:
-        """Seeds of a variant: its own, or otherwise the seeds used for the experiment."""
+        """Seeds of a variant: those in its tables, or otherwise the seeds used for the experiment."""
         own = self.variants[name].recipe.seeds_of(is_quick=is_quick)
         return seeds if list(own) == list(self.seeds_of(is_quick=is_quick)) else own
 

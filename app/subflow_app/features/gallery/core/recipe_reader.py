@@ -114,7 +114,7 @@ def read_recipe(path: Path, text: str) -> Recipe:
     """A recipe from the text of its file.
 
     Raises:
-        RecipeError: with all problems of the file.
+        RecipeError: if the recipe is invalid; contains all problems of the file.
     """
     return checked(text, path, RecipeError, lambda tree, report: _Reader(path, text, tree, report).recipe())
 
@@ -495,7 +495,8 @@ def _keys(table: object) -> list[str]:
 
 
 def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | None = None) -> dict[str, Any]:
-    """Merge two trees; values of a set are replaced as a whole, because half of a controller is invalid.
+    """Merge two trees. Scenario values in a table `set` or `at` are replaced as a whole, because the parts of two
+    controllers do not fit together.
 
     Args:
         tree: the lower tree.
@@ -531,7 +532,7 @@ def load_recipe(name_or_path: str) -> Recipe:
 
 
 def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
-    """Recipes by ids, ids of papers, files or "all"; each once, in the order of the list.
+    """Recipes by ids, ids of papers, files or "all"; each recipe once, in the order of the names.
 
     Raises:
         InputError: if a name is unknown; `RecipeError` if a recipe is invalid.

@@ -1,7 +1,7 @@
 """Reports on experiments with figures, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
 
-Figures look as in the papers. The document consists of the blocks of `paper.report`, which lays them out, and numbers
-are written as CSV beside it. Markdown serves the documentation, with an SVG figure for each experiment.
+Figures have the form of the papers. `paper.report` lays out the blocks of the document, and CSV files beside the
+document contain the numbers. Markdown pages are for the documentation, with an SVG figure for each experiment.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def write_report(
     Args:
         every: the experiments.
         folder: folder of the files; created if missing, and files with the same names are replaced.
-        made_at: time of making in the report; default: now.
+        made_at: time of creation in the report; None for now.
         render: lays out a report; the window passes a function of its drawing process.
 
     Raises:
@@ -155,7 +155,7 @@ def count_text(count: int) -> str:
 
 
 def run_again_text(results: Results) -> str:
-    """The command that makes these results again."""
+    """The command that reproduces these results."""
     recipe = results.recipe
     parts = ["subflow reproduce", recipe.name]
     parts += ["--quick"] if results.is_quick else []
@@ -260,7 +260,7 @@ def version_blocks() -> Iterator[Block]:
 
 PAGE_FILE = "report.md"
 FIGURES_FOLDER = "figures"
-# Text as text reduces the file to a third, and browsers that show the documentation have fonts.
+# Text elements instead of outlines reduce the file to a third, and browsers have the necessary fonts.
 _STYLE = replace(FIGURE_STYLE, text_in_svg=True)
 
 

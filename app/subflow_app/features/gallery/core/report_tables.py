@@ -44,7 +44,7 @@ def mark(kind: VerdictKind) -> str:
 
 
 def settled_mark(way: Settled) -> str:
-    """Sign of a settlement: that of a verdict, or "∵" for a shown cause."""
+    """Sign of a settlement: the sign of a verdict, or "∵" for a shown cause."""
     if isinstance(way, CauseKind):
         return "∵"
     return {Settlement.MET: "✓", Settlement.OPEN: "✗", Settlement.NOT_MEASURED: NOTHING}[way]
@@ -59,7 +59,7 @@ def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
 
 
 def ours_text(verdict: Verdict) -> str:
-    """Result of a check; the claim with its numbers if it is not a comparison."""
+    """Result of a check; the whole claim with its numbers if the claim is not a comparison."""
     return verdict.outcome.left or verdict.outcome.told
 
 

@@ -44,7 +44,7 @@ class Reproduction(Job):
 
     Args:
         recipe: the experiment.
-        store: store for the results; a store in memory if they are not kept.
+        store: store for the results; a store in memory if the results are not kept.
         is_quick: whether to apply `[quick]`.
         seeds: seeds of each point; None for those of the recipe.
         jobs: number of parallel runs; 1 runs in this process.
@@ -80,7 +80,7 @@ class Reproduction(Job):
         """Plan the jobs, which takes a moment; `run` calls this if needed.
 
         Raises:
-            RecipeError: if the recipe cannot be carried out; no run was started then.
+            RecipeError: if the recipe cannot be carried out; in this case, no run has started.
         """
         if self._job is None:
             jobs = [self._made(self.recipe, self.seeds)]
@@ -119,7 +119,7 @@ class Reproduction(Job):
             self._problems += self._reasons(outcome.progress)
 
     def _reasons(self, progress: JobProgress) -> tuple[str, ...]:
-        """Reasons of failed runs from the store, used if the job reported none."""
+        """Reasons for failed runs from the store, used if the job reported none."""
         told = f"{progress.failed} of {progress.runs} runs could not be made"
         try:
             found = results.problems(self.results())
@@ -166,7 +166,7 @@ class Reproductions(Series[Reproduction]):
             here.
 
     Raises:
-        RecipeError: if a recipe cannot be carried out; no run was started then.
+        RecipeError: if a recipe cannot be carried out; in this case, no run has started.
     """
 
     def __init__(
@@ -207,11 +207,11 @@ class QueuedState:
     """State of an experiment in the queue.
 
     Attributes:
-        state: waiting, running, or how it ended.
-        is_quick: whether it is a quick run.
+        state: state of the job: waiting, running, or its outcome.
+        is_quick: whether the experiment runs in its quick form.
         fraction: share of finished runs, 0 to 1.
         eta_s: remaining time, s; NaN while unknown.
-        problem: reason of a failure; empty without one.
+        problem: reason for a failure; empty without a failure.
     """
 
     state: JobState
@@ -252,7 +252,7 @@ class ReproductionQueue(Reproductions):
         self._lock = threading.Lock()
 
     def add(self, recipes: Iterable[Recipe], *, is_quick: bool) -> list[str]:
-        """Append experiments; those that already wait or run keep their places.
+        """Append experiments; experiments that already wait or run keep their places.
 
         Returns:
             Names of the added experiments.
@@ -284,7 +284,10 @@ class ReproductionQueue(Reproductions):
         return any(not job.state.is_over for job in self.each)
 
     def stop(self, names: Iterable[str] | None = None) -> None:
-        """Stop these experiments soon, or all; finished runs are kept, and a later call makes the missing ones."""
+        """Stop these experiments soon, or all experiments for None.
+
+        Finished runs are kept, and a later reproduction makes only the missing runs.
+        """
         if names is None:
             super().stop()
             return
@@ -301,7 +304,7 @@ class ReproductionQueue(Reproductions):
         except Exception as error:
             if not is_expected(error):
                 raise
-            # All runs are then made, and the job reports errors of the store.
+            # In this case, the job makes all runs, and reports errors of the store.
             _log.warning("results of %s are not taken over: %s", recipe.name, error)
 
 

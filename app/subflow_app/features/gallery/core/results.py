@@ -1,6 +1,6 @@
-"""Results of an experiment: means with intervals, traces, verdicts of its checks, and reasons of missing values.
+"""Results of an experiment: means with intervals, traces, verdicts of its checks, and reasons for missing values.
 
-They also count the runs that measured values, and list the numbers of these runs in the store.
+This module also counts the runs that measured values, and lists the numbers of these runs in the store.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Trial:
     Attributes:
         variant: the variant; None for the results themselves.
         outcome: outcome of the claim that shows the cause.
-        n_met: number of checks of the experiment that are met there.
+        n_met: number of checks of the experiment that are met in this trial.
         n_checks: number of checks of the experiment.
     """
 
@@ -64,7 +64,7 @@ class Explanation:
     """Test of the cause that a recipe names for an unmet check.
 
     Attributes:
-        cause: the cause of the recipe.
+        cause: cause that the recipe names.
         trials: trials in order.
     """
 
@@ -189,7 +189,7 @@ class Results:
 
     @property
     def note(self) -> str:
-        """Condition of the numbers besides the recipe; may be empty."""
+        """Condition that affects the values besides the recipe; may be empty."""
         return "" if self._values is None else self._values.note
 
     def cell(self, measure: str, series: str, point: str = "") -> Estimate:
@@ -202,7 +202,7 @@ class Results:
         return self._cells[key]
 
     def improvement(self, measure: str, series: str, over: str, point: str = "") -> float:
-        """(new - old) / old of the means; NaN if one is missing."""
+        """(new - old) / old of the means; NaN if a mean is missing."""
         old = self.cell(measure, over, point).mean
         return self.cell(measure, series, point).mean / old - 1 if old else math.nan
 
@@ -270,7 +270,7 @@ class Results:
         return tuple(map(self._verdict, self.recipe.checks))
 
     def variant(self, name: str) -> Results:
-        """Results of a variant."""
+        """Results of a variant; without values if the variant was not run."""
         if name not in self._variants:
             recipe = self.recipe.variants[name].recipe
             nothing = Results(recipe, None, is_quick=self.is_quick, seeds=self.seeds)
@@ -281,7 +281,8 @@ class Results:
         told = self._told(check)
         if told.kind.is_met or check.cause is None:
             return told
-        # An unmeasured check needs no explanation, but if only a quick run is too short, a variant may be long enough.
+        # Usually, an unmeasured check needs no explanation. But if only the quick run is too short, a variant may be
+        # long enough.
         is_too_short = self.is_quick and check.needs_full
         if told.kind is VerdictKind.NOT_MEASURED and not (is_too_short and check.cause.variants):
             return told

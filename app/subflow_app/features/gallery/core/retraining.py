@@ -41,7 +41,7 @@ PolicyUse = Mapping[tuple[str, str], str]
 """Name of the policy by series and flow."""
 
 _SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
-"""Figures of an evaluation in the table; the goodput is per flow."""
+"""Measures in the table of evaluations; the goodput is per flow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Retraining(KeptTrainings):
 
 
 def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
-    """Names of the policies of flows, at any point of a series; empty for the kind training.
+    """Names of policies by series and flow, at any point of the axis; empty for the kind training.
 
     Raises:
         RecipeError: if a scenario cannot be read.
@@ -221,7 +221,7 @@ def _request(name: str, settings: Mapping[str, Any]) -> TrainingRequest:
 
 
 def _figures(evaluation: object) -> dict[str, float]:
-    """Means of the agent's figures in an evaluation, SI; empty without an evaluation."""
+    """Means of the agent's measures in an evaluation, SI; empty without an evaluation."""
     if not isinstance(evaluation, Mapping):
         return {}
     listed = evaluation.get("controllers")

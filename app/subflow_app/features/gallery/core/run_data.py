@@ -1,4 +1,4 @@
-"""A finished run as input of measures: figures of its summary, and time series from the store."""
+"""A finished run as input of measures: values of its summary, and time series from the store."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Siblings(Protocol):
 
 
 class RunData:
-    """One run.
+    """A finished run.
 
     Args:
         store: store of the run.
         run_id: number of the run.
-        figures: recorded figures by key.
+        figures: recorded values by key.
         scenario: reads the scenario of the run.
         siblings: the other runs of the experiment.
     """
@@ -89,11 +89,11 @@ class RunData:
         return tuple(f"{flow}/{number}" for number in numbers if only in (None, number))
 
     def figure(self, key: str) -> float:
-        """A recorded figure; NaN if it is missing."""
+        """A recorded value; NaN if it is missing."""
         return self.figures.get(key, math.nan)
 
     def part(self, owner: str, keys: Iterable[str]) -> dict[str, float]:
-        """Recorded figures of a flow or subflow, e.g. "download.1/2", without missing keys."""
+        """Recorded values of a flow or subflow, e.g. "download.1/2", without missing keys."""
         found = {key: self.figures.get(f"flows.{owner}.{key}") for key in keys}
         return {key: value for key, value in found.items() if value is not None}
 
@@ -104,7 +104,7 @@ class RunData:
         return (self.times_s > start_s + _EDGE_S) & (self.times_s - self.interval_s < end_s - _EDGE_S)
 
     def payload_bytes(self, flow: str) -> int:
-        """Payload of a full packet, bytes; in MPTCP, the DSS option reduces it."""
+        """Payload of a full packet, bytes; the DSS option of MPTCP reduces the payload."""
         scenario = self.scenario
         if self.flow(flow).kind != "mptcp":
             return scenario.mss_bytes
@@ -202,7 +202,7 @@ class RunData:
         return rates
 
     def propagation_s(self, flow: Flow, subflow: int) -> float:
-        """Propagation delay of a subflow's path and way back, s."""
+        """Propagation delay of a subflow's path and return path, s."""
         links = [self.scenario.links[name] for name in flow.paths[subflow - 1]]
         return sum(link.forward.delay_s + link.reverse.delay_s for link in links)
 

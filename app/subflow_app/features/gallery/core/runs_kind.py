@@ -150,7 +150,7 @@ class RunValues:
 
     Args:
         recipe: the experiment.
-        store: store of its runs.
+        store: store of the runs.
         plan: the plan of the experiment.
         sweeps: parts in the store, with the numbers of their sweeps.
         seeds: seeds of each point, in order.
@@ -228,7 +228,7 @@ class RunValues:
         return course if isinstance(course, tuple) else (run.times_s, course)
 
     def capacity(self, links: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times and the sum of the rates of links, bit/s."""
+        """Times and the sum of the rates of links, bit/s; None if the run is missing."""
         run = self.run(series, point, seed)
         return None if run is None else (run.times_s, capacity_course(run, links))
 

@@ -13,15 +13,15 @@ report_every = 5000              # transitions between two points of the curve
 [training.options]               # options of the agent
 history = 1
 
-[training.quick]                 # for quick runs, in addition to both others
+[training.quick]                 # for quick runs, in addition to the tables above
 steps = 20000
 
 [series."k = 2"]
-training = { options = { history = 2 } }     # in addition to those of all series
+training = { options = { history = 2 } }     # in addition to the settings of all series
 
-The scenario is that of the series, with its changes. Trainings are exactly repeatable. They are kept in the folder of
-trainings and in the store, and existing ones are reused: see `kept_trainings`. Measures are computed from the training
-curves.
+Each series trains on its scenario, including the changes of the series. Trainings are exactly repeatable. They are kept
+in the folder of trainings and in the store, and existing trainings are reused: see `kept_trainings`. Measures are
+computed from the training curves.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class TrainingCurve:
 
     @classmethod
     def of_points(cls, steps: FloatArray, values: FloatArray, budget: float) -> TrainingCurve:
-        """Curve from reports; of repeated reports after an interruption, the last counts.
+        """Curve from reports; for steps that were reported again after an interruption, the last report counts.
 
         Args:
             steps: steps of the reports, float64 [n].
@@ -125,7 +125,7 @@ class TrainingCurve:
 
 
 def common_level(curves: Mapping[str, list[TrainingCurve]], share: float, last: float = 0.8) -> float:
-    """A level between the begin of trainings and the end of the best one.
+    """A level between the beginning of the trainings and the end of the best training.
 
     Args:
         curves: curves of the trainings of each series.
@@ -277,7 +277,7 @@ def read_table(report: Report, path: tuple[str, ...], tree: object, also_known: 
 
 
 class TrainingKind:
-    """Implements `Kind`."""
+    """Implements `Kind` for trainings."""
 
     name = NAME
     measures = MEASURES
@@ -290,7 +290,7 @@ class TrainingKind:
         self._trainer = trainer
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Values of [training] and [training.quick], and of each series."""
+        """Checked values of [training] and [training.quick], and of each series."""
         if "axis" in tree:
             report.add(("axis",), "an experiment of the kind training has no axis", "left out")
         table = report.expect_table((NAME,), tree.get(NAME, {}), "[training]") or {}
@@ -317,12 +317,13 @@ class TrainingKind:
         return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
-        """The newest finished trainings in the store that match the recipe."""
+        """The newest finished trainings in the store that match the recipe; None if they are missing and can be made.
+        """
         return TrainingValues.of(recipe, store, is_quick=is_quick, seeds=tuple(seeds))
 
 
 def wanted_trainings(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int]) -> dict[tuple[str, int], WantedTraining]:
-    """Wanted trainings by series and seed.
+    """Requested trainings of an experiment, by series and seed.
 
     Raises:
         InputError: if a series has no scenario, or a policy's recipe does not exist.

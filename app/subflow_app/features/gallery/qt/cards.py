@@ -47,7 +47,7 @@ def cause_text(verdict: Verdict) -> str:
 
 
 def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
-    """Each sign with its text, sign and count: met, not met for a shown cause, not explained, not measured."""
+    """Signs of the settlements that occur, each with a text of sign and count."""
     found: dict[str, int] = {}
     for way in SETTLEMENTS:
         found[settled_mark(way)] = found.get(settled_mark(way), 0) + counts.get(way, 0)
@@ -120,7 +120,7 @@ def spoken(exhibit: Exhibit, queued: QueuedState | None) -> str:
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
 """The experiment of a row; None for a paper."""
 QUEUED_ROLE = Qt.ItemDataRole.UserRole + 2
-"""State in the queue; None if the queue lacks the experiment."""
+"""State in the queue; None if the experiment is not in the queue."""
 PICTURE_ROLE = Qt.ItemDataRole.UserRole + 3
 """Thumbnail of the figure; None before it has been drawn."""
 COUNTS_ROLE = Qt.ItemDataRole.UserRole + 4
@@ -141,14 +141,14 @@ class ExperimentModel(TreeModel):
     # ---- content ----
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Replaces all experiments."""
+        """Replace all experiments."""
         self.beginResetModel()
         ordered = paper_order(exhibits)
         self._papers, self._members = list(ordered), list(ordered.values())
         self.endResetModel()
 
     def replace(self, exhibit: Exhibit) -> None:
-        """Replaces one experiment by its new state."""
+        """Replace one experiment by its new state."""
         index = self.index_of(exhibit.name)
         if index.isValid():
             self._members[index.parent().row()][index.row()] = exhibit
@@ -156,7 +156,7 @@ class ExperimentModel(TreeModel):
             self.dataChanged.emit(index.parent(), index.parent())
 
     def show_queue(self, states: Mapping[str, QueuedState]) -> None:
-        """Shows the states of queued experiments."""
+        """Show the states of queued experiments."""
         before, self._queued = self._queued, dict(states)
         for name in {*before, *states}:
             if before.get(name) != states.get(name):
@@ -165,7 +165,7 @@ class ExperimentModel(TreeModel):
                     self.dataChanged.emit(index, index)
 
     def set_picture(self, name: str, picture: QPixmap | None) -> None:
-        """Shows the thumbnail of an experiment; None removes it."""
+        """Show the thumbnail of an experiment; None removes it."""
         if picture is None:
             self._pictures.pop(name, None)
         else:
@@ -175,7 +175,7 @@ class ExperimentModel(TreeModel):
             self.dataChanged.emit(index, index)
 
     def forget_pictures(self) -> None:
-        """Discards all thumbnails, e.g. because they have the colours of the previous theme."""
+        """Discard all thumbnails, e.g. because they have the colours of the previous theme."""
         self._pictures.clear()
 
     def exhibits(self) -> list[Exhibit]:
@@ -265,7 +265,7 @@ class CardDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draws a paper or a card."""
+        """Draw a paper or a card."""
         painter.save()
         tokens = current_tokens()
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -350,7 +350,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.drawRect(QRectF(track.left(), track.top(), track.width() * known.fraction, track.height()))
 
     def _draw_shipped(self, painter: QPainter, room: QRect, ink: QColor, font: QFont) -> int:
-        """Draws a framed word at the right edge of the rectangle, and returns the width used."""
+        """Draw a framed word at the right edge of the rectangle, and return the width used."""
         small = sized(font, 0.85)
         painter.setFont(small)
         painter.setPen(ink)

@@ -123,7 +123,7 @@ class SearchField(QWidget):
                 return True
         return False
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_text_changed(self) -> None:
         self._search_timer.start()
@@ -232,7 +232,7 @@ class ListBar(QWidget):
         with QSignalBlocker(self.grouping):
             self.grouping.choose(by)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _button(self, name: str, text: str, icon_name: str, menu: QMenu) -> QToolButton:
         button = named(QToolButton(self, autoRaise=True), f"history_{name}", text, text)

@@ -286,7 +286,7 @@ class History(QWidget):
         else:
             command.undo()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _one_selected(self) -> RunRow | None:
         rows = self.selected()

@@ -290,7 +290,7 @@ class RunTable(QAbstractTableModel):
         self.note_written.emit(row, str(value).rstrip())
         return True
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _run_data(self, row: RunRow, number: int, shown: RunColumn, role: int) -> object | None:
         if role == Qt.ItemDataRole.DisplayRole:
