@@ -272,8 +272,7 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
 
 
 def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The distinct words of a comma-separated list, in order; raises InputError for other words than the allowed ones.
-    """
+    """The distinct words of a comma-separated list, in order; raises InputError if a word is not allowed."""
     words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
     for word in words:
         if word not in allowed:

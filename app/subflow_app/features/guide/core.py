@@ -1,4 +1,4 @@
-"""The user guide: the place of its built pages, the page of a topic, and the build if it is missing."""
+"""The user guide: the place of its built pages, the page of a topic, and the build of a missing guide."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def guide_file(topic: str) -> tuple[Path, str]:
     if folder is None:
         raise GuideError(_not_built())
     path = folder / page.file
-    # The page is missing, e.g. for a panel of a later version, so use the first page.
+    # If the page is missing, e.g. for a panel of a later version, use the first page.
     return (path, page.anchor) if is_file(path) else (folder / "index.html", "")
 
 
@@ -216,7 +216,7 @@ class GuideBuild(Job):
 
 
 def _reason(told: Sequence[str]) -> str:
-    """The error of Sphinx: the last exception in its output."""
+    """The last exception in the output of Sphinx, or else its last line."""
     lines = [line.strip() for line in told if line.strip()]
     return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[-1] if lines else "no output")
 

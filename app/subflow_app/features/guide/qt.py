@@ -92,7 +92,7 @@ class GuideFeature(Feature):
             self._open(path, anchor)
 
     def show_here(self) -> None:
-        """Open the page for the focused widget: of the algorithm in its field, or else of the panel."""
+        """Open the guide for the focused widget: the page of the algorithm in its field, or else of its panel."""
         self.show(topic_of(self.ports, QApplication.focusWidget()))
 
     def close(self) -> None:

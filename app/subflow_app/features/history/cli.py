@@ -39,7 +39,7 @@ Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 _LISTING = "QUERY"
 MOST_LISTED = 50
-_WIDE = 110  # columns of a terminal that have room for everything and names of some words
+_WIDE = 110  # width of a terminal with room for all columns and for names of several words, characters
 _TOTALS = ("mean_completion_s", "active_goodput_per_flow_bps", "weighted_rtt_s")
 
 runs_app = typer.Typer(
@@ -287,7 +287,7 @@ def run_document(row: RunRow, totals: Totals) -> dict[str, Any]:
 
 
 def shown_document(row: RunRow) -> dict[str, Any]:
-    """The summary document of a stored run, with its present name, tags and note."""
+    """The summary document of a stored run, with its current name, tags and note."""
     return {
         # A run without a summary, e.g. after a power failure, has only the values of its row.
         "scenario": row.scenario_name,
@@ -301,8 +301,8 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
     """Columns of the list of runs; `show` and --json have the other values.
 
-    A narrow terminal needs the room for names: the list omits the simulated time, and the status if all runs have
-    finished. Runs whose flows have a size show completion time and goodput while active, others the goodput.
+    On a narrow terminal, the list omits the simulated time in favour of names, and also the status if all runs have
+    finished. Runs whose flows have a size show completion time and goodput while active, other runs the goodput.
     """
     took, active, rtt = (totals[key] for key in _TOTALS)
     simulated = RUN_MEASURES["simulated_s"]

@@ -538,8 +538,7 @@ class Replay:
     def _explain_again(
         self, owner: str, time_ns: int, before: int, after: int, is_cancelled: Callable[[], bool]
     ) -> ToldDecisions:
-        """Record the decisions up to the time and after it; if earlier ones are missing, replay earlier sections too.
-        """
+        """Record the decisions up to the time and after it; if earlier ones are missing, also replay earlier sections."""
         start = self._states.before(time_ns)
         earlier = self._record(owner, start, time_ns, is_cancelled, most=before)
         later: list[Explanation] = []

@@ -384,8 +384,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
 
 def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
-    """The owner of the decisions behind a curve: a subflow, a flow whose scheduler decides, or the only subflow of a
-    flow.
+    """The owner of the decisions behind a curve: a subflow, a flow with a scheduler, or the only subflow of a flow.
 
     Args:
         traces: traces of the run.

@@ -492,8 +492,7 @@ def number_texts(column: NDArray[Any]) -> list[str]:
 
 
 def _number_text(value: np.floating[Any] | float) -> str:
-    """The shortest text that keeps the precision of a value, without an exponent for moderate numbers; empty for NaN.
-    """
+    """The shortest text that keeps the precision of a value, without exponents for moderate values; empty for NaN."""
     if np.isnan(value):
         return ""
     size = abs(float(value))

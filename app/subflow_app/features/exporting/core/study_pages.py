@@ -162,8 +162,7 @@ def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
 
 
 def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple[list[dict[str, Any]], str]:
-    """Documents of one run of each series, or the reason why they are missing; adds the runs' policies to ``policies``.
-    """
+    """Documents of one run of each series, or the reason for their absence; adds policies of runs to ``policies``."""
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None or results is None or store is None:
         return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."

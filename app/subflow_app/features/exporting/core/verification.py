@@ -178,8 +178,7 @@ def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verificati
 
 
 class _Bundle:
-    """An archive that is read in parts. An archive can neither choose the paths of written files nor fill the memory.
-    """
+    """An archive that is read in parts. It can neither choose the paths of written files nor fill the memory."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         """Check the list of files.

@@ -384,8 +384,9 @@ class FigureDialog(QDialog):
 
 
 class _Upright(QScrollArea):
-    """A scroll area that is always as wide as its content, because combo boxes get their width when they are first
-    shown.
+    """A scroll area that stays as wide as its content.
+
+    Combo boxes get their width only when they are first shown.
     """
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -58,8 +58,9 @@ def scenario_of(traces: Traces) -> Scenario | None:
 
 
 def end_of(traces: Traces) -> float:
-    """Time of the last goodput sample in seconds; 0 without samples. Less than the duration for an active or stopped
-    run.
+    """Time of the last goodput sample in seconds; 0 without samples.
+
+    Less than the duration for an active or stopped run.
     """
     keys = select_keys(traces, FLOW, _GOODPUT)
     if not keys:
@@ -160,9 +161,7 @@ def pooling_gains(
     single_path_bps: Mapping[str, float],
     pooled_bps: Mapping[str, float],
 ) -> tuple[dict[str, PoolingGain], PoolingGain | None]:
-    """The gains of the multipath connections with finite shares, and the gain of their sums; None without such
-    connections.
-    """
+    """The gains of the multipath connections with finite shares, and the gain of their sums; None without gains."""
     gains = {
         name: PoolingGain(goodputs_bps.get(name, math.nan), single_path_bps[name], pooled_bps[name])
         for name in multipath

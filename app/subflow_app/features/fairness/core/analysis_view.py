@@ -71,8 +71,7 @@ class WindowOf:
     cursors_s: tuple[float, float] | None = None
 
     def times(self, end_s: float) -> tuple[float | None, float | None]:
-        """Start and end of the window in a run up to ``end_s``, in seconds; None stands for the default of
-        `run_analysis`.
+        """Start and end of the window in a run up to ``end_s``, in seconds; None for the default of `run_analysis`.
 
         Raises:
             InputError: if the choice needs a mark or cursors that are not set.

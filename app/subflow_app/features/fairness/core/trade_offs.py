@@ -359,8 +359,9 @@ def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequen
 
 
 def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> None:
-    """Write the points as CSV: title, number of runs, is_best, and mean and 95 % interval of each quantity, in SI
-    units.
+    """Write the points as CSV: title, number of runs, is_best, and mean and 95 % interval of each quantity.
+
+    Values are in SI units.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -76,7 +76,7 @@ class ForkDraft:
 
     Attributes:
         origin: run to fork.
-        at_s: latest valid time of the fork in seconds.
+        at_s: time of the fork in seconds; an invalid entered time does not change it.
         time_problem: error in the entered time; empty if the time is valid.
     """
 
@@ -88,8 +88,7 @@ class ForkDraft:
 
     @classmethod
     def at(cls, origin: ForkOrigin, at_s: float | None) -> ForkDraft:
-        """A draft without changes, at the valid time nearest to ``at_s``; None stands for the middle of the known run.
-        """
+        """A draft without changes, at the valid time nearest to ``at_s``; None for the middle of the known run."""
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
         at_s = round(min(max(wanted, 0.0), latest_s), 9)

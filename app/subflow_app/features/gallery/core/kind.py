@@ -22,8 +22,7 @@ class Values(Protocol):
 
     @property
     def note(self) -> str:
-        """Condition that affects the values besides the recipe, e.g. the machine of a cost measurement; may be empty.
-        """
+        """Condition that affects the values besides the recipe, e.g. the machine of a measurement; may be empty."""
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A value for each seed, in the order of the seeds; NaN if it is missing."""

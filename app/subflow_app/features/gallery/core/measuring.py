@@ -418,8 +418,7 @@ def convergence_time(run: RunData, options: Options) -> float:
 
 
 def time_to_reach(run: RunData, options: Options) -> float:
-    """Time until the throughput reaches a share of the links' rate, s; the whole observed time if this never happens.
-    """
+    """Time until the throughput reaches a share of the links' rate, s; otherwise the whole observed time."""
     times = run.times_s
     if not len(times):
         return math.nan

@@ -495,8 +495,9 @@ def _keys(table: object) -> list[str]:
 
 
 def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | None = None) -> dict[str, Any]:
-    """Merge two trees. Scenario values in a table `set` or `at` are replaced as a whole, because the parts of two
-    controllers do not fit together.
+    """Merge two trees; scenario values in a table `set` or `at` are replaced as a whole.
+
+    The parts of two controllers, for example, do not fit together.
 
     Args:
         tree: the lower tree.

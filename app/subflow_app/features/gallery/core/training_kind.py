@@ -317,8 +317,7 @@ class TrainingKind:
         return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
-        """The newest finished trainings in the store that match the recipe; None if they are missing and can be made.
-        """
+        """The newest finished trainings in the store that match the recipe; None if they can still be made."""
         return TrainingValues.of(recipe, store, is_quick=is_quick, seeds=tuple(seeds))
 
 

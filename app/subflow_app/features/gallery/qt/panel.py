@@ -1,7 +1,7 @@
-"""Panel of the gallery: papers and experiments with progress and buttons on the left, one experiment enlarged.
+"""Panel of the gallery: papers and experiments with progress and buttons on the left, beside one enlarged experiment.
 
 The page of an experiment contains its figure, the claim of the paper, the verdicts, the paper's numbers beside ours,
-and the reasons of differences. The process that draws figures for paper also draws this figure, for the size and theme
+and the reasons for differences. The process that draws figures for papers also draws this figure, in the size and theme
 of the window. Tables wrap long texts in columns and adapt the heights of rows.
 """
 
@@ -105,7 +105,7 @@ class FigureView(Label):
         self.setPixmap(scaled)
 
 
-_MOST_SHARE = 0.4  # of the table's width, for one column
+_MOST_SHARE = 0.4  # maximum share of the table's width for one column
 
 
 class _WrappedTable(TextTableModel):
@@ -142,7 +142,7 @@ class TextTableView(QTableView):
         self._share_out()
 
     def _share_out(self) -> None:
-        """Columns get the width of their texts, and columns with long texts share the remaining width."""
+        """Give columns the width of their texts; columns with long texts share the remaining width."""
         columns = self.text_model.columnCount()
         if not columns:
             return
@@ -209,7 +209,7 @@ class ExperimentPage(QWidget):
         v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
 
     def show_exhibit(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
-        """Shows an experiment or its new state; the session delivers the picture later."""
+        """Shows an experiment or its new state; the session provides the picture later."""
         is_other = self.exhibit is None or self.exhibit.name != exhibit.name
         self.exhibit = exhibit
         recipe, results = exhibit.recipe, exhibit.results
@@ -273,7 +273,7 @@ class ExperimentPage(QWidget):
 _LIST_WIDTHS = (460, 0.38, 220)
 
 
-# Width of the empty state, px: a larger one would widen every column of panels that contains this panel.
+# Width of the empty state, px: a larger width would widen every column of panels that contains this panel.
 _NARROW = 180
 
 

@@ -70,7 +70,7 @@ class GalleryPorts(PanelPorts, Protocol):
     shown: ShownRuns
 
     def statusBar(self) -> QStatusBar:
-        """Shows messages about running jobs."""
+        """The status bar, for messages about running jobs."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
@@ -108,7 +108,7 @@ class GallerySession(QObject):
         panel.page.figure.resized.connect(self._redraw.start)
         ports.database.opened.connect(self._on_database_opened)
         follow_theme(self._recolour)
-        # Started now, so that it is ready when the first experiment has been read.
+        # Started now, so that the process is ready when the first experiment has been read.
         with suppress(ExportError):  # drawing a figure tries again and reports the error
             self._process.start()
         self.reload()
@@ -116,7 +116,7 @@ class GallerySession(QObject):
     # ---- actions ----
 
     def possible(self) -> frozenset[str]:
-        """Ids of the actions that can be done now."""
+        """Ids of the actions that are possible now."""
         chosen = [exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None]
         found = set()
         is_going = {name for name, state in self._states.items() if not state.is_over}
@@ -152,7 +152,7 @@ class GallerySession(QObject):
         self._add([exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None], lambda _: is_quick)
 
     def resume(self) -> None:
-        """Makes the missing runs of the selected experiments, quick or full as they were begun.
+        """Makes the missing runs of the selected experiments, as quick or full runs like the existing ones.
 
         Raises:
             InputError: if no writable database is open.
@@ -258,13 +258,13 @@ class GallerySession(QObject):
         )
 
     def close(self) -> None:
-        """Stops everything; finished runs are kept."""
+        """Stops all work; finished runs are kept."""
         self._is_closed = True
         self.study.forget()
         self._redraw.stop()
         self._to_read, self._to_draw = [], []
         self._process.close()
-        # A worker may still read the library, so its last reference closes it.
+        # The library closes with its last reference, because a worker may still read it.
 
     def _recolour(self, _tokens: Tokens) -> None:
         """Draws all figures again in the colours of the theme."""
@@ -431,7 +431,7 @@ class GallerySession(QObject):
 
     def _on_selected(self) -> None:
         exhibit = self.panel.current()
-        # An experiment that has not been read is read next, and its page is shown then.
+        # An unread experiment is read next; its page appears afterwards.
         if exhibit is not None and exhibit.is_read:
             self._show_page(exhibit)
         self.changed.emit()

@@ -1,7 +1,7 @@
 """Columns and groups of the list of runs: values for display and sorting, and their means over each group.
 
-Some columns always exist; the others hold recorded values. A group collects the runs of one sweep, scenario,
-controller, tag, seed, status or day, with the mean of their measures.
+Predefined columns always exist; other columns contain recorded values. A group contains the runs of one sweep,
+scenario, controller, tag, seed, status or day, with the mean of their measures.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class RunColumn:
     """A column of the list of runs.
 
     Attributes:
-        key: name in settings; for recorded values, their key.
-        title: title without the unit, in English; for recorded values already translated.
-        symbol: heading of narrow columns, likewise; empty for the title.
+        key: name in settings; for recorded values, the key of the value.
+        title: title without the unit, in English; for recorded values, in the language of the window.
+        symbol: heading of narrow columns, in the language of `title`; empty to use the title.
         unit: unit of all cells; empty without a unit.
         scale: factor for SI values.
         decimals: number of decimals; None for up to six digits.
-        is_number: whether its cells are right-aligned.
-        is_metric: whether groups show its mean.
-        is_of_flows: whether its values are computed from those of the flows, which a list reads separately.
-        widest: text of a typical widest cell.
+        is_number: whether the cells are right-aligned.
+        is_metric: whether groups show the mean.
+        is_of_flows: whether the values are computed from values of the flows, which a list reads separately.
+        widest: typical widest text of a cell.
         tip: description, in English.
         of: returns the value of a run; None for recorded values.
-        search: description and example of the query field of this name; empty without a field. The store has the column
-            by the same key.
+        search: description and example of the query field of this name; empty without a field. The column in the store
+            has the same key.
     """
 
     key: str
@@ -69,7 +69,7 @@ class RunColumn:
 
     @property
     def is_read(self) -> bool:
-        """True if a list has to read its values, which the rows of the runs lack."""
+        """True if a list must read the values separately, because the rows of the runs lack them."""
         return self.of is None or self.is_of_flows
 
     def value(self, row: RunRow, read: Mapping[str, Mapping[int, Value]]) -> Value:
@@ -224,7 +224,7 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
     _written("version", translatable("Version"), "0.1.0.dev0", "version of Subflow that ran it: version:0.1"),
     _written("signature", translatable("Signature"), "0123456789abcdef", "signature of the run: signature:ed8c"),
 )
-"""Additional columns besides recorded values."""
+"""Further predefined columns, which a new list omits."""
 
 _BY_KEY: Mapping[str, RunColumn] = {column.key: column for column in (*COLUMNS, *MORE_COLUMNS)}
 
@@ -256,7 +256,7 @@ def sorted_runs(
     """Sort runs by several columns.
 
     Args:
-        rows: the runs, newest first, which is the order of equal runs.
+        rows: the runs, newest first; equal runs keep this order.
         order: pairs of a column and True for descending order; the first pair has precedence.
         recorded: values of the columns with `is_read`, by key and run.
     """
@@ -301,8 +301,8 @@ class RunGroup:
     """Runs with a common value.
 
     Attributes:
-        key: identifies the group.
-        label: the common value; empty for runs without one.
+        key: identifier of the group.
+        label: common value of the runs; empty for runs without a value.
         rows: runs in the order of the list.
     """
 

@@ -17,7 +17,7 @@ DIFFERENT = "\N{NOT EQUAL TO} "
 # Relative differences up to this are rounding errors.
 _CLOSE = 1e-9
 
-# Parameters with a column in the list of runs, and the most important ones.
+# Parameters that come first in the comparison, like the columns of the list of runs.
 _LISTED = ("scenario", "fork", "controllers", "seed", "duration_s", "warmup_s", "profile", "version", "status")
 _LISTED_FIGURES = ("goodput_bps", "mean_rtt_s", "jain", "packets")
 # Parts of the summary that are settings, not results.
@@ -30,7 +30,7 @@ _SETTINGS = (
     ".kind",
     ".policy",
 )
-# Values that have a column already, or depend on the machine.
+# Values that another column shows already, or that depend on the machine.
 _LEFT_OUT = (
     "profile",
     "fairness.jain",
@@ -50,7 +50,7 @@ class ComparedSetting:
 
     Attributes:
         column: key and format of the values.
-        values: value of each run; None if the run lacks it.
+        values: value of each run; None if the run lacks the setting.
     """
 
     column: RunColumn
@@ -98,7 +98,7 @@ def settings_text(lines: Sequence[ComparedSetting], runs: Sequence[RunRow], sepa
 
 
 def run_figures(run: RunRow) -> dict[str, Value]:
-    """All figures of a run by key: those of the list, of all flows together, then of its summary.
+    """All results of a run by key: values of the list, measures of all flows together, then values of the summary.
 
     Args:
         run: a run with its documents.

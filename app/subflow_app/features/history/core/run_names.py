@@ -33,8 +33,8 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
 def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
     """The common beginning of names, and the rest of each as a short name.
 
-    Names are cut after a colon, or after the equals sign of a varied value. They stay complete without a common
-    beginning, or if one would become empty.
+    Names are cut after a colon, or after the equals sign of a varied value. All names stay complete if they have no
+    common beginning, or if a short name would become empty.
     """
     if len(names) < 2:
         return "", list(names)
@@ -46,7 +46,7 @@ def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def shared_words(titles: Sequence[str]) -> int:
-    """Number of common first words."""
+    """Number of first words that all titles share."""
     beginnings = zip(*(title.split(" ") for title in titles), strict=False)
     return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, beginnings))
 
@@ -77,7 +77,7 @@ class PlotColumn:
     """A column of plots for one run.
 
     Attributes:
-        runs: positions of its runs: one, or a fork with its originals.
+        runs: positions of the runs in the column: one run, or a fork with its originals.
         title: name of the run or fork.
         short_title: title without the common first words of all columns.
     """
@@ -88,7 +88,7 @@ class PlotColumn:
 
 
 def plot_columns(names: Sequence[str], forks: Mapping[int, int]) -> list[PlotColumn]:
-    """A column for each run, in their order; an original shares the column of its fork, which is drawn over it.
+    """A column for each run, in order; an original shares the column of its fork, which is drawn over the original.
 
     Args:
         names: names of the runs, by position.

@@ -100,7 +100,8 @@ FIELDS: Mapping[str, QueryField] = {
 DAYS = ("today", "yesterday")
 
 _NAME = r"[A-Za-z_][\w.*/-]*"
-# Blanks may surround a comparison sign. After a colon the value must follow directly, because prose has a blank there.
+# Spaces may surround a comparison sign. The value must follow a colon directly, because a space follows a colon in
+# prose.
 _FIELD = re.compile(rf"({_NAME})(?:\s*(>=|<=|!=|=|<|>)\s*|(:))")
 _NUMBER_AND_UNIT = re.compile(r"[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\s+(%|[A-Za-zµ][A-Za-z/]*)(?=\s|$)")
 _BARE = re.compile(r"\S+")
@@ -171,7 +172,7 @@ def parse_query(text: str, keys: Collection[str] | None = None, *, now: datetime
     Args:
         text: the query; an empty text matches all runs.
         keys: keys of recorded values, to check names; None accepts any key.
-        now: aware time for "today" and the time zone of days; default: the present local time.
+        now: aware time for "today" and the time zone of days; None for the current local time.
 
     Raises:
         QueryError: if the query is invalid.
@@ -289,7 +290,7 @@ def _condition(term: _Term, keys: Collection[str] | None, now: datetime | None) 
 
 
 def _recorded(term: _Term, keys: Collection[str] | None) -> Condition:
-    """A condition on a parameter or figure by its key."""
+    """A condition on a recorded value by its key."""
     if keys is not None and not matching_keys(term.field, keys):
         raise QueryError(_unknown(term.field, keys), term.start, term.start + term.is_negated + len(term.field))
     # The value of a parameter may be a word instead of a number: links.wifi.loss=bursts.
@@ -365,7 +366,7 @@ def _days(term: _Term, today: date) -> tuple[date, date]:
 def _utc(day: date, now: datetime | None) -> str:
     local = datetime.combine(day, time())
     try:
-        # Use the time zone rules of the system, because the present UTC offset may differ from that day's (summer
+        # Use the time zone rules of the system, because the current UTC offset may differ from that day's (summer
         # time).
         moment = local.astimezone() if now is None else local.replace(tzinfo=now.tzinfo)
         return moment.astimezone(UTC).replace(tzinfo=None).isoformat()

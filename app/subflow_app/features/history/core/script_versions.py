@@ -24,7 +24,7 @@ class ScriptVersion:
     """A version of a script, with its latest run.
 
     Attributes:
-        number: number of the version from 1, in the order of their first runs.
+        number: number of the version from 1, in the order of first runs.
         text: text of the script.
         run: latest run of the version, with its documents.
         count: number of runs of the version.
@@ -52,7 +52,7 @@ def script_versions(
         kind: kind of the script.
         name: name of the script; another script of the same name counts as a version.
         scenario: name of the scenario of the runs, because other scenarios give incomparable results.
-        is_given_up: True cancels.
+        is_given_up: returns True to cancel.
 
     Raises:
         InterruptedError: if the caller cancels.
@@ -68,7 +68,7 @@ def script_versions(
         text = _text_of(run, kind, name)
         if text is not None and run.scenario_name == scenario and not run.deleted:
             found.setdefault(text, []).append(run)
-    # The first run of each version, the last in its list, determines its number.
+    # The number of a version depends on its first run, which is the last in the list.
     order = sorted(found, key=lambda text: found[text][-1].id)
     versions = [_version(place, text, found[text], kind, name) for place, text in enumerate(order, start=1)]
     return tuple(sorted(versions, key=lambda each: -each.run.id))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Change = Callable[["Store"], object]
 
-# Short enough that change and new list, which both wait this long, appear within 100 ms together.
+# Short enough that a change and the new list, for which the window waits 60 ms, appear within 100 ms together.
 _PATIENCE_MS = 30
 
 
@@ -33,7 +33,7 @@ class HistoryCommand(QUndoCommand):
         self.was_done = False  # True if the change was made at any time
 
     def redo(self) -> None:
-        """Make the change again. The first call, by the undo stack, does nothing: the change is pending already."""
+        """Make the change again; the first call, by the undo stack, does nothing because the change is pending."""
         if self._is_first:
             self._is_first = False
         else:
@@ -56,7 +56,7 @@ class RunChanges(QObject):
 
     changed = Signal()  # the list is outdated, or a change was refused
     failed = Signal(object)  # StoreError
-    waiting = Signal()  # a change takes longer
+    waiting = Signal()  # a change takes longer than `patience_ms`
     all_done = Signal(bool)  # no change is pending; True if all succeeded
 
     def __init__(self, stack: QUndoStack, workers: Workers, parent: QObject) -> None:
@@ -87,7 +87,7 @@ class RunChanges(QObject):
             text: description of the change.
             do: makes the change; called in a worker.
             undo: undoes the change; called in a worker.
-            then: called after the change.
+            then: called with the undo step after a successful change.
         """
         if self._store is None:
             return
@@ -105,7 +105,7 @@ class RunChanges(QObject):
             self._stack.push(command)
 
     def bring(self, command: HistoryCommand, is_wanted: bool) -> None:
-        """Make or undo a change again."""
+        """Make or undo a change, unless it is already in this state."""
         if self.is_busy or command.is_done is not is_wanted:
             self._start(command, is_wanted, lambda _is_made: None)
 

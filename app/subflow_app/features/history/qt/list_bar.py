@@ -1,7 +1,7 @@
 """Bar above the list of runs: search, saved searches, grouping, columns, and the number of runs.
 
-The search field completes names and values, and reports errors below. A dialog selects recorded values among some
-hundred names, which a filter narrows.
+The search field completes names and values, and reports errors below. A dialog with a filter selects recorded values
+among some hundred names.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class SearchField(QWidget):
         self.line.selectAll()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Down leaves for the list; Escape clears the field."""
+        """Emit `left_downwards` for the key Down, and clear the query for Escape."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Down:
                 self.left_downwards.emit()
@@ -165,7 +165,7 @@ class SearchField(QWidget):
         self._found = found
         popup = self._completer.popup()
         assert popup is not None
-        # Offer values at once, and names after two letters.
+        # Offer values at once, and names after two characters.
         if not found or (cursor - found[0].start < 2 and not text[: found[0].start].endswith((":", "="))):
             popup.hide()
             return

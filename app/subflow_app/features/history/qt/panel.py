@@ -94,7 +94,7 @@ class History(QWidget):
         self.table.horizontalHeader().customContextMenuRequested.connect(self._on_header_menu_wanted)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
         self.model.note_written.connect(self._set_note)
-        # Another order of the rows is a reset of the model, which Qt takes as the end of every selection.
+        # A new order of the rows resets the model, and Qt clears the selection at every reset.
         self.model.modelAboutToBeReset.connect(self._keep_selection)
         self.model.modelReset.connect(self._restore_selection)
 
@@ -104,7 +104,7 @@ class History(QWidget):
         """Show the runs of a store.
 
         Args:
-            store: an open store, or None.
+            store: an open store; None without a database.
             why_none: text of the panel without a store.
         """
         self.changes.set_store(store)
@@ -178,7 +178,7 @@ class History(QWidget):
             self._ask()
 
     def state(self) -> str:
-        """Columns with widths, order and groups, to be kept between sessions."""
+        """Columns with widths, order and groups as JSON, to be kept between sessions."""
         header = self.table.horizontalHeader()
         shown = sorted(range(len(self.model.columns)), key=header.visualIndex)
         return json.dumps(
@@ -197,7 +197,7 @@ class History(QWidget):
         try:
             kept = json_tree(state) if state else {}
             self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
-            # The widths fit the titles of one language and would cut off those of another.
+            # The widths fit the titles of one language and would cut off titles of another.
             if kept.get("language", ENGLISH) == current_language():
                 self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
             key, is_descending = kept.get("order", self.model.order)
@@ -239,7 +239,7 @@ class History(QWidget):
             self._set_note(row, note)
 
     def tag_selected(self) -> None:
-        """Ask for the tags of the selected runs; tags of only some of them are not changed."""
+        """Ask for the tags of the selected runs; tags of only some of these runs remain unchanged."""
         rows = self.selected()
         if not rows:
             return
@@ -261,7 +261,7 @@ class History(QWidget):
             )
 
     def delete_selected(self) -> None:
-        """Delete the selected runs without confirmation, because it can be undone."""
+        """Delete the selected runs without confirmation, because the deletion can be undone."""
         rows = self.selected()
         if not rows:
             return
@@ -379,7 +379,7 @@ class History(QWidget):
                     tr("No stored runs yet"), tr("Every run is kept here, to be opened and compared again.")
                 )
         self._pages.setCurrentIndex(0 if self.model.rows else 1)
-        # Never to what is hidden: Tab would get stuck before it.
+        # The focus proxy must never be hidden, because Tab would get stuck before the panel.
         self.setFocusProxy(self.table if self.model.rows else self._field)
 
     def _go_to_list(self) -> None:

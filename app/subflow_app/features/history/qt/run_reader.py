@@ -60,7 +60,7 @@ class RunReader(QObject):
 
     read = Signal(object)  # Listing
     failed = Signal(object)  # StoreError
-    waiting = Signal()  # the answer takes longer
+    waiting = Signal()  # the answer takes longer than `patience_ms`
 
     def __init__(self, workers: Workers, parent: QObject) -> None:
         """Start without a request."""
@@ -70,11 +70,11 @@ class RunReader(QObject):
         self._store: Store | None = None
         self._question: tuple[Sequence[Condition], Collection[str]] = ((), ())
         self._generation = 0  # number of the latest request
-        self._asked = 0  # number of the present or last request
+        self._asked = 0  # number of the current or last request
         self._answered = 0
-        self._task: Task | None = None  # the present task; `_take_up` processes its answer
+        self._task: Task | None = None  # the current task; `_take_up` processes its answer
         self._take_up: Callable[[], None] = lambda: None
-        self._is_quiet = False  # True if the GUI thread has not waited for the present answer
+        self._is_quiet = False  # True if the GUI thread has not waited for the current answer
 
     def set_store(self, store: Store | None) -> None:
         """Read from another store, and drop answers from the previous one."""
@@ -94,13 +94,13 @@ class RunReader(QObject):
         if self._task is None:
             self._start()
         elif is_quiet or not self._is_quiet:
-            return  # this request follows the present one
+            return  # this request follows the current one
         self._is_quiet = is_quiet
         if not is_quiet:
             self._wait()
 
     def _wait(self) -> None:
-        """Wait up to `patience_ms` for an earlier answer and for this one."""
+        """Wait up to `patience_ms` for earlier answers and for the answer to this request."""
         patience = QDeadlineTimer(self.patience_ms)
         while self._task is not None and self._task.wait(max(0, patience.remainingTime())):
             self._take_up()
@@ -151,7 +151,7 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Collection[str]) 
         try:
             return read()
         except StoreCorrupt as error:
-            from subflow_store.damage import Damage  # with sqlite3, which the first paint does not wait for
+            from subflow_store.damage import Damage  # imports sqlite3, which must not delay the first paint
 
             damaged.append(Damage("", "", 0, error.problem))
             return nothing

@@ -83,13 +83,13 @@ class RunTable(QAbstractTableModel):
         super().__init__(parent)
         self.rows: list[RunRow] = []  # as read, newest first
         self._shown_rows: list[RunRow | RunGroup] = []
-        self.columns: list[RunColumn] = list(COLUMNS)  # the columns
+        self.columns: list[RunColumn] = list(COLUMNS)
         self._recorded: Mapping[str, Mapping[int, Value]] = {}
         self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
         self.grouping = SWEEP  # grouping of the runs; empty without groups
         self._sweeps: Mapping[str, str] = {}  # names of sweeps, by the tag of their runs
-        self._folded: set[str] = set()  # keys among the initially open groups
-        self._opened: set[str] = set()  # keys among the initially folded groups
+        self._folded: set[str] = set()  # keys of folded groups, in groupings that are initially open
+        self._opened: set[str] = set()  # keys of open groups, in groupings that are initially folded
         self._is_search = False
         self._below: dict[int, str] = {}  # names of the open sweeps, by number of their runs
         self._means: dict[tuple[str, str], str] = {}
@@ -200,7 +200,7 @@ class RunTable(QAbstractTableModel):
         return sorted(self._opened)
 
     def set_opened(self, keys: Iterable[str]) -> None:
-        """Open sweeps."""
+        """Open the sweeps with these keys, and fold all others."""
         self._opened = set(keys)
         self._reset(self._arranged())
 
@@ -283,7 +283,7 @@ class RunTable(QAbstractTableModel):
         return self._run_data(row, index.row(), shown, role)
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit a typed note, which appears once it is stored."""
+        """Emit an entered note, which the table shows after it has been stored; False for groups and other roles."""
         row = self._shown_rows[index.row()]
         if role != Qt.ItemDataRole.EditRole or not isinstance(row, RunRow):
             return False
@@ -471,7 +471,7 @@ class _Names(QStyledItemDelegate):
     """Shortens long names where they agree with their neighbours, so that the distinguishing part remains visible."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Place the dots in the shared beginning, or in the middle without one."""
+        """Place the ellipsis in the shared beginning, or in the middle of a name without a shared beginning."""
         super().initStyleOption(option, index)
         if index.data(GROUP_ROLE) is not None:
             # Groups have their distinguishing part, such as the number of a sweep, at the beginning.
@@ -508,7 +508,7 @@ class RunView(QTableView):
     """Table of whole rows of equal height with multiple selection."""
 
     opened = Signal()  # the selected runs, by double-click
-    note_wanted = Signal()  # of the selected run, if its note is too long for a cell
+    note_wanted = Signal()  # request to edit the note of the selected run, because it is too long for a cell
 
     def __init__(self, model: RunTable, parent: QWidget) -> None:
         """Show ``model``."""
@@ -569,7 +569,7 @@ class RunView(QTableView):
             self.scrollTo(self._runs.index(numbers[0], 0), QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Fold groups, and ignore letters, because the search field and the shortcuts of the window use them."""
+        """Fold groups, and ignore characters, because the search field and the shortcuts of the window use them."""
         index = self.currentIndex()
         row = self._runs.row_at(index.row()) if index.isValid() else None
         if isinstance(row, RunGroup) and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Return):

@@ -19,7 +19,7 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
 TARGET = 0.10
-"""Target of the simulator: relative difference of goodput to the kernel; for a transfer, of completion time."""
+"""Target of the simulator: relative difference to the kernel in goodput or, for transfers, in completion time."""
 
 _MOST_TRIES = 3
 _OVERHEAD_S = 30.0
@@ -68,7 +68,7 @@ class Comparison:
     kernel: list[KernelRun] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """The comparison as a JSON document: mean, minimum and maximum of each figure on both sides.
+        """The comparison as a JSON document: mean, minimum and maximum of each measure on both sides.
 
         ``drops`` counts packets lost on all links, data and acknowledgements.
         """
@@ -144,8 +144,8 @@ class KernelBatch:
 def batches(plans: Sequence[NetworkPlan], repetitions: int) -> list[KernelBatch]:
     """Pack all repetitions of all networks into batches that the emulator can run in real time.
 
-    A batch contains networks of equal duration. The repetitions of a network spread over batches, so that a busy moment
-    of the machine does not affect all of them.
+    A batch contains networks of equal duration. The repetitions of a network are spread over batches, so that a busy
+    moment of the machine does not affect all of them.
     """
     order = sorted(range(len(plans)), key=lambda index: -plans[index].duration_s)
     packed: list[KernelBatch] = []
@@ -179,12 +179,12 @@ def run_comparisons(
     Args:
         cases: the cases to compare.
         machine: the result of the probe.
-        seeds: number of simulations of each case, with seeds counting up from the plan's.
-        repetitions: number of kernel runs of each case, with seeds counting up from the plan's.
+        seeds: number of simulations of each case; the seeds count up from the seed of the plan.
+        repetitions: number of kernel runs of each case; the seeds count up from the seed of the plan.
         progress: progress of the kernel's side, which runs in real time.
 
     Raises:
-        KernelError: if this machine cannot run the cases, with every reason, or if a run fails.
+        KernelError: if this machine cannot run the cases, for all listed reasons, or if a run fails.
         InputError: if the simulator refuses a case.
     """
     reasons = machine.reasons_against([case.plan for case in cases])
@@ -245,7 +245,7 @@ def _run_batch(
 
 
 def simulate(case: Case, seeds: int) -> list[dict[str, Any]]:
-    """Summaries of the simulations of a case, with seeds counting up from the plan's.
+    """Summaries of the simulations of a case; the seeds count up from the seed of the plan.
 
     Raises:
         InputError: if the core refuses the scenario.
@@ -269,7 +269,7 @@ def _drops(summary: dict[str, Any]) -> dict[str, Any]:
 def _figures(
     ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]], names: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Each figure on both sides, as ``{"simulated": {...}, "kernel": {...}, "difference": ratio}``."""
+    """Each measure on both sides, as ``{"simulated": {...}, "kernel": {...}, "difference": ratio}``."""
     figures = {}
     for name in names:
         simulated, kernel = spread(ours, name), spread(theirs, name)
@@ -282,7 +282,7 @@ def _figures(
 
 
 def spread(entries: Sequence[dict[str, Any]], name: str) -> dict[str, float | None]:
-    """Mean, minimum and maximum of a figure; None if no entry contains it."""
+    """Mean, minimum and maximum of a measure; all are None if no entry contains a value."""
     values = [float(entry[name]) for entry in entries if entry.get(name) is not None]
     if not values:
         return {"mean": None, "min": None, "max": None}
@@ -290,7 +290,7 @@ def spread(entries: Sequence[dict[str, Any]], name: str) -> dict[str, float | No
 
 
 def difference(simulated: float | None, kernel: float | None) -> float | None:
-    """Relative difference of the simulated figure to the kernel's; None if undefined."""
+    """Relative difference of the simulated value from the kernel's value; None if undefined."""
     if simulated is None or kernel is None or kernel == 0:
         return None
     return simulated / kernel - 1

@@ -1,4 +1,4 @@
-"""Tables and lines of text for a comparison, with simulated figures beside measured ones."""
+"""Tables and lines of text for a comparison, with simulated values beside measured ones."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: str) -> Iterator[str]:
-    """A sentence about one figure of these (flow, case); no sentence if no flow has this figure."""
+    """A sentence about one measure of these pairs (flow, case); no sentence if no flow has a value."""
     sizes = [(abs(flow[figure]["difference"]), name) for flow, name in flows if flow[figure]["difference"] is not None]
     if not sizes:
         return
@@ -140,7 +140,7 @@ def _whole_text(figure: Mapping[str, Any], side: str) -> str:
 
 
 def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:
-    """Sum of the timeouts of all subflows; None if one is unknown."""
+    """Sum of the timeouts of all subflows; None if any of them is unknown."""
     means = [subflow["timeouts"][side]["mean"] for subflow in subflows]
     return None if any(mean is None for mean in means) else sum(means)
 

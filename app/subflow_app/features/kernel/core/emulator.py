@@ -11,7 +11,7 @@ Accuracy, measured on two cores at 10 to 100 Mbit/s:
   and 0.1 to 0.2 ms at the 99th percentile, even while ten other processes compete for the two cores. Without real-time
   priority it is 0.3 and 4.5 ms on that busy machine. Each run reports its percentiles; `compare` repeats and flags runs
   with a 99th percentile above `LATE_P99_S`.
-* The emulator takes 10 % of a core at 10 Mbit/s and 40 % at 70 Mbit/s, including the TCP work of the kernel.
+* The emulator needs 10 % of a core at 10 Mbit/s and 40 % at 70 Mbit/s, including the TCP work of the kernel.
 * The lateness adds to every RTT, and matters on paths with an RTT below about 5 ms.
 * Rates are exact in virtual time: a packet of n bytes occupies the link for 8 n / rate seconds. The size is that of the
   IP packet, as in the simulator. Acknowledgements with SACK blocks have 64 to 80 bytes, but 52 in the simulator.
@@ -114,9 +114,9 @@ class LinkQueue:
         """Offer a packet to the link.
 
         Args:
-            now_ns: time of arrival, not before that of the previous packet.
+            now_ns: time of arrival, ns; not before the arrival of the previous packet.
             size_bytes: size on the wire, including the IP header.
-            ecn: ECN field of its IP header; 0 if the packet cannot be marked.
+            ecn: ECN field of the IP header; 0 if the packet cannot be marked.
 
         Returns:
             Time of arrival at the far end, ns; None if the packet is dropped.
@@ -157,7 +157,7 @@ class LinkQueue:
         return departure_ns + self.delay_ns
 
     def _is_down(self, now_ns: float) -> bool:
-        """True during an outage, whose begin also empties the queue."""
+        """True during an outage, whose beginning also empties the queue."""
         while self._outages and now_ns >= self._outages[0][0]:
             began_ns, ended_ns = self._outages[0]
             if self._free_at_ns > began_ns:
@@ -210,7 +210,7 @@ class Route:
 
     Attributes:
         network: ordinal of the network.
-        links: indices of its link directions in order.
+        links: indices of the link directions on the route, in order.
         interface: veth interface of the destination host.
         counts_for: (flow, path) of the data; None for acknowledgements.
     """

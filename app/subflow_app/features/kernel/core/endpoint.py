@@ -173,7 +173,7 @@ class _SubflowTrace:
         self._before: TcpInfo | None = None
 
     def begin_measurement(self) -> None:
-        """End the warm-up: figures count from here."""
+        """End the warm-up: results cover only the time from here."""
         self._is_measured = True
         self._measured_from = self.info
 
@@ -216,7 +216,7 @@ class _SubflowTrace:
         self._at_row = info
 
     def result(self, measured_s: float, payload_bytes: int) -> dict[str, Any]:
-        """Figures over the measured interval, as JSON values."""
+        """Results over the measured interval, as JSON values."""
         info = self.info
         if info is None or not self._looks:
             return {"is_established": False, "rows": self.rows}
@@ -351,7 +351,7 @@ class Connection:
                 self.completed_s = (now_ns - self.connect_at_ns) / NANOSECONDS
 
     def begin_measurement(self, elapsed_s: float) -> None:
-        """End the warm-up: figures count from here."""
+        """End the warm-up: results cover only the time from here."""
         self._is_measured = True
         self._measured_from_bytes, self._measured_from_s = self.received_bytes, elapsed_s
         for trace in self.traces:

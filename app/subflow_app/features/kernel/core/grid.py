@@ -22,7 +22,7 @@ RTTS_MS = (20, 50, 100, 200)
 LOSSES_PERCENT = (0.0, 0.5, 1.0, 2.0)
 CONTROLLERS = ("newreno", "cubic", "bbr")
 TRANSFERS_KB = (10, 30, 100, 300, 1000, 3000)
-# Share of the rate and multiple of the RTT that the second path of a two-path case has.
+# Rate and RTT of a second path, relative to the first path.
 _SECOND_PATH = (0.5, 2)
 _WIRE_BITS = 1500 * 8
 _LEAST_QUEUE_PKTS = 20
@@ -155,7 +155,7 @@ class GridCase:
         ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
 
     def _queue(self, pkts: int) -> str:
-        """Queue; with ECN, it holds four bandwidth-delay products and marks a tenth of the packets at one."""
+        """Queue of a link; with ECN, it holds four bandwidth-delay products and marks 10 % of the packets at one."""
         if not self.ecn:
             return f'"{pkts}pkt"'
         return (
@@ -188,7 +188,7 @@ def grid_cases() -> Iterator[GridCase]:
 
 
 def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
-    """The cases as scenarios, without those whose path changes come after the end.
+    """The cases as scenarios, without cases whose path changes would follow the end of the run.
 
     Args:
         only: a part of the name; None for all cases.

@@ -42,7 +42,7 @@ def enter_private_namespace() -> None:
     Without root, the process first enters a user namespace in which it is root.
 
     Raises:
-        OSError: if the machine allows neither.
+        OSError: if the machine allows neither a network namespace nor a user namespace.
     """
     try:
         _call("unshare", _CLONE_NEWNET)
@@ -86,7 +86,7 @@ def inside(namespace: int) -> Iterator[None]:
 
 
 def switch_offloads_off(interface: str) -> None:
-    """Make the stack send and receive single packets with complete checksums."""
+    """Make the stack send and receive individual packets with complete checksums."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for command in _ETHTOOL_SWITCHES.values():
             value = ctypes.create_string_buffer(struct.pack("=II", command, 0))
@@ -128,7 +128,7 @@ def hurry(priority: int) -> str:
     """Raise the scheduling priority of this process as far as the machine allows.
 
     Args:
-        priority: real-time priority, 1 to 99; without the right to it, the nice value is lowered if possible.
+        priority: real-time priority, 1 to 99; without permission for it, the nice value is lowered if possible.
 
     Returns:
         The priority obtained: "real-time", "nice" or "normal".
@@ -163,7 +163,7 @@ _PM_ADDR_FLAG_SUBFLOW, _PM_ADDR_FLAG_BACKUP = 2, 4
 
 
 def _attribute(kind: int, value: bytes) -> bytes:
-    """One attribute, padded to four bytes."""
+    """Encode an attribute, padded to four bytes."""
     return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
 
 
@@ -241,7 +241,8 @@ class Netlink:
         Args:
             name: name of the interface.
             asks_no_neighbours: whether to disable ARP; frames are then sent to the interface's own MAC address.
-            packets_per_segment: limit of segmentation offload; 1 makes the stack send single packets.
+            packets_per_segment: limit of segmentation offload; 1 makes the stack send individual packets, None keeps
+                the default.
         """
         flags = _IFF_UP | (_IFF_NOARP if asks_no_neighbours else 0)
         body = _interface(socket.if_nametoindex(name), flags, flags)

@@ -62,7 +62,7 @@ class LinkPlan:
     Attributes:
         name: owner name of its traces, e.g. "wifi/forward".
         rate_bps: wire rate, bit/s; None for unlimited.
-        delay_s: one-way delay.
+        delay_s: one-way delay, s.
         limit_pkts: capacity of the queue in packets, including the one in service; None for unlimited.
         limit_bytes: capacity of the queue in wire bytes; None for unlimited.
         loss: probability that a packet is lost before the queue.
@@ -94,10 +94,10 @@ class PathChange:
     """Change of a path during a connection.
 
     Attributes:
-        at_s: time of the change.
-        path: ordinal from 0; path 0 cannot change, because the connection is bound to its address.
+        at_s: time of the change, s.
+        path: ordinal from 0; path 0 cannot change, because the connection is bound to the address of this path.
         is_there: whether the path has a subflow after the change.
-        is_backup: whether the subflow carries data only while no other is usable.
+        is_backup: whether the subflow carries data only while no other subflow is usable.
     """
 
     at_s: float
@@ -116,9 +116,9 @@ class FlowPlan:
         congestion_control: name of the congestion control in the kernel, set on the socket.
         is_mptcp: whether the connection uses MPTCP instead of TCP.
         paths: the path of each subflow.
-        start_s: start of the connection.
-        stop_s: end of sending; None for the end of the run.
-        size_bytes: payload; None for unlimited.
+        start_s: start of the connection, s.
+        stop_s: end of sending, s; None for the end of the run.
+        size_bytes: payload to send, bytes; None for unlimited data.
         recv_buffer_bytes: SO_RCVBUF of the receiver; None for the kernel's autotuning.
         late: ordinals of the paths that open only with a change.
         backup: ordinals of the paths that are backups from the start.
@@ -146,10 +146,10 @@ class NetworkPlan:
     Attributes:
         links: link directions, numbered as in the simulator: forward and reverse of each link in turn.
         flows: connections.
-        duration_s: duration of the run.
-        warmup_s: initial interval that the figures exclude.
-        sample_interval_s: time between two samples of the traces.
-        mtu_bytes: largest IP packet.
+        duration_s: duration of the run, s.
+        warmup_s: initial interval that the results exclude, s.
+        sample_interval_s: time between two samples of the traces, s.
+        mtu_bytes: size of the largest IP packet.
         seed: seed of the random losses.
         socket_buffer_bytes: upper bound of the kernel's send and receive buffer autotuning.
         ecn: net.ipv4.tcp_ecn of the hosts.
@@ -166,7 +166,7 @@ class NetworkPlan:
     ecn: int = 0
 
     def base_rtt_s(self, path: PathPlan) -> float:
-        """Propagation delay of the path and back, s."""
+        """Propagation delay of the path and the return path, s."""
         return sum(self.links[index].delay_s for index in (*path.data, *path.acks))
 
     @property

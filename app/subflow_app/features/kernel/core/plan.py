@@ -119,7 +119,7 @@ def controller_text(flow: Flow) -> str:
 
 
 def _base_controller(flow: Flow) -> str:
-    """Controller of each subflow; for uncoupled, its base."""
+    """Controller of each subflow; for `uncoupled`, its base controller."""
     if flow.controller.name == "uncoupled":
         return str(flow.controller.options.get("base", "newreno"))
     return flow.controller.name
@@ -260,7 +260,10 @@ def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
 
 
 def _extra(value: Any, known: frozenset[str]) -> str | None:
-    """The first field outside `known` with a value other than its default; reported, so that no setting is ignored."""
+    """The first field outside `known` whose value differs from its default; None without such a field.
+
+    Plans report the field, so that no setting is silently ignored.
+    """
     for one in fields(value):
         if one.name in known:
             continue

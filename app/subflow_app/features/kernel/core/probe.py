@@ -1,4 +1,4 @@
-"""Requirements of a kernel run on this machine, with a reason and a remedy for each missing one."""
+"""Requirements of a kernel run on this machine, with a reason and a remedy for each missing requirement."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Machine:
     missing: Mapping[str, str]
 
     def reasons_against(self, plans: Iterable[NetworkPlan] = ()) -> list[str]:
-        """Reasons why these networks, or without networks any network, cannot run here; one sentence each."""
+        """Reasons why these networks cannot run here, as sentences; without networks, reasons that prevent any run."""
         needed = ["namespace", "packet sockets", "veth"]
         for plan in plans:
             if plan.ecn == ECN_MODES["accecn"]:

@@ -117,20 +117,20 @@ class KernelRecording:
         return values
 
     def take_marks(self) -> Sequence[Any]:
-        """Empty: TCP_INFO reports states and no instants."""
+        """Empty, because TCP_INFO reports states, but no events."""
         return ()
 
     def take_intervals(self) -> None:
-        """No intervals: no controller of the kernel sends in monitor intervals."""
+        """None, because no controller of the kernel sends in monitor intervals."""
 
     def take_agent_steps(self) -> None:
-        """No steps: the kernel runs no learning agent."""
+        """None, because the kernel runs no learning agent."""
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
-        """Does nothing: TCP_INFO does not contain the reasons of decisions."""
+        """Does nothing, because TCP_INFO does not contain the reasons for decisions."""
 
     def take_decisions(self) -> None:
-        """No decisions, as `record_decisions` explains."""
+        """None, because a kernel run records no decisions."""
 
     @property
     def decisions_lost(self) -> int:
@@ -142,7 +142,7 @@ class KernelRecording:
         return hashlib.sha256(np.ascontiguousarray(self._values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """Figures after the warm-up, with the keys of `subflow run`; "kernel" contains keys of kernel runs only."""
+        """Results after the warm-up, with the keys of `subflow run`; only kernel runs have the key "kernel"."""
         flows = [
             self._flow_summary(flow, result, paths)
             for flow, result, paths in zip(

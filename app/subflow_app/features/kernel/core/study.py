@@ -52,7 +52,7 @@ class KernelStudy(Job):
         """Run both sides.
 
         Raises:
-            KernelError: if this machine cannot run the scenario, with every reason, or if the run fails.
+            KernelError: if this machine cannot run the scenario, for all listed reasons, or if the run fails.
             InputError: if the kernel has no counterpart of an element of the scenario.
             StoreError: if the store cannot hold the runs.
         """

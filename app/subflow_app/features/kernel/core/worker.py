@@ -195,7 +195,7 @@ def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str
 
 
 def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> NoReturn:
-    """The forked process: work, write the answer, and exit without running any cleanup of the parent."""
+    """Body of the forked process: do the work, write the answer, and exit without any cleanup of the parent."""
     code = 1
     try:
         namespaces.die_with_parent(parent)
