@@ -1,4 +1,4 @@
-"""Decisions of a stored run, from its records or a replay: found by time, stepped through, and put into text.
+"""Decisions of a stored run, from its records or a replay: found by time, stepped through, and turned into text.
 
 A replay finds the decisions of a run that did not record them. `DecisionSteps` steps through the decisions of one
 subflow or flow, from a chosen time. Texts are written for people, documents for programs.

@@ -192,8 +192,8 @@ class PacketPlaces:
     Attributes:
         x: float64, scene units.
         y: float64, scene units.
-        across_x: float64, unit vector across the packet's direction of travel.
-        across_y: float64, likewise.
+        across_x: float64, x of the unit vector across the packet's direction of travel.
+        across_y: float64, y of this vector.
         kind: uint8, kind of packet as in `Instant`.
         subflow: int32, index into the names of the instant's subflows.
         is_queued: bool, drawn beside the link instead of on it.

@@ -222,7 +222,7 @@ class Replay:
         """The replay of a run in the database; for an active run, up to the part stored by now.
 
         Raises:
-            InputError: if the run was measured and not simulated, or this version cannot read its scenario.
+            InputError: if the run was measured, not simulated, or if this version cannot read its scenario.
             SimError: if the simulator refuses the scenario.
             StoreError: if the run does not exist or the database cannot be read.
         """
@@ -289,7 +289,7 @@ class Replay:
         For an active run, this covers the time reached by now; a later call continues from there.
 
         Args:
-            is_cancelled: called about every millisecond; True cancels.
+            is_cancelled: called about every millisecond; returns True to cancel.
             progress: receives the completed fraction, 0 to 1.
 
         Returns:
@@ -349,7 +349,7 @@ class Replay:
             t_s: simulated time in seconds, limited as in `seek`.
             before: number of decisions at or before the time, at least one; fewer at the beginning of the run.
             after: number of decisions after the time; fewer at the end of the run.
-            is_cancelled: True cancels.
+            is_cancelled: returns True to cancel.
             progress: receives the completed fraction of the replay, 0 to 1.
 
         Raises:
@@ -393,7 +393,7 @@ class Replay:
 
         Args:
             take: receives the batches in order of time.
-            is_cancelled: True cancels.
+            is_cancelled: returns True to cancel.
             progress: receives the completed fraction, 0 to 1.
 
         Raises:
@@ -469,7 +469,7 @@ class Replay:
 
         Args:
             until_ns: simulated time of the end, ns.
-            is_cancelled: called between two slices; True cancels.
+            is_cancelled: called between two slices; returns True to cancel.
             after_slice: called after each slice.
             goes_on: called between two slices; False ends the simulation early.
 
@@ -538,7 +538,7 @@ class Replay:
     def _explain_again(
         self, owner: str, time_ns: int, before: int, after: int, is_cancelled: Callable[[], bool]
     ) -> ToldDecisions:
-        """Record the decisions up to the time and after it; if earlier ones are missing, also replay earlier sections."""
+        """Record the decisions up to the time and after it; if too few are earlier, also replay earlier sections."""
         start = self._states.before(time_ns)
         earlier = self._record(owner, start, time_ns, is_cancelled, most=before)
         later: list[Explanation] = []

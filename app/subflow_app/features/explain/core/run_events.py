@@ -181,7 +181,7 @@ class RunEvents:
         return bool(rows)
 
     def rows_of(self, kinds: Collection[str] | None = None, owner: str = "") -> NDArray[np.int64]:
-        """Rows of some kinds and one owner. The events of a flow include its subflows, those of a link its directions.
+        """Rows of some kinds and one owner. A flow includes its subflows, and a link its directions.
 
         Args:
             kinds: kinds of events; None for the kinds listed initially.

@@ -1,7 +1,7 @@
 """Seeks that arrive faster than replays can answer: the newest is answered next, and older ones are dropped.
 
-Between seeks, the first pass through the run takes its snapshots. All replays happen in one thread at a time, which
-calls `work`. Any thread may call the other methods.
+Between seeks, the first pass through the run takes snapshots. Only one thread at a time calls `work`, which does all
+replays. Any thread may call the other methods.
 """
 
 from __future__ import annotations

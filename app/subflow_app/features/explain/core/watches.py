@@ -136,12 +136,12 @@ def watched(
     is_cancelled: Callable[[], bool] = never,
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[dict[str, Series]]:
-    """For each watch, its values by subflow or flow, from a replay of the known run.
+    """Values of each watch by subflow or flow, from a replay of the known run.
 
     Args:
         replay: replay of the run.
         watches: the expressions.
-        is_cancelled: True cancels.
+        is_cancelled: returns True to cancel.
         progress: receives the simulated fraction of the run, 0 to 1.
 
     Raises:

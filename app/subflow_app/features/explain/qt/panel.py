@@ -3,7 +3,7 @@
 A table lists the numbers of a decision or, for a script, the values of its names. For a script, the panel also shows
 the executed lines with their numbers filled in, and marks the current line.
 
-Watches are entered in a line; each has a button that removes it.
+Watches are entered in a line; each watch has a button for its removal.
 """
 
 from __future__ import annotations

@@ -117,8 +117,6 @@ class WebPage:
         """Two mappings for policies that this computer lacks: page names to new names, and new names to contents.
 
         The new names derive from the contents, so they mean the same on each computer.
-
-        The new names derive from the contents, so they mean the same on each computer.
         """
         library = policy_library()
         names, brought = {}, {}

@@ -183,10 +183,9 @@ class _Bundle:
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         """Check the list of files.
 
-        InputError: if the archive is too large, contains a file twice, or has a compression method that bundles do not
-        use.
-            InputError: if the archive is too large, contains a file twice, or uses a compression that bundles do not
-                use.
+        Raises:
+            InputError: if the archive is too large, contains a file twice, or has a compression method that bundles do
+                not use.
         """
         self.path = path
         self._archive = archive
@@ -227,8 +226,8 @@ class _Bundle:
     def document(self, name: str) -> Any:
         """The parsed content of a JSON file.
 
-        InputError: if the file cannot be read, is too large, or is not JSON.
-            InputError: if the file is not JSON.
+        Raises:
+            InputError: if the file cannot be read, is too large, or is not JSON.
         """
         try:
             return json_tree(self.read(name, MOST_DOCUMENT_BYTES))

@@ -228,12 +228,10 @@ def told_words(language: str | None) -> dict[str, Any]:
 
     Returns:
         A document with the key "words" and these entries. ``causes``: texts by name. ``measures``: entries of
-        `as_document`, without measures that no page shows and without empty attributes. ``marks``: titles of the kinds
-        of marks, in the order of their numbers. ``rules``: computable rules by name, as a pair of the result and the
-        `compiled` expression. ``units``: units by the ending of a number's name. ``rate_units``: units of rates in
-        bit/s. ``german``: German texts by the English text.
-        their kinds. ``rules``: computable rules by name, as a pair of the result and the `compiled` expression.
-        ``units``: by the ending of a number's name. ``rate_units``: in bit/s. ``german``: by the English text.
+        `as_document`, without measures that no page shows and without empty attributes. ``marks``: titles and scopes of
+        marks, in the order of the numbers of their kinds. ``rules``: computable rules by name, as a pair of the result
+        and the `compiled` expression. ``units``: units by the ending of a number's name. ``rate_units``: factors that
+        convert rates to bit/s. ``german``: German texts by the English text.
     """
     document = as_document()
     measures = {

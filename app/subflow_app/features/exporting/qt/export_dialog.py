@@ -164,8 +164,7 @@ class FigurePreview(QFrame):
         pages = choice.pages(plan)
         self.caption.setText(tr("Drawing…"))
         self._told = self._described(plan.style.width_mm, choice, len(pages))
-        # The first figure represents all figures, which differ only in their curves. Resolution that gives the width of
-        # the picture in pixels; a lower one blurs the picture, a higher one costs time.
+        # The first figure represents all figures, which differ only in their curves.
         page = replace(pages[0], kind="png", dpi=self._dpi(plan.style.width_mm))
         self._reader.ask(lambda _is_given_up: self._source.draw(page), is_other=True)
 
@@ -192,7 +191,7 @@ class FigurePreview(QFrame):
         self.picture.setPixmap(scaled)
 
     def _dpi(self, width_mm: float) -> int:
-        """Resolution that gives the width of the picture in pixels: less blurs the picture, more costs time."""
+        """Resolution that fills the width of the picture: a lower one blurs the picture, a higher one costs time."""
         pixels = max(self.picture.width(), self.picture.minimumWidth()) * self.devicePixelRatioF()
         low, high = _DPI_RANGE
         return round(min(high, max(low, pixels / (width_mm / MM_PER_INCH))))

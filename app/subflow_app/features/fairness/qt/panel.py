@@ -173,7 +173,7 @@ class TradeOffPage(QWidget):
 
 
 class FairnessPanel(QWidget):
-    """The two pages as tabs."""
+    """The pages for shares and trade-offs as tabs."""
 
     seen = Signal()
 
@@ -196,7 +196,7 @@ class FairnessPanel(QWidget):
 
     @property
     def weighs(self) -> bool:
-        """True while the page of trade-offs is in front."""
+        """True while the tab for trade-offs is selected."""
         return self.tabs.currentWidget() is self.trade_offs
 
     def showEvent(self, event: QShowEvent) -> None:

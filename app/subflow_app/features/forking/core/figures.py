@@ -30,11 +30,11 @@ class ForkFigure:
 
     Attributes:
         scope: "flow", "subflow" or "link".
-        owner: flow, subflow or link of the figure.
+        owner: flow, subflow or link with this value.
         name: name of the column.
-        is_sum: whether the figure is the sum of the samples instead of their mean.
+        is_sum: whether the value is the sum of the samples instead of the mean.
         original: value of the original run in SI units; None if unknown.
-        fork: value of the fork, likewise.
+        fork: value of the fork in SI units; None if unknown.
     """
 
     scope: str
@@ -53,7 +53,7 @@ class ForkFigure:
 
 
 def fork_figures(original: Traces, fork: Traces, at_s: float) -> tuple[list[ForkFigure], float]:
-    """Figures of both runs from the time of the fork to their last common sample.
+    """Compare both runs from the time of the fork to the last common sample.
 
     Args:
         original: the original run.
@@ -61,7 +61,7 @@ def fork_figures(original: Traces, fork: Traces, at_s: float) -> tuple[list[Fork
         at_s: time of the fork in seconds.
 
     Returns:
-        The figures, and the end of the compared time in seconds.
+        The compared values, and the end of the compared interval in seconds.
     """
     ends = [_end_s(traces) for traces in (original, fork)]
     until_s = min(ends)
@@ -109,7 +109,7 @@ def _transfers(traces: Traces) -> dict[str, _Transfer]:
 
 
 def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float) -> dict[str, Any]:
-    """JSON document of the figures."""
+    """JSON document of the compared values."""
     return {
         "from_s": at_s,
         "until_s": until_s,
@@ -121,9 +121,9 @@ def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float)
 
 
 def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> TextTable:
-    """Table of the figures of flows and subflows, without figures that are zero in both runs.
+    """Table of the compared values of flows and subflows, without values that are zero in both runs.
 
-    A flow with a size has its completion time and its goodput while active.
+    Flows with a size have a completion time and the goodput while active.
     """
     sized = {each.owner for each in figures if each.name == "completion_s"}
     columns: tuple[Column[ForkFigure], ...] = (

@@ -224,7 +224,7 @@ class ForkPast:
             return ForkState(forked, tuple(self._marks), events, _is_same(forked, origin.traces))
 
     def _go_back(self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None) -> Simulation:
-        """Return the simulation at the latest snapshot at or before a time, or a new simulation."""
+        """Return the simulation at or before a time; restore it from a snapshot, or make a new one, if necessary."""
         from subflow_sim.simulation import Simulation
 
         if self._simulation is None or decisions != self._decisions:

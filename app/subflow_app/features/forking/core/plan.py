@@ -188,7 +188,7 @@ def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> d
 def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float) -> dict[str, TomlValue]:
     """The changeable values of a flow or subflow; values that differ among the subflows are omitted."""
     base = flow.partition(".")[0]
-    # A copy of a flow has additional changes.
+    # Changes of a copy apply in addition to changes of the flow.
     of_copy = [event for event in scenario.events if event.flow == flow != base and event.at_s <= at_s]
     states = live_subflows(scenario, [LiveChange(replace(event, flow=base), {}) for event in of_copy], base, at_s)
     chosen = [state for state in states if subflow in (None, state.ordinal)]

@@ -313,7 +313,7 @@ class CostKind:
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """Newest measurements in the store, complete ones first, from any machine and version; None if all are missing."""
+        """Newest measurements in the store, complete ones first, from any machine; None without measurements."""
         kept = _kept(store)
         if not kept:
             return None  # preparing a dozen cases takes a second

@@ -30,7 +30,7 @@ _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
 _FAR, _OLIVE = 6, 2
 
 OURS = ColourKey(_VERMILLION, 0)
-"""Colour of the controller that a paper proposes; no paper compares two of them."""
+"""Colour of the controller that a paper proposes; no paper compares two proposals."""
 
 _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "lia": ColourKey(_BLUE, 0),
@@ -162,7 +162,7 @@ def cell_of(results: Results, measure: str, series: str, point: str) -> Estimate
 
 
 class _Drawing:
-    """Makes the panels of a figure from a panel of a recipe."""
+    """Draws the panels of a figure from one panel of a recipe."""
 
     def __init__(self, results: Results, panel: RecipePanel) -> None:
         self._results = results

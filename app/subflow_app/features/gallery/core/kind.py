@@ -65,7 +65,7 @@ class Kind(Protocol):
         """True if every series needs a scenario."""
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Check the keys of this kind, including those of series; the result becomes `Recipe.extra`."""
+        """Check the keys of this kind, including keys of series; the result becomes `Recipe.extra`."""
 
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker

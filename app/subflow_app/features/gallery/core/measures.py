@@ -138,7 +138,7 @@ _TIMED = (_SINCE, _UNTIL, _OVER_TIME)
 
 @dataclass(frozen=True, slots=True)
 class RunMeasure(MeasureKind):
-    """A measure of runs.
+    """A measure of simulation runs.
 
     Attributes:
         value: function for the value of a run, SI; NaN without a value.

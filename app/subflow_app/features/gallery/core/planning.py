@@ -147,7 +147,7 @@ def _missing_agents(recipe: Recipe, part: Part) -> dict[Place, str]:
     """Places whose scenario names a missing agent, with the problem.
 
     Raises:
-        RecipeError: with all other problems of these scenarios.
+        RecipeError: if these scenarios have other problems; contains all of them.
     """
     reader = PointReader(part.plan)
     found: dict[Place, str] = {}

@@ -155,7 +155,7 @@ def trial_table(results: Results) -> TextTable:
 
 
 def verdict_table(results: Results) -> TextTable:
-    """A row for each check."""
+    """Table of the checks: claim, verdict, our value, expected value, cause and reason."""
     columns: tuple[Column[Verdict], ...] = (
         Column(translatable("Claim of the paper"), lambda verdict: verdict.check.says),
         Column(translatable("Verdict"), lambda verdict: f"{mark(verdict.kind)} {verdict.kind.value}", is_mark=True),
@@ -199,7 +199,7 @@ def published_table(results: Results) -> TextTable:
 
 
 def rulings_table(known: Sequence[Ruling]) -> TextTable:
-    """Readings of open points of the paper."""
+    """Table of our readings of points that the paper leaves open."""
     columns: tuple[Column[Ruling], ...] = (
         Column(translatable("Ruling"), lambda each: each.id),
         Column(translatable("Open point of the paper"), lambda each: each.problem),
@@ -209,7 +209,7 @@ def rulings_table(known: Sequence[Ruling]) -> TextTable:
 
 
 def settings_table(results: Results) -> TextTable:
-    """Settings of the runs."""
+    """Table of the settings, such as scenarios, changed values and seeds, and of the number of runs."""
     recipe, is_quick = results.recipe, results.is_quick
     series = recipe.series_of(is_quick=is_quick)
     scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
@@ -274,7 +274,7 @@ VERDICT_COLUMNS = (
 
 
 def results_csv(every: Sequence[Results]) -> str:
-    """A line for each measured value, in SI units; missing values have no line."""
+    """CSV text with a line for each measured value, in SI units; missing values have no line."""
     rows = []
     for results in every:
         recipe = results.recipe
@@ -290,7 +290,7 @@ def results_csv(every: Sequence[Results]) -> str:
 
 
 def verdicts_csv(every: Sequence[Results]) -> str:
-    """A line for each check."""
+    """CSV text with a line for each check."""
     rows = []
     for results in every:
         recipe = results.recipe

@@ -46,7 +46,7 @@ class Reproduction(Job):
         recipe: the experiment.
         store: store for the results; a store in memory if the results are not kept.
         is_quick: whether to apply `[quick]`.
-        seeds: seeds of each point; None for those of the recipe.
+        seeds: seeds of each point; None for the seeds of the recipe.
         jobs: number of parallel runs; 1 runs in this process.
         executor: makes the executor of runs; None for an executor with `jobs`.
         before: called before the first run.
@@ -160,7 +160,7 @@ class Reproductions(Series[Reproduction]):
         recipes: the experiments, in order.
         store: store for the results.
         is_quick: whether to apply `[quick]`.
-        seeds: seeds of each point; None for those of the recipes.
+        seeds: seeds of each point; None for the seeds of the recipes.
         jobs: number of parallel runs.
         cluster: address of a Ray cluster for simulation runs; None for this machine. Costs and trainings always run
             here.

@@ -141,13 +141,13 @@ class Results:
     Args:
         recipe: the experiment.
         values: measured values; None before the first run.
-        is_quick: whether it is a quick run.
+        is_quick: whether the results are from a quick run.
         seeds: seeds of each point, in order.
         varied: returns the results of a variant by name; called only for variants that a check needs.
 
     Attributes:
         recipe: the experiment.
-        is_quick: whether it is a quick run.
+        is_quick: whether the results are from a quick run.
         seeds: seeds of each point, in order.
         series: names of the requested series, in order.
         points: labels of the requested points, in order; one empty label without an axis.
@@ -193,7 +193,7 @@ class Results:
         return "" if self._values is None else self._values.note
 
     def cell(self, measure: str, series: str, point: str = "") -> Estimate:
-        """Mean over the seeds, SI, with its 95 % interval; empty without measurements."""
+        """Mean over the seeds, SI, with its 95 % interval; NaN without measurements."""
         key = (measure, series, point)
         if key not in self._cells:
             wanted = self._values is not None and series in self.series and point in self.points
@@ -367,9 +367,9 @@ def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Seque
 
     Args:
         recipe: the experiment.
-        store: store of its runs.
+        store: store of the runs.
         is_quick: whether to read a quick run.
-        seeds: seeds of the runs; None for those of the recipe.
+        seeds: seeds of the runs; None for the seeds of the recipe.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.

@@ -64,7 +64,7 @@ class RunData:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """Scenario of the run."""
+        """Scenario of the run, read at the first access."""
         return self._read_scenario()
 
     @cached_property
@@ -79,7 +79,7 @@ class RunData:
         return tuple(name for name in self.all_flows if matches(name, patterns))
 
     def flow(self, name: str) -> Flow:
-        """The flow of the scenario from which a named flow was made."""
+        """The flow of the scenario to which a flow or copy with this name belongs."""
         flows = self.scenario.flows
         return flows[name] if name in flows else flows[name.rpartition(".")[0]]
 

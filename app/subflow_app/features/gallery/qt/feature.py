@@ -57,7 +57,7 @@ class GalleryFeature(SessionFeature["GallerySession"]):
         return GallerySession(panel, self.ports, self)
 
     def show(self) -> None:
-        """Brings its panel to the front."""
+        """Bring the panel of the gallery to the front."""
         self.ports.workspaces.go_to(self.panel_name)
 
 

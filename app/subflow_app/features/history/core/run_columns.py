@@ -339,7 +339,7 @@ def grouped(rows: Iterable[RunRow], by: str) -> list[RunGroup]:
 
 
 def with_sweeps(rows: Iterable[RunRow], names: Mapping[str, str]) -> list[RunRow | RunGroup]:
-    """The runs in their order, with a group for each sweep at the position of its first run.
+    """The runs in order, with a group for each sweep at the position of its first run.
 
     Experiments and contests are sweeps as well. The tag of a sweep identifies its runs; the only run of a sweep is not
     grouped.
@@ -368,7 +368,7 @@ def sweep_of(row: RunRow) -> str:
 
 
 def shared_beginning(name: str, others: Iterable[str]) -> int:
-    """Length of the longest common prefix of a name and one of the others, in whole words."""
+    """Length of the longest common prefix of a name and any other name, in whole words."""
     shared = 0
     for other in others:
         if other == name:

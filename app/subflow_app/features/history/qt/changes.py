@@ -40,7 +40,7 @@ class HistoryCommand(QUndoCommand):
             self._changes.bring(self, True)
 
     def undo(self) -> None:
-        """Undo the change."""
+        """Undo the change in a worker."""
         self._changes.bring(self, False)
 
     def work(self, store: Store, is_wanted: bool) -> None:

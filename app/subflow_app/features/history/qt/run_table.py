@@ -169,7 +169,7 @@ class RunTable(QAbstractTableModel):
         self.endResetModel()
 
     def set_grouping(self, by: str) -> None:
-        """Set the grouping of the runs."""
+        """Group the runs by one of `GROUPINGS`; a new grouping forgets the folded groups."""
         if by != self.grouping:
             self.grouping = by
             self._folded.clear()
@@ -177,7 +177,7 @@ class RunTable(QAbstractTableModel):
             self._reset(self._arranged())
 
     def fold(self, keys: Iterable[str], is_folded: bool) -> None:
-        """Fold or unfold groups."""
+        """Fold or unfold the groups with these keys."""
         changed = {key for key in keys if self.is_folded(key) != is_folded}
         if changed:
             if self._begins_folded:
@@ -227,11 +227,11 @@ class RunTable(QAbstractTableModel):
     # ---- QAbstractTableModel ----
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of rows."""
+        """Number of visible runs and headings; 0 below a row."""
         return 0 if parent.isValid() else len(self._shown_rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
+        """Number of columns; 0 below a row."""
         return 0 if parent.isValid() else len(self.columns)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

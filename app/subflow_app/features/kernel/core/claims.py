@@ -18,7 +18,7 @@ def kernel_verdict(each: Counterexample) -> Verdict:
     """Verdict of a counterexample on the kernel, with the `linux` profile of its network.
 
     Raises:
-        KernelError: if Linux has no such controller, or the machine cannot run the kernel's side.
+        KernelError: if Linux lacks the controller, or the machine cannot run the kernel's side.
         InputError: if the simulator no longer has the controller.
     """
     machine = probe_machine()

@@ -222,7 +222,7 @@ class Route:
 
 
 class Emulator:
-    """All links of all networks of a worker.
+    """Emulates all links of all networks of a worker.
 
     Args:
         plans: the networks, which are independent of each other.
