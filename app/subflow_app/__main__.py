@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Run the whole program: `carry_out`, with a Ctrl-C before or after it ending the program with its exit code."""
+    """Run `carry_out` and return its exit code; Ctrl-C outside of `carry_out` also ends the program as interrupted."""
     try:
         from subflow_app.foundation.surroundings import provide_standard_streams
 
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _carried_out() -> int:
-    """Run `carry_out`; print one sentence if memory is too short even to load the libraries."""
+    """Run `carry_out`; print one sentence if the memory does not even suffice to load the libraries."""
     try:
         return carry_out()
     except Exception as error:
@@ -44,7 +44,9 @@ def _carried_out() -> int:
 
 
 def _with_output_told(code: int) -> int:
-    """The exit code, after a report and as a failure if standard output could not be written, as on a full disk."""
+    """Flush stdout and return `code`; if stdout could not be written, as on a full disk, print an error and return a
+    failure.
+    """
     from subflow_app.foundation.surroundings import output_problem
 
     sys.stdout.flush()

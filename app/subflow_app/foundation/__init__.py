@@ -1,1 +1,3 @@
-"""Errors, files, paths, settings, crash reports and jobs: the base of all other parts of the program, without Qt."""
+"""Errors, files, paths, settings, expressions and crash reports: the base of all other parts of the program, without
+Qt.
+"""

@@ -74,7 +74,7 @@ class Claim(Expression):
         return Outcome(bool(told.value), self.is_band, left, right, told.text)
 
     def margin(self, resolver: Resolver) -> float | Missing:
-        """The margin by which the claim holds; negative if it fails.
+        """The margin by which the claim holds; negative if it fails, `Missing` if a needed value is unknown.
 
         The margin of a comparison is the logarithm of the ratio of its sides: -0.69 means half of the required value. A
         band uses the ratio to its nearer end, `and` the smallest margin, `or` the largest. A call, or a comparison with

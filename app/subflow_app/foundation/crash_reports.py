@@ -225,7 +225,8 @@ def versions_text() -> str:
 
 def without_private(text: str) -> str:
     """The text with the home folder replaced by ``~``, and the user name in paths by ``USER``."""
-    homes = {str(Path.home()), os.path.expanduser("~"), os.path.realpath(Path.home())}  # noqa: PTH111 # as it is written
+    # noqa: PTH111 # the unnormalised spelling
+    homes = {str(Path.home()), os.path.expanduser("~"), os.path.realpath(Path.home())}
     for home in sorted((home for home in homes if len(home) > 1), key=len, reverse=True):
         for written in (home, home.replace("\\", "\\\\"), home.replace("\\", "/")):
             text = re.sub(rf"{re.escape(written)}(?![\w.-])", "~", text)
@@ -320,7 +321,7 @@ def end_watch() -> None:
 
 @contextmanager
 def watched(where: str) -> Iterator[None]:
-    """Watch the process with `watch_process` until `end_watch` at exit from the context."""
+    """Call `watch_process` now, and `end_watch` at exit from the context."""
     watch_process(where)
     try:
         yield
@@ -339,7 +340,7 @@ def _forget_ended(folder: Path) -> None:
 
 
 def forget_process(pid: int) -> None:
-    """Remove the crash file of a process of ours that was ended on purpose."""
+    """Remove the crash file of a Subflow process that was ended on purpose."""
     for file in crash_directory().glob(f"{_WATCH_PREFIX}{pid}-*{_WATCH_SUFFIX}"):
         with suppress(OSError):
             file.unlink()

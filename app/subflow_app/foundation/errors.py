@@ -1,14 +1,14 @@
-"""Errors of the application's services; the simulator and the store have base classes of their own."""
+"""Errors of the application's services; the simulator and the store have their own base classes."""
 
 from __future__ import annotations
 
 
 class AppError(Exception):
-    """Base of every error raised by ``subflow_app``: the text names the object, the value and a remedy."""
+    """Base of the errors of the application's services: the text names the object, the value and a remedy."""
 
 
 class InputError(AppError):
-    """The user's input is not possible: a name does not exist, or a value is not allowed."""
+    """Invalid input: a name does not exist, or a value is not allowed."""
 
 
 class ReplacedError(AppError):

@@ -49,7 +49,7 @@ def message_of(error: BaseException) -> str:
 
 
 def is_short_of_memory(error: BaseException) -> bool:
-    """True if memory was too short, also for a library or a thread."""
+    """True if an error means insufficient memory, also in a library or at the start of a thread."""
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
     return isinstance(error, MemoryError) or (

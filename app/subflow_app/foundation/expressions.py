@@ -2,15 +2,15 @@
 
     goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75
 
-An expression contains numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), texts in quotes,
-`true`, `false`, `+ - * /`, parentheses, chained comparisons (`a > b > c`), bands (`x in low .. high`), `and`, `or`,
-`not`, and functions. The caller supplies the functions in addition to `BUILT_IN`. A function may return several
-numbers, a vector: then arithmetic works element by element, and a comparison holds if it does for all elements.
-Formulas may also name numbers, raise to a power (`**`) and choose (`a if b else c`).
+An expression contains numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), quoted strings, `true`,
+`false`, `+ - * /`, parentheses, chained comparisons (`a > b > c`), bands (`x in low .. high`), `and`, `or`, `not`, and
+functions. The caller supplies the functions in addition to `BUILT_IN`. A function may return several numbers, a vector:
+then arithmetic works element by element, and a comparison holds if it does for all elements. Formulas may also name
+numbers, raise to a power (`**`) and choose (`a if b else c`).
 
-Python's parser resolves the precedence of operators, but it never receives the text of the user: each value and name
-becomes the same letter, and the order of operators and brackets is checked before. So no text can execute code, and
-errors name the column.
+Python's parser resolves the precedence of operators, but it never receives the text of the user: after a check of the
+order of operators and brackets, one letter replaces each value and name. Hence no text can execute code, and errors
+name the column.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Missing:
 Numbers: TypeAlias = float | tuple[float, ...]
 Value: TypeAlias = Numbers | bool | str | Missing
 Resolver: TypeAlias = Callable[[str, tuple[Value, ...]], Value]
-"""Returns the value of a function, given its name and its arguments."""
+"""Returns the value of a function, given its name and its arguments; `Missing` if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class Call(NamedTuple):
     """A function that an expression calls.
 
     Attributes:
-        name: of the function.
-        texts: its arguments in order; None for an argument that is not a text in quotes.
+        name: name of the function.
+        texts: its arguments in order; None for an argument that is not a quoted string.
         columns: column of each argument, from 1.
     """
 
@@ -214,7 +214,7 @@ class Expression:
             key: key in the file, for messages.
 
         Raises:
-            ClaimError: if the text cannot be read, or gives a value of another kind.
+            ClaimError: if the text cannot be read, or its value has the wrong kind.
         """
         self.text = text
         self._own, self._functions = functions, {**BUILT_IN, **functions}
@@ -249,7 +249,7 @@ class Expression:
         return {name: column for column, name in reversed(names)}
 
     def value(self, resolver: Resolver) -> Numbers | Missing:
-        """The value in SI units."""
+        """The value in SI units; `Missing` if it is unknown."""
         value = self.tell(self.root, resolver).value
         assert not isinstance(value, str | bool)
         return value
@@ -263,7 +263,7 @@ class Expression:
         self._expect(told, "number", 1, "a number is to be worked out")
 
     def error(self, column: int, message: str, allowed: str) -> ClaimError:
-        """The error for a problem at a column."""
+        """A `ClaimError` with the place of this expression; `column` counts from 1."""
         return ClaimError(self.text, column, message, allowed, **self._place)
 
     # Translation of the text for Python's parser
@@ -398,7 +398,7 @@ class Expression:
         raise AssertionError(ast.dump(node))
 
     def shown(self, node: ast.expr, told: Sequence[Evaluated], value: Value, unit: str) -> str:
-        """The text that shows a value.
+        """The text that shows a value; ``?`` if it is unknown.
 
         Args:
             node: the part with this value.
@@ -416,7 +416,9 @@ class Expression:
     def _operands(
         self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
     ) -> list[Evaluated]:
-        """Operands that must all have one kind; errors in the first use `column`, because brackets may precede it."""
+        """Operands that must all have one kind; an error in the first is reported at `column`, because brackets may
+        precede it.
+        """
         told = [self.tell(each, resolver) for each in nodes]
         if column is not None:
             told[0] = told[0]._replace(column=column)
@@ -495,7 +497,7 @@ class Expression:
 
 
 def numbers_text(value: Numbers, unit: str = "") -> str:
-    """Numbers with four digits in a unit of scenario files: "3.051 Mbit/s", "1.2, 3.4 ms"."""
+    """Numbers with four significant digits in a unit of scenario files: "3.051 Mbit/s", "1.2, 3.4 ms"."""
     scaled = [number / UNIT_WORTH.get(unit, 1.0) for number in _numbers(value)]
     text = ", ".join(f"{number:.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}" for number in scaled)
     return f"{text} {unit}" if unit else text

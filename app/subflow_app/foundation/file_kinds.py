@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 DATABASE_SUFFIXES = (".subflow", ".db")
-"""Suffixes of databases of runs. New databases get the first, the only one that opens Subflow by a double click."""
+"""Suffixes of databases of runs. New databases get the first suffix, the only one that opens Subflow by a double click.
+"""
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
 """Suffix of new scenario files: any ``.toml`` can be a scenario, but only this suffix opens Subflow by a double click.
 """
 PAGE_SUFFIX = ".html"
-"""Web pages of runs."""
+"""Suffix of web pages of runs."""
 # Also for missing files, so that a typing error in a file name is not reported as an unknown command.
 OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
-"""Files that open the window."""
+"""Suffixes of files that ``subflow FILE`` opens in the window."""
 
 _SQLITE_MARK = b"SQLite format 3\0"
 

@@ -77,14 +77,14 @@ def _ask_again() -> None:
 def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         # The interrupt came in code that cannot raise, such as a callback of the import system. An immediate retry
-        # would fail there again, too.
+        # would fail in the same place.
         _ask_again()
     else:
         sys.__unraisablehook__(unraisable)
 
 
 def end_on_interrupt() -> None:
-    """Let Ctrl-C end the program at once, because only waiting remains."""
+    """Let Ctrl-C end the program at once, because only the exit of the interpreter remains."""
 
     def on_interrupt(_number: int, _frame: FrameType | None) -> None:
         os._exit(INTERRUPTED)
@@ -94,7 +94,7 @@ def end_on_interrupt() -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Hold back the signals of a terminal during this context; a process started inside ignores them."""
+    """Block the signals of a terminal during this context; a process started meanwhile inherits the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

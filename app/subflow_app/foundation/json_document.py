@@ -36,7 +36,7 @@ def plain(value: object) -> Any:
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
-    """Attributes for a document: by their names, times as ISO 8601, tuples as lists."""
+    """The named attributes for a document; times become ISO 8601 strings, tuples become lists."""
     return {name: _field(getattr(thing, name)) for name in names}
 
 
@@ -47,5 +47,5 @@ def _field(value: Any) -> Any:
 
 
 def number(value: object) -> float:
-    """A number from a document; NaN for null, text and booleans."""
+    """A number from a document; NaN for all other values."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

@@ -80,7 +80,7 @@ def labs_directory() -> Path:
 
 
 def new_training_directory(name: str) -> Path:
-    """A fresh directory for a training.
+    """Create a new directory for a training.
 
     Raises:
         TrainingError: if no directory can be made.
@@ -102,7 +102,7 @@ def rescue_directories(name: str) -> Iterator[Path]:
     """New directories for a run that the store could not keep, the best place first.
 
     The data directory comes first, but its disk may be full or read-only; then the working directory and the temporary
-    directory follow. Each directory is made on demand. A file may still fail to be written in it.
+    directory follow. Each directory is made on demand. Writing a file there may still fail.
     """
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     stem = f"{file_stem(name)}-{stamp}"

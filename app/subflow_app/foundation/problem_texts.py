@@ -247,7 +247,7 @@ FORMS = (
     translatable("two different nodes"),
     translatable("leave it out"),
     translatable("true or false"),
-    # Phrases within them.
+    # Phrases within problems and allowed values.
     translatable("text"),
     translatable("a number"),
     translatable("a whole number"),

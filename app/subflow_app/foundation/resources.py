@@ -1,6 +1,6 @@
 """Files that ship with the program, such as scenarios, sweep plans and translations.
 
-One function finds them in a source tree, an installation and a frozen bundle.
+`assets_folder` finds them in a source tree, an installation and a frozen bundle.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def file_or_shipped(
         listed: list of the shipped files, shown if no name is similar.
 
     Raises:
-        InputError: if it is neither.
+        InputError: if the input is neither.
     """
     path = Path(name_or_path)
     if is_to_read(path):

@@ -19,7 +19,7 @@ class LogMessage:
     Attributes:
         number: index of the message in the session, from 0.
         time_s: time of the message, seconds since 1970.
-        level: as in the module ``logging``.
+        level: level as in the module ``logging``, e.g. ``logging.WARNING``.
         source: name of the logger.
         text: the message, with a traceback if it has one.
     """
@@ -38,12 +38,12 @@ class SessionLog(logging.Handler):
         super().__init__(logging.INFO)
         self._guard = threading.Lock()
         self._messages: deque[LogMessage] = deque(maxlen=most_kept)
-        self.count = 0  # how many messages there have been
+        self.count = 0  # number of messages so far
         self._listeners: list[Callable[[], None]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Store one message."""
-        # Libraries log their every step.
+        # Below warnings, libraries log every step.
         if record.levelno < logging.WARNING and not record.name.startswith("subflow"):
             return
         try:
@@ -71,4 +71,4 @@ class SessionLog(logging.Handler):
 
 
 SESSION_LOG = SessionLog()
-"""The log of this process; `app` adds it to the root logger."""
+"""The log of this process; `shell.app` adds it to the root logger."""

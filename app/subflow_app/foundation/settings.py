@@ -38,11 +38,11 @@ SWEEP_RUNS_RANGE = (1, 10_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The user's choices, and the files used last.
+    """The user's choices, and the most recent files.
 
     Attributes:
         theme: one of `THEMES`; ``"system"`` follows the desktop (light, dark or high contrast).
-        language: one of `LANGUAGE_CHOICES`; ``"system"`` is the desktop's; takes effect at the next start.
+        language: one of `LANGUAGE_CHOICES`; ``"system"`` follows the desktop; takes effect at the next start.
         scale_percent: scale of the window relative to the desktop's, in percent; takes effect at the next start.
         recent_files: absolute paths of scenario files, the latest first.
         recent_labs: absolute paths of labs that were opened from files, the latest first.
@@ -104,7 +104,7 @@ class Settings:
         return replace(self, is_welcomed=True)
 
     def with_decisions(self, is_recorded: bool) -> Settings:
-        """The settings with decisions recorded or not."""
+        """The settings with `record_decisions` set to `is_recorded`."""
         return replace(self, record_decisions=is_recorded)
 
     def with_database(self, path: Path | None) -> Settings:
@@ -146,8 +146,8 @@ def _with_latest(paths: tuple[str, ...], path: str | Path) -> tuple[str, ...]:
 def load_settings(path: Path | None = None) -> Settings:
     """The saved settings; unusable values are logged and replaced by their defaults.
 
-    An unreadable file is renamed to ``settings.json.damaged``, so that saving the defaults later does not destroy a
-    file that the user may want to repair.
+    A malformed file is renamed to ``settings.json.damaged``, so that saving the defaults later does not destroy a file
+    that the user may want to repair.
     """
     path = path or settings_path()
     try:

@@ -47,8 +47,8 @@ class _Lenient(io.FileIO):
 def provide_standard_streams() -> None:
     """Provide all three standard streams; later write errors are available from `output_problem`.
 
-    A closed stream is opened on the null device. Otherwise the next opened file, e.g. a database, would get its number
-    and receive all printed text.
+    A closed stream is opened on the null device. Otherwise the next opened file, e.g. a database, would get the
+    descriptor of the stream and receive all printed text.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
@@ -66,7 +66,9 @@ def provide_standard_streams() -> None:
 
 
 def take_stdout() -> BinaryIO:
-    """Return the pipe of stdout; text that libraries print from now on goes to stderr, and not between messages."""
+    """Return the pipe of stdout; text that libraries print later goes to stderr, so that it does not mix with the
+    messages.
+    """
     sys.stdout.flush()
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -115,7 +117,7 @@ def keep_ascii_case() -> None:
         return
     everything = os.environ.pop("LC_ALL", "")
     if everything:
-        # LC_ALL would override LC_CTYPE. LANG sets all categories without a variable of their own.
+        # LC_ALL would override LC_CTYPE. LANG sets all categories without a variable.
         for name in [name for name in os.environ if name.startswith("LC_")]:
             del os.environ[name]
         os.environ["LANG"] = everything

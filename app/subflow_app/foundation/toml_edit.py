@@ -1,11 +1,11 @@
-"""Edits of a TOML text that change only the bytes concerned.
+"""Edits of a TOML text that change only the affected bytes.
 
 Comments, blank lines, alignment and the spelling of numbers in a scenario file survive an edit in the window. Each
 function takes a text and returns a new one.
 
 `toml_map` finds the positions, and the text is replaced in place. Writing with tomlkit was tried first: it takes ten
-times as long and puts a new key of a table behind the comment of the next table. It also always ends the key with a
-line feed, even in files with Windows line ends.
+times as long and puts a new key of a table after the comment of the next table. It also always ends the key with a line
+feed, even in files with Windows line ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNWRITABLE = re.compile(r"'''|'\Z|[\x00-\x08\x0b-\x1f\x7f]")  # within three qu
 
 
 class Lines(str):
-    """A text that is written verbatim, on lines of its own, wherever TOML allows it."""
+    """A text that is written verbatim, on separate lines, wherever TOML allows it."""
 
     __slots__ = ()
 
@@ -103,7 +103,7 @@ def render(value: TomlValue) -> str:
 
 
 def overrides_of(values: Mapping[str, TomlValue]) -> list[str]:
-    """``KEY=VALUE`` texts, in the form that commands and `open_scenario` accept."""
+    """``KEY=VALUE`` strings, in the form that commands and `open_scenario` accept."""
     return [f"{key}={render(value)}" for key, value in values.items()]
 
 
@@ -122,7 +122,7 @@ def set_value(text: str, path: Path, value: TomlValue) -> str:
     whole new object as a section at the end of the file.
 
     Raises:
-        TomlEditError: if the text is not TOML, or if the place does not allow it (a key inside a plain value).
+        TomlEditError: if the text is not TOML, or if the path leads into a plain value.
     """
     before = read_toml(text)
     expected = _with_value(before, path, value)
@@ -133,7 +133,7 @@ def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
     """Set several values at once, like `set_value` for each, but read the file only once for all existing values.
 
     Raises:
-        TomlEditError: as `set_value`.
+        TomlEditError: as for `set_value`.
     """
     before = read_toml(text)
     present = {path: value for path, value in values.items() if get_value(before, path) is not None}
@@ -149,7 +149,7 @@ def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
 
 
 def remove_value(text: str, path: Path) -> str:
-    """Remove a key with its value; a comment behind the value stays on a line of its own.
+    """Remove a key with its value; a comment after the value stays on a separate line.
 
     Removing the last key of an inline table also removes the table. A missing key leaves the text unchanged.
 
@@ -384,7 +384,7 @@ def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Copy a value into plain dictionaries and lists, with integral floats as integers, as they are written."""
+    """Copy a value into plain dictionaries and lists, with integral floats as integers, as `render` writes them."""
     if isinstance(value, (str, int, float)):
         return value
     # The test against an abstract class is slower, and rarely reached.
@@ -402,7 +402,7 @@ def _at_end(text: str, block: str, newline: str) -> str:
 
 
 def _line_end(text: str, position: int) -> int:
-    """Return the position behind the line end that follows a position."""
+    """Return the position after the line end that follows a position."""
     found = text.find("\n", position)
     return len(text) if found < 0 else found + 1
 

@@ -1,4 +1,4 @@
-"""Reading of TOML files written by users; a file with problems is refused with all of them."""
+"""Reading of TOML files written by users; the error for a file lists all its problems."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def refusal(report: Report, error: type[InputError]) -> InputError:
 
 
 def scenario_beside(report: Report, place: Place, file: Path, name: str | None) -> Path | None:
-    """The scenario named in a file: in the same folder, or a shipped one; None without a name or with a problem."""
+    """The scenario named in a file: in the same folder, or a shipped one; None if `name` is None or a problem was
+    reported.
+    """
     if name is None:
         return None
     beside = file.parent / name

@@ -1,4 +1,4 @@
-"""The start of the window: application object, log, theme, language, and the report of a bug.
+"""Start of the window: application object, log, theme, language, and reports of bugs.
 
 If Qt finds no display, it aborts the process, so the program ends earlier with a clear message. The language is chosen
 before any widget of the window is made.
@@ -109,7 +109,9 @@ class _DockingTexts(QTranslator):
     """Translates the texts of the docking system with our catalogue."""
 
     def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:
-        """Translate texts of the docking system; Qt asks here for all texts, and None passes to the next translator."""
+        """Translate texts of the docking system; Qt calls this for all texts, and None leaves a text to the next
+        translator.
+        """
         is_docking = context.startswith("ads::") or context == "QObject"
         return tr(source) if is_docking and source in DOCKING_TEXTS else None
 
@@ -118,13 +120,13 @@ class _DockingTexts(QTranslator):
         return False
 
 
-_EXIT_CODE = 1  # as `exit_codes.FAILED`, which belongs to the command line above
+_EXIT_CODE = 1  # as `terminal.failures.FAILED`
 
 MessageHandler = Callable[[QtMsgType, QMessageLogContext, str], None]
 
 
 class Application(QApplication):
-    """The application object of the program."""
+    """The application object, which also receives requests of the system to open a file."""
 
     file_wanted = Signal(object)  # Path: macOS reports a double-clicked file in this way to the running program
 
@@ -255,7 +257,7 @@ def window_icon() -> QIcon:
 
 
 class _AfterFirstPaint(QObject):
-    """Loads the rest after the first paint: the plots, and the database in the background."""
+    """Loads the plots, and the database in the background, after the first paint."""
 
     def __init__(self, window: MainWindow, *, welcomes: bool) -> None:
         super().__init__(window)
@@ -264,7 +266,7 @@ class _AfterFirstPaint(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Load the rest after the first paint, and remove this filter."""
+        """After the first paint, schedule the loading and remove this filter."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
             QTimer.singleShot(0, self, self._load)
@@ -312,7 +314,7 @@ class _Signals(QObject):
             signal.signal(number, self._on_signal)
 
     def release(self) -> None:
-        """Restore the default signal handlers, before closing the sockets."""
+        """Reset the signal handlers, with SIGHUP ignored, before closing the sockets."""
         for number in self._before:
             signal.signal(number, signal.SIG_IGN if number not in (signal.SIGINT, signal.SIGTERM) else signal.SIG_DFL)
         signal.set_wakeup_fd(-1)

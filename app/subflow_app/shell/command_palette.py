@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Points for a letter: in sequence with the preceding letter, at the beginning of a word, anywhere else.
+# Points for a letter: directly after the preceding letter, at the beginning of a word, anywhere else.
 _IN_SEQUENCE, _AT_WORD, _ELSEWHERE = 8, 7, 1
 # Factor of a match for each text after the first one of an entry.
 _LATER_TEXT = 0.5
@@ -197,7 +197,7 @@ class CommandPalette(QDialog):
         self.move(window.mapToGlobal(QRect(0, 0, window.width(), 0).center()).x() - width // 2, window.y() + 60)
 
     def chosen(self) -> Entry | None:
-        """The entry that Enter would run."""
+        """The entry that Enter would run; None if no entry matches."""
         entry: Entry | None = self.list.currentIndex().data(ROW_ROLE)
         return entry
 

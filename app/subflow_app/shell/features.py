@@ -1,4 +1,4 @@
-"""All features of a window."""
+"""The list of all features, and the features of a window."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ KINDS = (
 
 
 class Features:
-    """The features of one window."""
+    """The features of one window, one of each class."""
 
     def __init__(self, window: W, kinds: Sequence[Callable[[W], Feature]]) -> None:
         """Make one feature of each kind, with the window as its ports."""

@@ -111,12 +111,12 @@ class FileDrops(QObject):
         self._trace_opener = opener
 
     def enter(self, event: QDragEnterEvent) -> None:
-        """Accept files of any kind, because a refusal with a reason is more helpful than a cursor."""
+        """Accept files of any kind, because a message with the reason for a refusal is more helpful than a cursor."""
         if _files(event):
             event.acceptProposedAction()
 
     def drop(self, event: QDropEvent) -> None:
-        """Open the dropped files, after answering the program from which they come."""
+        """Accept the drop, and open the files later, when the program that they come from has its answer."""
         files = _files(event)
         if files:
             event.acceptProposedAction()
@@ -124,7 +124,7 @@ class FileDrops(QObject):
             QTimer.singleShot(0, self, lambda: self.open(files))
 
     def open(self, files: Sequence[Path]) -> None:
-        """Open one scenario or graph and one database; add the other scenarios to the recent files."""
+        """Open the first scenario or graph, database and trace; add further scenarios to the recent files."""
         refused = [file for file in files if self._opener(file) is None]
         usable = [file for file in files if file not in refused]
         databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]

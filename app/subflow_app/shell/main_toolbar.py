@@ -80,7 +80,7 @@ class MainToolbar(QToolBar):
     def set_undo_shown(self, is_shown: bool) -> None:
         """Show or hide the buttons of undo and redo; their shortcuts always work."""
         entries = self.actions()
-        edge = entries[entries.index(self._bar["run.toggle"]) - 1]  # the separator after them
+        edge = entries[entries.index(self._bar["run.toggle"]) - 1]  # the separator after undo and redo
         edge.setVisible(is_shown)
         for action_id in ("edit.undo", "edit.redo"):
             if is_shown:
@@ -88,7 +88,7 @@ class MainToolbar(QToolBar):
             else:
                 self.removeAction(self._bar[action_id])
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _fill(self) -> None:
         for entry in TOOLBAR:
@@ -144,7 +144,7 @@ class MainToolbar(QToolBar):
 
 
 class StatusButtons(QObject):
-    """Three buttons after the state of the run."""
+    """Buttons in the status bar, after the state of the run: warnings, problems and the database."""
 
     problems_clicked = Signal()
     database_clicked = Signal()
@@ -184,7 +184,7 @@ class StatusButtons(QObject):
         self._warnings.setText(trn("{count} warning", "{count} warnings", count))
 
     def show_database(self, database: DatabaseControl) -> None:
-        """Show the database in use."""
+        """Show the name of the database in use, with its path in the tool tip."""
         path, has_store = database.path, database.store is not None
         self._database.setText(path.name if path is not None and has_store else tr("no database"))
         if not has_store:

@@ -288,7 +288,7 @@ class MainWindow(QMainWindow):
         self.session.toggle()
 
     def set_speed_limit(self, limit: float | None) -> None:
-        """Limit the speed of runs, in simulated seconds per second."""
+        """Limit the speed of runs, in simulated seconds per second; None removes the limit."""
         self.speed_limit = limit
         self.toolbar.show_speed(limit)
         self.runs.set_speed_limit(limit)
@@ -473,7 +473,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved changes, stop and keep a run, and close the database."""
-        # Trainings first: waiting for their checkpoints may take a moment, and no question shall appear twice.
+        # Trainings first: waiting for their checkpoints may take a moment, and questions must not appear twice.
         if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
             event.ignore()
             return
@@ -486,7 +486,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         if self.history.changes.is_busy and not self.closes_unasked:
-            # A change that is refused now would be lost without a word.
+            # A change that is refused now would be lost silently.
             self._closes_when_ended = self._closes_when_changed = True
             event.ignore()
             return

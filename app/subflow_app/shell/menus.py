@@ -207,7 +207,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "view.reset_layouts",
     ),
 }
-# Icons of submenus without plots.
+# Icons of submenus; all others have the icon of plots.
 SUBMENU_ICONS = {
     "Import from a file": "import",
     "Export to a file": "export_data",

@@ -62,7 +62,7 @@ class Presentation(QObject):
         self.is_on = False  # true during a presentation
         self._polls = self._calm = 0
         self._settling = timer(self, self._settle, _POLL_MS)
-        # Choosing a workspace shows its panels.
+        # Choosing a workspace ends the presentation, because it shows the panels of the workspace.
         ports.workspaces.changed.connect(lambda _name: self.set_on(False))
 
     @property

@@ -52,10 +52,12 @@ class SubflowGroup(TyperGroup):
 
 
 class ListingGroup(TyperGroup):
-    """Commands with a default: other words become arguments of the hidden command, whose name is in capitals."""
+    """A group with a default: if the first word is no command, all words become arguments of the hidden command, whose
+    name is in capitals.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command for the first word, or else the hidden one."""
+        """The command named by the first word, or else the hidden command."""
         word = args[0]
         # A typing error in a command's name must not become a search for that word.
         is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)

@@ -32,7 +32,7 @@ class ListedCommand(TyperCommand):
     """A command whose help texts name lists as ``{name}``.
 
     Attributes:
-        lists: function for the text of each list, by name; called only for help, because it imports the list.
+        lists: by name, a function that returns the text of a list; called only for help, because it imports the list.
     """
 
     lists: ClassVar[Mapping[str, Callable[[], str]]] = {}
@@ -70,7 +70,7 @@ def database_path(database: Path | None) -> Path:
 
 @contextmanager
 def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[Store]:
-    """The opened store, closed at the end.
+    """Open the store, and close it at exit from the context.
 
     Args:
         database: the file; None for the default database.
@@ -78,7 +78,7 @@ def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[
             runs` on a new machine prints an empty list instead of failing.
 
     Raises:
-        StoreError: if the database cannot be opened, or does not exist and would only be read.
+        StoreError: if the database cannot be opened, or if `database` does not exist and `read_only` is set.
     """
     from subflow_store import open_store
 
@@ -109,8 +109,8 @@ def listed_number(text: str, what: str, listing: str, newest: int | None, first:
         text: a number, or ``last``.
         what: kind of the object: "run", "sweep", "training".
         listing: the command that lists such objects.
-        newest: the number of the newest; None if the list is empty.
-        first: the command that makes such an object.
+        newest: number of the newest object; None if the list is empty.
+        first: a command that creates such an object, for the message about an empty list.
 
     Raises:
         InputError: if the text is neither a number nor ``last``, or the list is empty.

@@ -54,7 +54,7 @@ def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = 
     Args:
         job: the job to run.
         name: text before the bar.
-        text: returns the text behind the bar; None: `progress_text`.
+        text: returns the text after the bar; None: the result of `progress_text`.
 
     Returns:
         The result of the job, and the number of the signal that stopped it, or 0. Exceptions of the job are raised
@@ -83,7 +83,7 @@ def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = 
 
 
 def progress_text(told: JobProgress) -> str:
-    """Progress of a job and its current part."""
+    """Text after the bar: the current part of the job, its finished runs, and the remaining time."""
     if told.state == "checking":
         return f"reading point {count_text(told.checked)}"
     part = told.part or told
@@ -103,7 +103,7 @@ def progress_text(told: JobProgress) -> str:
 def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
     """Stop the job at the first of `stopping_signals`; a second signal ends the program, in case the stop hangs.
 
-    Only SIGHUP may arrive twice for one closed terminal, from its shell and from the system.
+    A second SIGHUP is ignored, because one closed terminal may cause two: from its shell and from the system.
     """
     stop = SignalStop()
     if threading.current_thread() is not threading.main_thread():

@@ -134,7 +134,9 @@ def print_list(
     as_json: bool,
     nothing: str = "",
 ) -> None:
-    """Print a list on stdout: a JSON document of each row, a table for people, or `nothing` for an empty list."""
+    """Print a list on stdout: one JSON array of the rows' documents, or a table; `nothing` replaces the table without
+    rows.
+    """
     if as_json:
         print_json([document(row) for row in rows])
     elif rows or not nothing:

@@ -1,8 +1,8 @@
 """Formulas of rules as trees of fractions, indices and words, for drawing.
 
-The source text is that of a rule in the core, `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`, including words
-between formulas, which stay words. Typesetting LaTeX with matplotlib was the alternative: it takes half a second to
-import, and every rule would have to be written twice.
+The source text is a rule as written in the core, e.g. `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`; words between
+formulas stay words. The alternative, LaTeX typeset by matplotlib, takes half a second to import and would require a
+second version of every rule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 _SIGNS = {"*": "·", "·": "·", "-": "−", "<=": "≤", ">=": "≥", "!=": "≠"}
 # Names with an index; other underscores are part of a name, as in total_rate.
 _INDEXED = re.compile(r"(?P<base>[A-Za-z]|cwnd|s?rtt|d?RTT|" + "|".join(GREEK) + r")_(?P<index>[A-Za-z0-9]+)")
-# The index of a function's range: max_k(x_k), sum_k x_k.
+# Functions with an index: max_k(x_k), sum_k x_k.
 _OVER = re.compile(r"(?P<base>max|min|sum)_(?P<index>[a-z])")
 # Quantities whose juxtaposition means a product: "2 rate srtt". Two other adjacent names are words.
 _QUANTITIES = frozenset({"rate", "srtt", "rtt", "cwnd", "margin", "reference"})
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fraction:
-    """A fraction."""
+    """A fraction with a horizontal line."""
 
     above: Node
     below: Node
@@ -86,7 +86,7 @@ Node = Word | Row | Fraction | Script | Root
 
 
 def split_blocks(markdown: str) -> list[tuple[bool, str]]:
-    """Parts of a text, each with a flag for a block of formulas, i.e. lines indented by four spaces."""
+    """Parts of a text, each with a flag that is True for blocks of formulas (lines indented by four spaces)."""
     parts = _BLOCK.split(markdown)
     return [(bool(number % 2), part.strip("\n")) for number, part in enumerate(parts) if part.strip()]
 
@@ -94,8 +94,8 @@ def split_blocks(markdown: str) -> list[tuple[bool, str]]:
 def block_formulas(block: str) -> list[str]:
     """The formulas of a block, in the form that `parse_formula` accepts.
 
-    Blocks contain ``w x RTT / size of a packet``, with phrases as names and a letter as the multiplication sign, and
-    several formulas in a line, separated by spaces.
+    In blocks, names may be phrases, and the letter x multiplies, as in ``w x RTT / size of a packet``. At least four
+    spaces separate formulas in one line.
     """
     found = []
     for text in _APART.split(re.sub(r"\n", " " * 4, block.strip())):
@@ -118,7 +118,7 @@ class _Token:
 
 
 def parse_formula(text: str) -> Row:
-    """The tree of a formula; every text has one."""
+    """The tree of a formula; never fails, because any other text becomes words and signs."""
     tokens, is_spaced = [], False
     for found in _TOKEN.finditer(text):
         kind = found.lastgroup or "sign"
@@ -158,7 +158,8 @@ class _Parser:
         return Word("-" if is_hyphen else _SIGNS.get(token.text, token.text), gap=token.is_spaced)
 
     def _product(self) -> list[Node]:
-        """Factors: a slash divides those before it by the next factor, after which a new fraction begins."""
+        """Factors and fractions of a product: a slash divides all factors since the last fraction by the next factor.
+        """
         found: list[Node] = []
         above: list[Node] = []
         below: list[Node] = []
@@ -270,7 +271,7 @@ def _is_quantity(token: _Token) -> bool:
 
 
 def _multiplies(before: _Token, after: _Token) -> bool:
-    """True if two adjacent tokens form a product, all of which a following slash divides."""
+    """True if two adjacent tokens form a product; a slash after it divides the whole product."""
     if not after.is_spaced:
         return before.kind == "number" and _is_quantity(after)  # 3W
     if _OVER.fullmatch(before.text):

@@ -1,4 +1,4 @@
-"""The language of the window: English texts are keys that a catalogue of each further language translates.
+"""Translation of the window: English texts are the keys in the catalogue of each further language.
 
 Texts are translated where they are shown: ``tr("Deleted {what}.", what=name)`` in a widget, ``tr(spec.title)`` for
 texts that tables hold in English. A text in a table is marked by ``translatable("...")``, or found by the collector of
@@ -44,7 +44,7 @@ def read_po(text: str) -> Catalogue:
     Raises:
         PoError: if a line violates the format.
 
-    Source: GNU gettext manual, "The Format of PO Files"; our catalogues do not use contexts, previous texts and more
+    Source: GNU gettext manual, "The Format of PO Files"; our catalogues do not use contexts, previous msgids or more
     than two plural forms.
     """
     texts: dict[str, str] = {}
@@ -109,11 +109,11 @@ def language_for(setting: str, preferred: Sequence[str]) -> str:
 
 
 def set_language(code: str, catalogue: Catalogue = _NOTHING) -> None:
-    """Translate texts shown from now on; visible texts do not change.
+    """Set the language of texts shown from now on; visible texts do not change.
 
     Args:
         code: one of `LANGUAGES`.
-        catalogue: its translations; empty for English.
+        catalogue: translations into this language; empty for English.
 
     Raises:
         ValueError: if the language is unknown.
@@ -130,7 +130,7 @@ def current_language() -> str:
 
 
 def translatable(text: str) -> str:
-    """The same text; marks it for a translation, which happens where it is shown."""
+    """Return the text unchanged; the call marks it for translation where it is shown."""
     return text
 
 

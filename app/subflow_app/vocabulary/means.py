@@ -1,7 +1,7 @@
-"""Means of curves, detection of equal runs, and the Pareto front of points with two figures each.
+"""Means of curves, detection of equal runs, and the Pareto front of points with two values each.
 
-This is the only definition of the mean of a curve: weighted by time over a given interval, without its gaps. A run that
-repeats another bit for bit adds no evidence, whatever its seed.
+The mean of a curve is weighted by time over a given interval and ignores gaps. A run that repeats another bit for bit
+adds no evidence, whatever its seed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def time_mean(
     """The mean of a curve over an interval of time, in the unit of its values; NaN if the interval has only gaps.
 
     A sample has the weight of the time since its predecessor, within the interval; the first sample has the same weight
-    as the second. A gap (NaN or infinity) has no weight. Samples at one instant have equal weights. `Recorder::mean` of
-    the simulator computes the same, for web pages.
+    as the second. A gap (NaN or infinity) has no weight. If all samples have the same time, their weights are equal.
+    `Recorder::mean` of the simulator computes the same for web pages.
 
     Args:
         time_s: float64 [n], s, ascending.
@@ -44,7 +44,7 @@ def time_mean(
 
 
 def repeated(signatures: Sequence[str]) -> frozenset[int]:
-    """Positions of the signatures that repeat an earlier one; an empty signature repeats none."""
+    """Positions of the signatures that repeat an earlier one; an empty signature never counts as a repetition."""
     seen: set[str] = set()
     copies = set()
     for place, signature in enumerate(signatures):
@@ -87,7 +87,7 @@ def one_run_notice(points: Sequence[Sequence[str]]) -> str:
 
 
 def pareto_front(values: Sequence[tuple[float, float]]) -> list[bool]:
-    """For each point, True if no other point dominates it; larger is better in both figures."""
+    """For each point, True if no other point dominates it; larger is better in both values."""
     return [
         not any(
             other[0] >= value[0] and other[1] >= value[1] and (other[0] > value[0] or other[1] > value[1])

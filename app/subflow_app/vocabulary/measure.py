@@ -51,14 +51,14 @@ class NotMeasuredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The combination of the numbers of several flows: data, so that programs in other languages follow it, too.
+    """A way to combine the numbers of several flows, as data that programs in other languages can interpret.
 
     Attributes:
         how: one of `HOWS`.
         text: the combination in words.
         keys: for "ratio", the keys of numerator and denominator, each summed over the flows. For "weighted", possible
-            keys of weights: the first one that all flows have is used. For "span", those of start, time and size; else
-            empty.
+            keys of weights: the first one that all flows have is used. For "span", the keys of start, duration and
+            size. Otherwise empty.
     """
 
     how: Literal["sum", "mean", "max", "ratio", "weighted", "span", "jain"]
@@ -66,10 +66,10 @@ class Combination:
     keys: tuple[str, ...] = ()
 
     def of_parts(self, key: str, parts: Sequence[Part]) -> float | None:
-        """One number of several flows or subflows, SI; None if none of the parts has the measure.
+        """The combined number of several flows or subflows, SI; None if it is unknown.
 
-        Summaries of older versions lack some keys. A ratio is then the mean of the flows' ratios, and a weighted mean
-        the plain one.
+        Summaries of older versions lack some keys. Without them, a ratio is the mean of the flows' ratios, and a
+        weighted mean is the arithmetic mean.
 
         Args:
             key: key of the measure in the parts.
@@ -95,7 +95,7 @@ class Combination:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The plain mean."""
+    """Arithmetic mean of at least one value."""
     return math.fsum(values) / len(values)
 
 
@@ -161,11 +161,11 @@ class Measure:
         over: period of the measure, one of `PERIODS`.
         of: the kind of object that has the measure.
         function: name of its function in labs, claims and recipes; empty: none.
-        combine: combines several flows or subflows to one number; None: not possible.
+        combine: combines several flows or subflows into one number; None: not possible.
         default_for: kinds of flows that show it first.
         of_run: key of the combined number of all flows in a run; empty: not reported.
-        instead: replacement key in summaries of older versions; empty: none.
-        source: for a number of a whole run, its key in the flows.
+        instead: key to use in summaries of older versions, which lack `key`; empty: none.
+        source: for a number of a whole run, key of the flows' numbers that it combines; empty: `key`.
     """
 
     key: str
@@ -253,7 +253,7 @@ class Measure:
         return tr("{value}, impossible", value=text)
 
     def column(self, value: Callable[[RowT], float | None]) -> Column[RowT]:
-        """A table column for rows with such a value."""
+        """A table column with the heading, unit and format of this measure; `value` returns the SI value of a row."""
         return NumberColumn(self.heading, value, self.checked_text, self.unit, tip=self.definition)
 
     def interval_text(self, found: Estimate) -> str:
@@ -268,7 +268,7 @@ class Measure:
         return (self.source or self.key, *filter(None, (self.instead,)), *combined)
 
     def of_parts(self, parts: Sequence[Part]) -> float | None:
-        """The measure of several flows, subflows or links together, SI; None if it is unknown for all of them.
+        """The measure of several flows, subflows or links together, SI; None if it is unknown or cannot be combined.
 
         Args:
             parts: parts of the summary; flows for a number of a whole run.
@@ -288,7 +288,7 @@ class Measure:
             subflow: number of the subflow of each flow to use; 0: all subflows.
 
         Raises:
-            NotMeasuredError: if none of the flows has the measure.
+            NotMeasuredError: if no flow has the measure, or a flow has fewer subflows than `subflow`.
         """
         parts: list[Part] = []
         for flow in flows:
@@ -356,7 +356,7 @@ def dimension_of(key: str) -> Dimension | None:
 
 
 def grouped(*measures: Measure, **shared: Any) -> tuple[Measure, ...]:
-    """Measures with attributes that they share."""
+    """The measures, each with the attributes in `shared`."""
     return tuple(replace(each, **shared) for each in measures)
 
 

@@ -1,10 +1,9 @@
 """The table of measures: each with name, unit, definition, formula, period, and the kinds of flows that show it first.
 
 Legends, tables, history, sweeps, queries, labs, claims, recipes, the arena, reports, forks, trainings and web pages
-read this table. The suffix of a key without an entry, as of a recorded parameter (``links.wifi.delay``), determines its
-unit. A key keeps its formula for ever: another formula gets another key. Keys belong to one flow, subflow, link or
-training in `MEASURES`, and to all flows of a run in `RUN_MEASURES`, where some of the same words mean a sum or a mean
-over flows.
+read this table. A key without an entry, e.g. of a recorded parameter (``links.wifi.delay``), gets its unit from its
+suffix. A key never changes its formula: a new formula gets a new key. In `MEASURES`, a key belongs to one flow,
+subflow, link or training. In `RUN_MEASURES`, the same key may mean a sum or a mean over all flows of a run.
 """
 
 from __future__ import annotations
@@ -282,7 +281,7 @@ _OF_LINKS = grouped(
     of="link",
 )
 
-# Of whole runs, under keys that no flow has.
+# Measures of whole runs, with keys that no flow has.
 _OF_RUNS = grouped(
     Measure(
         "jain",
@@ -388,11 +387,11 @@ _OF_RUNS = grouped(
 MEASURES: Mapping[str, Measure] = {
     each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *TRACE_MEASURES, *_OF_RUNS, *TRAINING_MEASURES)
 }
-"""Measures by key; a key used by both flows and whole runs is that of the flow here."""
+"""Measures by key; a key that flows and whole runs share means the measure of the flow here."""
 
 
 def _of_run(key: str, **changed: Any) -> Measure:
-    """A measure of a whole run with the same key as that of its flows."""
+    """The measure of a whole run that shares its key with a measure of flows."""
     return replace(MEASURES[key], of="run", function="", source=key, of_run="", **changed)
 
 
@@ -430,8 +429,8 @@ RUN_MEASURES: Mapping[str, Measure] = {
         default_for=(),
     ),
 }
-"""Measures by key in the record of a whole run, in the store and in tables of sweeps. Some keys of flows mean the mean
-over flows here.
+"""Measures of whole runs by key, as in the store and in tables of sweeps. Some keys of flows mean a mean over flows
+here.
 """
 
 NAMED: Mapping[str, Measure] = {each.function: each for each in MEASURES.values() if each.function}
@@ -444,7 +443,7 @@ def measure(key: str) -> Measure:
     """The measure of a recorded value: ``flows.download.mean_rtt_s`` is a mean RTT of one flow.
 
     The result keeps the given key. For a key without an entry, the suffix determines the unit, and the key is the
-    title. A key without an owner is that of a flow here, and that of a whole run in `run_measure`.
+    title. A key without an owner means a flow here, and a whole run in `run_measure`.
     """
     known = MEASURES.get(key.rpartition(".")[2].rpartition(":")[2]) if is_measure(key) else None
     return told_by(key, key) if known is None else replace(known, key=key, source=known.source or known.key)
@@ -462,7 +461,7 @@ def is_measure(key: str) -> bool:
 
 
 def owner_of(key: str) -> str:
-    """The flow, subflow or direction of a link in the key of a measure; empty: the whole run."""
+    """The flow, subflow or direction of a link in the key of a measure; empty for whole runs and for other keys."""
     kind, _, rest = key.partition(".")
     return rest.rpartition(".")[0] if kind in _OWNERS and is_measure(key) else ""
 
@@ -534,7 +533,9 @@ def run_values(flows: Sequence[Part]) -> dict[str, float]:
 
 
 def _counted(measured: Measure, flows: Sequence[Part]) -> Sequence[Part]:
-    """The flows that a number of a run includes: those with a size for makespan, or with a controller for fairness."""
+    """The flows that a number of a run includes: those with a size for the makespan, active ones with subflows for
+    Jain's index, all otherwise.
+    """
     if measured.combine is SPAN:
         return [flow for flow in flows if flow_kind(flow) == "sized"]
     if measured.combine is JAIN:

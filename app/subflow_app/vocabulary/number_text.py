@@ -87,7 +87,8 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
 
     Args:
         reference: the value with which the others are compared, in the unit for display.
-        others: further values and their differences from the reference. Differences of other pairs are ignored.
+        others: further values, each with its difference from the reference; pairs with any other difference are
+            ignored.
         decimals: the least number allowed.
 
     Returns:
@@ -114,7 +115,7 @@ def counted(number: int, one: str) -> str:
 
 
 def fixed(decimals: int, scale: float = 1.0) -> Callable[[object], str]:
-    """A function that formats numbers in this way, for columns of tables."""
+    """A function that calls `fixed_text` with these arguments, for columns of tables."""
     return lambda value: fixed_text(value, decimals, scale)
 
 
@@ -134,7 +135,7 @@ def short_time_text(moment: datetime, now: datetime | None = None) -> str:
 
     Args:
         moment: an aware datetime.
-        now: an aware datetime; default: the present.
+        now: an aware datetime; default: now.
     """
     age = (now or datetime.now(UTC)) - moment
     return moment.astimezone().strftime("%d %b %H:%M" if -_CLOCKS_DIFFER < age < _RECENT else "%d %b %Y")

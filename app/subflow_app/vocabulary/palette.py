@@ -8,11 +8,10 @@ alternative, but only seven hues exist.
 
 Source: Okabe, Ito 2008, "Color Universal Design".
 
-An owner is a flow, a copy of one, a subflow of it, or a direction of a link, as one text. ``download.3/2`` is the
-second subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names in scenarios consist of
-letters, digits, ``-`` and ``_``. Other names, as of a measurement or of a foreign database, are any text: `trace_owner`
-escapes the separators in them, so that they are not mistaken for a copy or subflow. `written` restores the original
-name.
+An owner string names a flow, a copy of a flow, a subflow, or a direction of a link. ``download.3/2`` is the second
+subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names in scenarios consist of letters,
+digits, ``-`` and ``_``. Names from measurements and other databases may contain any character, so that `trace_owner`
+escapes the separators in them. `written` restores the original name.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from subflow_app.vocabulary.number_text import ordinal
 from subflow_app.vocabulary.plain_text import readable_line
 
 _COPY = re.compile(r"[A-Za-z0-9_-]*(\.[1-9][0-9]{0,4})?")
-"""Names of flows and links in scenarios; any other name is escaped."""
+"""Names of flows, copies and links in scenarios; any other name is escaped."""
 _SPELLED = {"%": "%25", ".": "%2E", "/": "%2F"}
 _SIDES = ("forward", "reverse")
 
@@ -160,7 +159,7 @@ def dash(run: int) -> tuple[float, ...]:
 
 GHOST_DASH = (5.0, 4.0)
 GHOST_OPACITY = 0.7
-"""Dash and opacity of the original behind a fork, drawn in its own colours."""
+"""Dash and opacity of the original run's curves behind those of a fork; they keep their colours."""
 
 
 def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
@@ -171,8 +170,8 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
             subflows may follow their flow or all flows, as in traces.
 
     Returns:
-        A key per owner. Each subflow has a hue. A flow with several subflows is a neutral total, a flow with one
-        subflow has its colour, and a flow without (cbr, onoff) has its own hue.
+        A key per owner. Each subflow has a hue. A flow with several subflows has the neutral colour of totals, a flow
+        with one subflow has the colour of the subflow, and a flow without subflows (cbr, onoff) has its own hue.
     """
     return dict(_colour_keys(tuple(dict.fromkeys(owners))))
 

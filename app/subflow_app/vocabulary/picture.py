@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter", "map"]
 
 GROUP = 0.82
-"""Share of the distance between points that bars and boxes take."""
+"""Share of the distance between points that bars and boxes occupy."""
 _BOX = 0.84  # share of the available width for a box
 _WHISKER = 1.5
 _SPREAD = 0.6  # share of a box over which the dots of its runs are spread
@@ -50,15 +50,15 @@ class Box:
     """A box with whiskers.
 
     Attributes:
-        middle: its centre along the picture.
+        middle: position of its centre on the axis of the points.
         width: its width.
         low: end of the lower whisker.
         q1: lower quartile.
         median: median of the values.
         q3: upper quartile.
         high: end of the upper whisker.
-        dots: indices of the values drawn as dots, with their positions along the picture: all values if they are few,
-            else those beyond the whiskers.
+        dots: indices of the values drawn as dots, with their positions on the axis of the points: all values if they
+            are few, else those beyond the whiskers.
     """
 
     middle: float
@@ -78,7 +78,7 @@ class Box:
         within = values[(values >= q1 - reach) & (values <= q3 + reach)]
         low, high = float(within.min()), float(within.max())
         drawn = np.flatnonzero((values < low) | (values > high) | (len(values) <= _MOST_DOTS))
-        # Side by side in their order, so that equal values are all visible.
+        # Dots lie side by side in the order of the values, so that equal values are all visible.
         shares = np.linspace(-0.5, 0.5, len(drawn)) if len(drawn) > 1 else np.zeros(len(drawn))
         places = middle + shares * width * _SPREAD
         return cls(middle, width, low, q1, median, q3, high, tuple(zip(drawn.tolist(), places.tolist(), strict=True)))
@@ -86,15 +86,15 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class ColourScale:
-    """Meaning of colours.
+    """A scale that maps values to colours.
 
     Attributes:
         title: title with the unit.
         low: value of the first colour.
         high: value of the last colour, different from `low`.
-        colours: rising from dark to light; fading from both sides to a neutral middle; or parted in the middle without
-            fading, so that marks just below it differ visibly from those just above.
-        ticks: values with a label; empty: numbers.
+        colours: "rising" from dark to light; "fading" from both ends to a neutral middle; or "parted", with a step in
+            the middle that separates values just below from those just above.
+        ticks: values with their labels; empty: the scale shows numbers.
     """
 
     title: str
@@ -113,11 +113,11 @@ class Hit:
     """An element of a picture that responds to the mouse pointer.
 
     Attributes:
-        x: its position in the coordinates of the axes.
-        y: the same for y.
+        x: x coordinate on the axes of the panel.
+        y: y coordinate on the axes of the panel.
         text: its description.
         points: numbers of all points that it represents.
-        run_ids: the single run that it represents; empty: all runs of the points.
+        run_ids: the individual run that it represents; empty: all runs of the points.
     """
 
     x: float
@@ -155,7 +155,7 @@ class PanelSeries:
         is_ours: whether it is the subject of the figure.
         means: float64 [n_points], in the unit of the panel; NaN without a measurement. Traces: [n_samples].
         halves: half widths of the 95 % intervals, like `means`; NaN without an interval. Traces: empty.
-        values: results of the single runs at each point, for boxes and clouds.
+        values: results of the individual runs at each point, for boxes and clouds.
         references: values reported by other authors.
         x: traces: times or other positions of the samples; clouds: means of the other quantity; else empty.
         x_halves: clouds: half widths of the intervals of `x`; else empty.
@@ -179,7 +179,7 @@ class PanelSeries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One coordinate system.
+    """A coordinate system with its series.
 
     Attributes:
         form: form of the drawing.
@@ -190,11 +190,11 @@ class Panel:
         positions: numeric positions of the points, in any order; empty: points at equal distances.
         series: series in the order of the legend.
         note: a line below: missing data, or the meaning of a mark.
-        is_log_x: whether the x axis is logarithmic; it also is if positions span a wide range.
+        is_log_x: whether the x axis is logarithmic; positions over a wide range have the same effect.
         is_log_y: whether the value axis is logarithmic.
         area: drawn behind a trace as a filled area, e.g. the capacity of links.
         is_signed: whether values may be negative; otherwise intervals are cut at zero.
-        x_is_signed: clouds: the same for values along x.
+        x_is_signed: clouds: whether values along x may be negative.
         better: clouds: 1 if larger is better along x and y, -1 if smaller is better, which reverses the axis: the
             better corner is at the top right. A line joins the series marked as ours, which form the Pareto front. 0:
             neither is better.
@@ -266,7 +266,9 @@ class Panel:
 
     @property
     def front(self) -> list[tuple[float, float]]:
-        """Corners of the Pareto front from left to right: points behind its steps are dominated by one on the front."""
+        """Corners of the Pareto front from left to right; a point of the front dominates each point on the worse side
+        of the steps.
+        """
         best = sorted((float(each.x[0]), float(each.means[0])) for each in self.series if each.is_ours)
         if 0 in self.better or not best:
             return []

@@ -1,6 +1,6 @@
 """Tables for the terminal, files, reports and the window: columns that read rows, and their text, CSV and HTML.
 
-Columns are declared once. The HTML has the classes that its layout needs.
+A column is declared once for all forms. HTML elements carry the CSS classes that their layout needs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Column(Generic[RowT]):
         is_number: whether its cells are right-aligned.
         is_mark: as in `TextColumn`.
         sort: returns the sort key of a row; default: the value.
-        widest: usual widest text of a cell, for the initial width.
+        widest: longest usual text of a cell, for the initial width.
         tip: tool tip of the heading, in the language of `title`.
     """
 
@@ -85,7 +85,7 @@ class TextColumn:
 
 
 def text_columns(*titles: str) -> tuple[TextColumn, ...]:
-    """Columns of text."""
+    """Left-aligned columns with these titles."""
     return tuple(TextColumn(title, is_number=False) for title in titles)
 
 
@@ -99,7 +99,7 @@ class TextTable:
 
     @property
     def readers(self) -> tuple[Column[tuple[str, ...]], ...]:
-        """Columns that read its rows."""
+        """Columns that read the rows of this table."""
         return tuple(
             Column(each.title, itemgetter(place), unit=each.unit, is_number=each.is_number, is_mark=each.is_mark)
             for place, each in enumerate(self.columns)
@@ -107,7 +107,7 @@ class TextTable:
 
     @classmethod
     def of(cls, rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> TextTable:
-        """The table of the texts of columns in rows."""
+        """The table of the rows, with the text of each column."""
         headings = tuple(TextColumn(each.title, each.unit, each.is_number, each.is_mark) for each in columns)
         return cls(title, headings, tuple(tuple(column.text(row) for column in columns) for row in rows))
 

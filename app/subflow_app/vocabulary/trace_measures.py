@@ -231,7 +231,7 @@ REPORT_MEASURES: Mapping[str, Measure] = {
         ),
     )
 }
-"""Measures by key in the reports of trainings; runs use some of these keys for measures of their own."""
+"""Measures by key in the reports of trainings; runs use some of these keys for other measures."""
 
 EVALUATION_MEASURES: Mapping[str, Measure] = {
     each.key: each

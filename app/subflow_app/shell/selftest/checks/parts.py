@@ -90,7 +90,7 @@ LICENCES = Check("licences", _check_licences)
 
 
 def _check_guide(_place: Place) -> str:
-    """Check that all pages exist."""
+    """Check that all pages of the help and of the guide exist."""
     from subflow_app.features.guide.core import guide_folder, guide_page
     from subflow_app.foundation.resources import resource_path
     from subflow_app.vocabulary.language import ENGLISH, LANGUAGES

@@ -156,7 +156,7 @@ _SWEPT, _KEY, _CONTROLLERS, _SEEDS = "t-2link", "flows.mptcp.controller", ("lia"
 
 
 def _check_sweep(place: Place) -> str:
-    """Make a sweep, and each of its runs once more."""
+    """Make a sweep, repeat each of its runs in this process, and compare the signatures."""
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim import Simulation

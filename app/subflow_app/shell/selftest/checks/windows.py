@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from subflow_app.shell.selftest.window_story import Until
 
 
-# A window with all panels and curves has some hundred colours, and text already a dozen.
+# A window with all panels and curves has some hundred colours, and text alone has a dozen.
 _FEWEST_COLOURS = 40
 
 
@@ -131,7 +131,7 @@ def _check_own_locale(_place: Place) -> str:
 OWN_LOCALE = Check("own locale", _check_own_locale, is_in_own_locale=True)
 
 
-# A window needs the first; libraries of the others may be missing, e.g. on a desktop without Wayland.
+# A window needs the first plug-in; libraries of the others may be missing, e.g. on a desktop without Wayland.
 _PLATFORMS = {"win32": ("windows",), "darwin": ("cocoa",), "linux": ("xcb", "wayland")}
 
 
