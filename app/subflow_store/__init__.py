@@ -1,4 +1,4 @@
-"""Runs and their traces in one SQLite file. It uses plain values, and depends on neither simulator nor app.
+"""Runs and their traces in one SQLite file. The package uses plain values, and imports neither simulator nor app.
 
     with open_store("subflow.db") as store:
         with store.start_run(RunStart(...), [ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt")]) as run:

@@ -21,12 +21,12 @@ class ArenaOutcome(NamedTuple):
     """Result of an entrant in a network.
 
     Attributes:
-        key: outcomes with the same key are equal.
+        key: key of the outcome; outcomes with the same key are equal.
         entrant: name of the entrant for users.
         entry: hash of the entry: controller, options and policy.
         network: name of the network.
         version: version of the simulator.
-        result: numbers and texts by name, without numbers that are not finite.
+        result: numbers and strings by name, without numbers that are not finite.
         made_at: ISO 8601, UTC; empty: now.
     """
 
@@ -48,7 +48,7 @@ class ArenaStore:
         self._writing = writing
 
     def outcomes(self) -> dict[str, ArenaOutcome]:
-        """All outcomes by key, in the order of their making.
+        """All outcomes by key, oldest first.
 
         Raises:
             StoreError: if the file cannot be read.

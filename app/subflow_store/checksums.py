@@ -1,6 +1,6 @@
-"""Checksums of the data of an ended run: a flipped bit may leave a text or a number that looks valid.
+"""Checksums of the data of ended runs, because a flipped bit may leave a text or a number that looks valid.
 
-Checksums are a document of the run, so that older versions can read the run. Blobs have checksums of their own. Name,
+Checksums are a document of the run, so that older versions can read the run. Blobs contain their own checksums. Name,
 note, tags and deletion mark have no checksum, because they may still change. Runs of older versions have no checksums.
 """
 
@@ -17,8 +17,8 @@ from subflow_store.rows import insert
 KIND = "checksums"
 """Kind of the document with checksums."""
 
-# By table: the column with the run of a row, and the columns included. Fixed, because stored runs have checksums of
-# these.
+# By table: the column with the run of a row, and the columns included. Stored runs have checksums of these columns, so
+# the lists must not change.
 COVERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "run": (
         "id",

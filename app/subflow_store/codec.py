@@ -5,9 +5,8 @@ elements together, then the second bytes and so on; sampled signals change littl
 compresses better than for the plain array (0.65 against 0.88 MB for a run of 400k samples, at the same speed). blosc2
 would save another 5 %, but needs a 19 MB dependency and writes more slowly.
 
-A rate over a fixed interval takes few values, because each is a whole number of packets: stored as a table of distinct
-values and indices, such a signal takes half the size. Finding the values takes longer, so this is for data that are
-written once and shipped.
+A rate over a fixed interval has few values, because each counts whole packets; a table of distinct values and indices
+halves the size of the signal. Encoding takes longer, so this codec is for data that are written once and shipped.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ VECTORS = "f4x*/columns/shuffle/zstd3"
 """Codec of rows of several numbers, e.g. observations of an agent; the codec name of a blob has their number in place
 of the "*".
 
-All first numbers come first, then all second ones, because each changes little from row to row.
+All first numbers come first, then all second numbers, because each changes little from row to row.
 """
 
 DISTINCT = "f4/distinct/shuffle/zstd19"
@@ -76,7 +75,7 @@ class Codec:
         return self.encode_rows(numbers[np.newaxis])[0]
 
     def encode_rows(self, rows: NDArray[Any]) -> list[bytes]:
-        """Turn each row of an array [n_rows, n] into a blob, with a single pass of shuffling."""
+        """Turn each row of an array [n_rows, n] into a blob, in one pass of shuffling."""
         rows = np.ascontiguousarray(rows, self.dtype)
         if self.delta:
             # The first element is stored unchanged; differences wrap around like the integers from which they are
@@ -102,7 +101,7 @@ class Codec:
         """Check the size that a blob declares, so that a damaged size cannot allocate all memory.
 
         Raises:
-            CodecError: if it differs from that of `n` elements.
+            CodecError: if the size differs from that of `n` elements.
         """
         wanted = n * self.dtype.itemsize * (1 if self.width is None else self.width)
         try:
@@ -121,7 +120,7 @@ class Codec:
         """Decode into a contiguous array of the codec's type, whose length is the expected number of elements.
 
         Raises:
-            CodecError: as `decode`.
+            CodecError: as for `decode`.
         """
         self.check(blob, len(out))
         if self.width is None:

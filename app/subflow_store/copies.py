@@ -52,7 +52,7 @@ class Changes:
         tags: tags added to every run.
         series: time series to copy, by number of the run in the source; a run without an entry keeps all.
         streams: event streams to copy, by number of the run.
-        values: keys of recorded figures and parameters to index, by number of the run.
+        values: keys of recorded values to index, by number of the run.
         is_compact: whether time series are compressed as much as possible, which takes longer.
         is_whole: whether a whole store is copied into an empty one: numbers and deletion marks stay, and runs that
             never ended are marked as interrupted.
@@ -77,9 +77,9 @@ class Copied:
 
     Attributes:
         runs: all requested runs that are now in the target.
-        sweeps: the same for sweeps.
-        trainings: the same for trainings.
-        n_new: number of all these records that did not exist before.
+        sweeps: all requested sweeps that are now in the target.
+        trainings: all requested trainings that are now in the target.
+        n_new: number of runs, sweeps and trainings that did not exist before.
     """
 
     runs: Mapping[int, int]
@@ -125,7 +125,9 @@ class CopyStore:
 
 
 Rows = Callable[[str, str, int], list[dict[str, Any]]]
-"""Returns the rows of a table by the number in a column with their owner, as dictionaries by column name."""
+"""Returns the rows of a table whose owner has a number, as dictionaries by column name, given table, column of the
+owner, and number.
+"""
 
 
 def rows_of(reader: Connection) -> Rows:
@@ -312,13 +314,13 @@ class Taking:
         self._copy("training_evaluation", "training_id", number, here)
         return here
 
-    # Inside
+    # Internals
 
     def _row(self, table: str, number: int) -> dict[str, Any] | None:
         return next(iter(self._rows(table, "id", number)), None)
 
     def _known(self, query: str, row: Mapping[str, Any]) -> int | None:
-        """Number of an equal record in the target, or None."""
+        """Number of an equal record in the target; None if it is missing, or a whole store is copied."""
         if self._changes.is_whole:
             return None
         return next((number for (number,) in self._into.execute(query, row).fetchall()), None)

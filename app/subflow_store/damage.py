@@ -76,7 +76,7 @@ _CODES = frozenset(
 
 
 def primary_code(error: BaseException) -> int | None:
-    """SQLite's primary result code, without the extension in the high bytes."""
+    """SQLite's primary result code, without the extension in the high bytes; None for other errors."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else int(code) & 0xFF
 

@@ -1,7 +1,7 @@
 """One database file: opening it, its connections, and conversion of SQLite's errors to ours.
 
 The writer thread owns the only write connection, and each reading thread has a read-only connection. A database in
-memory has a single connection for all threads, and a lock in place of SQLite's isolation.
+memory has one connection for all threads, and a lock in place of SQLite's isolation.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Database:
         path: the file; None in memory.
         read_only: whether it was opened read-only.
         version_found: for a file opened for writing, the version of its schema before the upgrade.
-        backup: the copy of the file from before the upgrade, if any.
+        backup: the copy of the file from before the upgrade; None without an upgrade.
         is_alone: whether the disk is too full for SQLite's auxiliary files, so that all threads share one connection
             without them. Only changes that free space are then possible.
     """
@@ -89,7 +89,7 @@ class Database:
         self._readers_lock = threading.Condition()
         self._n_readings = 0
         self._watching: sqlite3.Connection | None = None
-        self._standing: sharing.Standing | None = None  # set if SQLite would not detect writes of others
+        self._standing: sharing.Standing | None = None  # set if SQLite would not detect writes of other processes
         self.is_alone = False
         self._is_open = True
         self.write_connection: sqlite3.Connection | None = None
@@ -119,7 +119,7 @@ class Database:
         if not is_there(path):
             raise StoreMissing("no such file", path=self.label, way_on="Check the name.")
         _check_header(path)
-        # not ro: as the last connection it could not remove the -shm file
+        # mode rw, because ro could not remove the -shm file when the last connection closes
         self._reading_uri = f"{path.as_uri()}?mode=rw"
         if not sharing.may_make_files(path):
             self._read_traceless(path)
@@ -186,8 +186,8 @@ class Database:
     def _open_alone(self, path: Path, full: Exception) -> None:
         """Open for writing without auxiliary files, for a full disk: changes go directly into the file.
 
-        A power cut during a change would damage the file, so this mode is only for freeing space. Reserved space would
-        instead need another file beside each database.
+        A power cut during a change would damage the file, so this mode is only for freeing space. The alternative,
+        reserved space, would need another file beside each database.
 
         Raises:
             Exception: `full`, if the file must be upgraded or checked first, which needs space.
@@ -371,7 +371,7 @@ class Database:
             return reader
 
     def changes_by_others(self) -> object:
-        """A value that changes whenever another connection changes the file.
+        """A value that changes whenever another connection changes the file; None in memory.
 
         For a file open for writing, only the writing thread may call this.
         """
@@ -429,7 +429,7 @@ class Database:
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
-        """Convert errors of SQLite and the codecs raised inside to StoreError; others pass unchanged."""
+        """Convert errors of SQLite and the codecs in this context to StoreError; others pass unchanged."""
         try:
             yield
         except (sqlite3.Error, CodecError, RowError, UnicodeDecodeError, MemoryError) as error:
@@ -439,7 +439,9 @@ class Database:
             raise explained from error
 
     def explain(self, error: Exception) -> Exception:
-        """The StoreError that explains an error of SQLite to the user; our own bugs are returned unchanged."""
+        """The StoreError that explains an error of SQLite to the user; an error that indicates a bug is returned
+        unchanged.
+        """
         if is_damage(error):
             return self._corrupt(str(error))
         if isinstance(error, MemoryError):
@@ -518,7 +520,7 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_PROTOCOL: Database._locked,
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
-"""Explanation of each primary result code of SQLite; a missing code is a bug of ours."""
+"""Explanation of each primary result code of SQLite; an error with another code is a bug of ours."""
 
 
 class _Reader(NamedTuple):
@@ -565,11 +567,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _check_header(path: Path) -> None:
-    """Check if an existing file is a SQLite database; an empty file will become one.
+    """Check that an existing file is empty or begins as an SQLite database; a missing file is accepted.
 
     Raises:
-        StoreError: if it cannot be read.
-        StoreCorrupt: if it is another kind of file.
+        StoreError: if it cannot be read, or is a pipe or a device.
+        StoreCorrupt: if it begins differently.
     """
     try:
         # Opening a pipe would wait for a writer.

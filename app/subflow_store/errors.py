@@ -54,7 +54,7 @@ class StoreFull(StoreError):
 
 
 class StoreMissing(StoreError):
-    """The database file does not exist and was not to be created."""
+    """The database file is missing or empty and must not be created, or was deleted or replaced after opening."""
 
 
 class RunNotFound(StoreError):

@@ -27,7 +27,7 @@ PYRAMID_STEPS = {1: 64, 2: 4096}
 
 
 class Statistics(NamedTuple):
-    """Statistics of each column so far without NaN samples; None for a column of NaN only."""
+    """Statistics of the samples of each column so far, ignoring NaN; None for a column of NaN only."""
 
     vmin: list[float | None]
     vmax: list[float | None]
@@ -119,7 +119,7 @@ class SampleIngest:
 
 
 def group(reduce: np.ufunc, columns: NDArray[np.float32], step: int) -> NDArray[np.float32]:
-    """Reduce each run of `step` values along the last axis to one; the last run may be shorter.
+    """Reduce each group of `step` values along the last axis to one value; the last group may be smaller.
 
     Args:
         reduce: np.fmin or np.fmax, which ignore NaN unless all values are NaN.
@@ -139,7 +139,7 @@ def group(reduce: np.ufunc, columns: NDArray[np.float32], step: int) -> NDArray[
 
 
 def _reduce(reduce: np.ufunc, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The reduction of each column; NaN for an empty one."""
+    """The reduction of each column; NaN if the columns are empty."""
     if columns.shape[1] == 0:
         return np.full(columns.shape[0], np.nan, np.float32)
     reduced: NDArray[np.float32] = reduce.reduce(columns, axis=1)

@@ -13,8 +13,8 @@ class Upgraded(NamedTuple):
     """Result of an upgrade.
 
     Attributes:
-        before: the old version of its schema.
-        after: the version now.
+        before: version of the schema before the upgrade.
+        after: version of the schema now.
         backup: the copy of the old file; None if no upgrade was needed.
     """
 
@@ -29,7 +29,7 @@ def upgrade_file(path: Path) -> Upgraded:
     Raises:
         StoreError: if the file is missing, empty, not ours, or cannot be upgraded; it is then unchanged.
     """
-    # Checks that the file exists, which opening for writing would create.
+    # Opening for reading checks that the file exists; opening for writing would create it.
     Database(path, read_only=True, busy_timeout_s=BUSY_TIMEOUT_S, any_version=True).close()
     database = Database(path, read_only=False, busy_timeout_s=BUSY_TIMEOUT_S)
     database.close()

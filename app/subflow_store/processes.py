@@ -36,8 +36,8 @@ class ProcessStore:
         Args:
             number: number of the record.
             state: one of TRAINING_STATES.
-            message: why it failed.
-            process: process that carries it out, or None.
+            message: reason of a failure; empty otherwise.
+            process: process that carries out the activity; None if no process does.
 
         Raises:
             RunNotFound: if the number is unknown.
@@ -103,7 +103,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 
 
 def state_columns(state: str, message: str, process: ProcessIdentity | None) -> dict[str, Any]:
-    """Columns of a row for its state."""
+    """Columns of a row for its state; ValueError for an unknown state."""
     if state not in TRAINING_STATES:
         raise ValueError(f'"{state}" is not one of {", ".join(TRAINING_STATES)}')
     now = now_text()
@@ -168,7 +168,7 @@ def refuse_running(connection: Connection, run_ids: Collection[int], label: str)
     """Refuse to delete runs that are still being recorded.
 
     Raises:
-        RunBusy: if one of them is.
+        RunBusy: if one of the runs is still being recorded.
     """
     for run_id, (writer, is_gone) in running_runs(connection).items():
         if run_id in run_ids and not is_gone:

@@ -53,7 +53,7 @@ class ForkStore:
         self._database = database
 
     def origin_of(self, run_id: int) -> RunFork | None:
-        """The fork from which a run began; None if it began at time zero.
+        """The fork from which a run began; None if the run is not a fork.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -104,7 +104,7 @@ def _fork(row: Sequence[Any]) -> RunFork:
 
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
 _ROUNDING = 1e-6  # in samples
-_NO_DOCUMENTS = (None, None, None)  # in a list: scenario_text, summary and machine
+_NO_DOCUMENTS = (None, None, None)  # scenario_text, summary and machine of a run in a list
 
 # Fields of RunRow before the documents, in their order.
 _RUN_FIELDS = RunRow._fields[: RunRow._fields.index("deleted")]
@@ -183,7 +183,7 @@ def known_numbers(reader: Connection, table: str) -> set[int]:
     return {number for query in _NUMBERS_OF[table] for number in _until_damage(reader, query)}
 
 
-# Queries from both ends of the table, which a damaged page divides, and from indexes of dependent tables.
+# Queries from both ends of a table, because a damaged page ends a query, and from indexes of dependent tables.
 _NUMBERS_OF = {
     "run": (
         "SELECT id FROM run ORDER BY id",
@@ -234,7 +234,7 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """A JSON document.
+    """Parse a JSON object.
 
     Raises:
         ValueError: if the text is not a JSON object.
@@ -401,7 +401,7 @@ def decode(table: str, codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> 
 def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[float], int]) -> int:
     """Index of the first sample at or after a time (math.ceil), or of the last before it (math.floor); at least -1.
 
-    A time that differs from a sample's only by rounding, like 0.1 + 0.2 from 0.3, counts as that sample's.
+    A time that differs from a sample's time only by rounding, like 0.1 + 0.2 from 0.3, counts as the sample's time.
     """
     index = min(max((t_s - t0_s) / dt_s, -1.0), _AFTER_ALL - 1.0)
     nearest = round(index)
@@ -557,12 +557,12 @@ def _read_chunks(reader: Connection, run_id: int, spec: StreamSpec, chunks: Iter
 
 
 def _unknown(kind: Codec, n: int) -> NDArray[Any]:
-    """A column for runs of versions that did not record it."""
+    """A column of NaN or zeros, for runs of versions that did not record it."""
     return np.full(kind.shape(n), np.nan if kind.dtype.kind == "f" else 0, kind.dtype)
 
 
 def _owner_number(reader: Connection, run_id: int, spec: StreamSpec, owner: str) -> int | None:
-    """The number of an owner in the stream; None, which equals nothing in SQL, if it has no row there."""
+    """The number of an owner in the stream; None, which equals nothing in SQL, if the owner has no row there."""
     row = reader.execute(
         "SELECT idx FROM event_name WHERE run_id = ? AND stream = ? AND field = 'owner' AND name = ?",
         (run_id, spec.name, owner),

@@ -2,7 +2,7 @@
 
 A scenario separated from its files contains each recording as one long text, ``content = "packed:..."``. In the
 database ``content = "packed#..."`` contains its hash instead, and the recording is stored once for all owners. Reading
-a text restores the content. If the content is lost, the hash stays, and the reader of scenarios reports that.
+a text restores the content. If the content is lost, the hash stays, and the reader of scenarios reports the loss.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subflow_store.damage import is_damage
 from subflow_store.recording_texts import NAMED, hash_of
 
 _MOST_BYTES = 1 << 28
-_LEVEL = 1  # the text is compressed already; only its alphabet of 85 letters leaves something to save
+_LEVEL = 1  # the text is compressed already; only its alphabet of 85 characters leaves something to save
 
 
 def keep_all(connection: Connection, owner: str, number: int, contents: Mapping[str, str]) -> None:
@@ -37,7 +37,7 @@ def keep_all(connection: Connection, owner: str, number: int, contents: Mapping[
 
 
 def keep(connection: Connection, owner: str, number: int, digest: str, data: bytes) -> None:
-    """Store a compressed recording from another database."""
+    """Store a compressed recording unless it exists, and link the owner to it."""
     connection.execute("INSERT INTO recording (hash, data) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", (digest, data))
     _link(connection, owner, number, digest)
 

@@ -46,7 +46,7 @@ def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> int:
 
 
 def upsert(table: str, keys: str, values: str) -> str:
-    """A statement that inserts rows or replaces those with the same keys: columns of the keys, then the others."""
+    """A statement that inserts rows, or changes the `values` columns of rows with equal `keys` columns."""
     n = f"{keys}, {values}".count(",") + 1
     changes = ", ".join(f"{name} = excluded.{name}" for name in values.split(", "))
     return (

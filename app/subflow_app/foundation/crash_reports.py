@@ -225,8 +225,7 @@ def versions_text() -> str:
 
 def without_private(text: str) -> str:
     """The text with the home folder replaced by ``~``, and the user name in paths by ``USER``."""
-    # noqa: PTH111 # the unnormalised spelling
-    homes = {str(Path.home()), os.path.expanduser("~"), os.path.realpath(Path.home())}
+    homes = {str(Path.home()), os.path.expanduser("~"), os.path.realpath(Path.home())}  # noqa: PTH111 # not normalised
     for home in sorted((home for home in homes if len(home) > 1), key=len, reverse=True):
         for written in (home, home.replace("\\", "\\\\"), home.replace("\\", "/")):
             text = re.sub(rf"{re.escape(written)}(?![\w.-])", "~", text)

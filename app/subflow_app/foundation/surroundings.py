@@ -66,9 +66,7 @@ def provide_standard_streams() -> None:
 
 
 def take_stdout() -> BinaryIO:
-    """Return the pipe of stdout; text that libraries print later goes to stderr, so that it does not mix with the
-    messages.
-    """
+    """Return the pipe of stdout; text that libraries print later goes to stderr instead of between the messages."""
     sys.stdout.flush()
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -11,12 +11,12 @@ from PySide6.QtGui import QUndoStack
 class UndoOrder(QObject):
     """Undo reverts the last change, wherever the focus is; redo makes it again.
 
-    Undo uses the stack that changed last, either the scenario's or the history's, and then the other one once the first
-    is empty. Choosing the stack by the focus was confusing: after a click in the history, undo seemed to have no change
-    to revert. Text fields keep the keys for their own text.
+    Undo uses the stack that changed last, either the scenario's or the history's, and the other stack once the first is
+    empty. Choosing the stack by the focus was confusing: after a click in the history, undo seemed to have no change to
+    revert. Text fields keep the keys for their own text.
     """
 
-    changed = Signal()  # the next change to undo or redo is another one or missing
+    changed = Signal()  # undo_text or redo_text may have changed
 
     def __init__(self, *stacks: QUndoStack, parent: QObject | None = None) -> None:
         """Use these stacks, all still unchanged."""

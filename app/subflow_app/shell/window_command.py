@@ -1,4 +1,4 @@
-"""Opens the window without importing the commands, which takes a quarter of a second."""
+"""Opens the window without the commands, because importing them takes a quarter of a second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def is_for_window(words: Sequence[str]) -> bool:
 
 
 def window_of(words: Sequence[str]) -> int:
-    """Open the window for such a command line and return the exit code; expected errors are reported in a sentence."""
+    """Open the window for a command line of `is_for_window`, report an expected error in a sentence, return the exit
+    code.
+    """
     try:
         with failures.reporting_bugs("the window"):
             return open_window(Path(words[0]) if words else None)

@@ -62,7 +62,7 @@ class WindowDialogs(QObject):
         self._window = window
 
     def show_palette(self) -> None:
-        """Show the command palette."""
+        """Commit unfinished input and show the command palette."""
         from subflow_app.shell.command_palette import CommandPalette, entries_of
 
         self._ports.inspector.commit_pending()
@@ -81,7 +81,7 @@ class WindowDialogs(QObject):
         open_dialog(AboutDialog(self._ports.database.path, self._ports.workers, self._window))
 
     def show_settings(self) -> None:
-        """Show the settings."""
+        """Show the settings dialog; `change_settings` applies the result."""
         from subflow_app.features.settings.qt import SettingsDialog
 
         ports = self._ports

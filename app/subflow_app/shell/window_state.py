@@ -34,8 +34,8 @@ def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
         rooms: available geometry of each screen, the main screen first; not empty.
 
     Returns:
-        ``rect`` if it fits and its top and bottom are reachable; else a rectangle within one screen, that with its
-        largest part or the main one.
+        ``rect`` if it fits and its top and bottom are reachable; else a rectangle within the screen with the largest
+        part of ``rect``, or within the main screen.
     """
     shares = [room.intersected(rect) for room in rooms]
     best = max(range(len(rooms)), key=lambda index: shares[index].width() * shares[index].height())
@@ -77,7 +77,7 @@ class ScreenFit(QObject):
         self._timer = timer(self, lambda: fit_to_screen(window), _FRAMED_MS, is_single=True)
         if _has_screen():
             window.installEventFilter(self)
-            QGuiApplication.instance().screenRemoved.connect(self._timer.start)  # type: ignore[union-attr] # of a GUI
+            QGuiApplication.instance().screenRemoved.connect(self._timer.start)  # type: ignore[union-attr] # a GUI app
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Start the timer after the first paint, and remove this filter."""
@@ -93,7 +93,7 @@ def _has_screen() -> bool:
 
 
 def _rooms(frame: QMargins) -> list[QRect]:
-    """Area for a window with such a frame on each screen, the main screen first."""
+    """Area for a window with this frame on each screen, the main screen first."""
     main = QGuiApplication.primaryScreen()
     screens = [main, *(screen for screen in QGuiApplication.screens() if screen is not main)]
     return [screen.availableGeometry().marginsRemoved(frame) for screen in screens]
@@ -143,7 +143,7 @@ class WindowStateFile:
         self._settings.sync()
 
     def save_speed_limit(self, limit: float | None) -> None:
-        """Save the chosen speed."""
+        """Save the speed limit; None means no limit."""
         self._settings.setValue("speed", "max" if limit is None else f"{limit:g}")
         self._settings.sync()
 
@@ -175,7 +175,7 @@ class WindowStateFile:
         return saved
 
     def speed_limit(self, otherwise: float | None) -> float | None:
-        """The saved speed; ``otherwise`` if it is missing or invalid."""
+        """The saved speed limit, None for no limit; ``otherwise`` if it is missing or invalid."""
         text = str(self._settings.value("speed", ""))
         if text == "max":
             return None
@@ -192,7 +192,7 @@ class WindowStateFile:
 
     @property
     def history(self) -> str:
-        """The saved state of the list of runs; empty the first time."""
+        """The saved state of the list of runs; empty before the first save."""
         return str(self._settings.value("history", ""))
 
 

@@ -1,6 +1,6 @@
-"""THE list of schema migrations. The n-th converts a database from version n - 1 to n; version 0 is an empty file.
+"""The list of schema migrations. The n-th converts a database from version n - 1 to n; version 0 is an empty file.
 
-Together they define the schema, which has no other definition. Times of day are ISO 8601 text in UTC; seeds are
+The migrations together are the only definition of the schema. Points in time are ISO 8601 texts in UTC; seeds are
 unsigned 64 bit, stored as the signed number with the same bits; quantities are in SI units. Blobs and long texts have
 separate tables (`chunk`, `pyramid`, `event_chunk`, `run_document`, `recording`). So listing runs or series, and finding
 chunks of events in `event_span`, reads only small rows.

@@ -136,7 +136,7 @@ CREATE TRIGGER run_search_tag_delete AFTER DELETE ON run_tag BEGIN
     WHERE run_id = OLD.run_id), '') WHERE rowid = OLD.run_id; END;
 """
 
-# In a run that is not running any more, only name, note, tags and deletion mark can change.
+# In an ended run, only name, note, tags and deletion mark can change.
 _FIXED = """
 CREATE TRIGGER run_fixed BEFORE UPDATE OF id, scenario_name, controllers, seed, duration_s, warmup_s, sample_interval_s,
     mss_bytes, profile, version, status, signature, started_at, ended_at, wall_s, simulated_s, packets, goodput_bps,

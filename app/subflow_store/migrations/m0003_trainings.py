@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables. A training may be continued, so these tables are not immutable as those of finished runs."""
+    """Create the tables, which are not immutable as those of runs are, because a training may be continued."""
     run_script(connection, _TABLES)
 
 

@@ -10,7 +10,7 @@ from subflow_store.migrations.script import run_script
 def upgrade(connection: Connection) -> None:
     """Create the table; runs of older versions are not forks.
 
-    A fork outlives its parent run: its row changes after its end, when the parent is purged.
+    The table is not immutable: purging a parent run changes the rows of its forks, which remain.
     """
     run_script(connection, _TABLES)
 

@@ -1,4 +1,4 @@
-"""Functions of migrations. Existing files were made with them, so their results must not change."""
+"""Functions for migrations. They made the existing files, so their results must not change."""
 
 from __future__ import annotations
 

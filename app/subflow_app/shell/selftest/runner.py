@@ -79,7 +79,7 @@ _MOST_AT_A_TIME = 4
 def run_checks(checks: Sequence[Check], tell: Callable[[Outcome], None]) -> list[Outcome]:
     """Carry out checks, in parallel on up to four cores, and report them in their order.
 
-    All their output is in a temporary folder, and the user's files are not touched.
+    Their output goes to a temporary folder, and the user's files are not touched.
 
     Args:
         checks: the checks, in the order of the reports.
@@ -106,7 +106,7 @@ def run_checks(checks: Sequence[Check], tell: Callable[[Outcome], None]) -> list
 
 
 class _Processes:
-    """The running processes of checks, to kill them from outside."""
+    """The running processes of checks, so that another thread can kill them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
