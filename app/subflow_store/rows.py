@@ -86,12 +86,12 @@ def now_text() -> str:
 
 
 def time_of(stored: str | None) -> datetime | None:
-    """The time of day from a stored text."""
+    """The point in time in a stored text; None for None."""
     return None if stored is None else datetime.fromisoformat(stored)
 
 
 def age_s(now: datetime, heartbeat_at: object) -> float:
-    """Seconds since a heartbeat; infinite for a damaged one."""
+    """Seconds since a heartbeat; infinite if its text is damaged."""
     try:
         return (now - datetime.fromisoformat(str(heartbeat_at))).total_seconds()
     except (ValueError, TypeError):

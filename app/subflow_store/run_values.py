@@ -5,11 +5,11 @@ Runs can be found and listed by any of the values. Keys are dotted: parameters a
 ``fairness.jain``). The owner's name includes the subflow or the direction of a link, as in traces
 (``flows.download/1.loss_ratio``, ``links.wifi/forward.utilisation``).
 
-The table is an index of the documents and can be rebuilt from them. A released key keeps its meaning; a change needs a
-migration that fills the table again.
+The table `run_value` is an index of the documents and can be rebuilt from them. A released key keeps its meaning; a
+change needs a migration that fills the table again.
 
-The headline has the few figures of the summary that the list of runs shows and sorts by. The machine is recorded to
-make a result reproducible.
+The headline contains the few figures of the summary that the list of runs shows and sorts by. The machine is recorded
+to make a result reproducible.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RunValue(NamedTuple):
         key: dotted key.
         number: number in SI units; None for other values.
         text: the text as written; None for other values.
-        name: end of the key after the name of a flow or a link, which may be any text; empty: the whole key.
+        name: end of the key after the name of a flow or link, because this name may contain dots; empty: the whole key.
     """
 
     key: str

@@ -34,7 +34,7 @@ from subflow_store.writer import Writer
 
 
 class RunWriter:
-    """Stores a run during the run. Made by `Store.start_run`; only one thread at a time may use it.
+    """Stores a run while it is simulated. Made by `Store.start_run`; only one thread at a time may use it.
 
     Appending returns at once: the store's thread encodes and commits. Committed data survive a crash of the program,
     and the run then counts as interrupted. If storing fails, the next `append`, `add_marks`, `add_events`, `flush` or
@@ -58,7 +58,7 @@ class RunWriter:
         self.n_samples = 0  # samples appended so far, of each column
         self._label = label
         self._latest_ns: dict[str, int] = {}  # time of the last row in each event stream
-        self._widths: dict[str, list[tuple[int, ...]]] = {}  # shapes of the columns
+        self._widths: dict[str, list[tuple[int, ...]]] = {}  # by event stream: shapes of the elements of its columns
         self._is_open = True
 
     def append(self, first_sample: int, block: ArrayLike) -> None:
@@ -138,7 +138,7 @@ class RunWriter:
         self._writer.post(lambda: self._stream.take_scenario(text), len(text))
 
     def flush(self) -> None:
-        """Wait until everything appended so far is committed.
+        """Wait until all data appended so far are committed.
 
         Raises:
             StoreError: if the run is closed or storing fails.
@@ -197,7 +197,7 @@ class RunWriter:
             self._writer.call_bare(abandon)
 
     def __enter__(self) -> RunWriter:
-        """Return this run."""
+        """Return this writer."""
         return self
 
     def __exit__(
@@ -221,15 +221,15 @@ class RunWriter:
 
 
 COMMIT_INTERVAL_S = 0.5
-"""Delay of a commit after new data, i.e. the most data that a crash can lose. A fast run thus costs one or two
+"""Delay of a commit after new data, s; a crash loses at most the data of this time. A fast run thus costs one or two
 transactions.
 """
 
 _EAGER_BYTES = 8 << 20  # size of waiting chunks that triggers an immediate commit
 
 _LONG_RUN_SAMPLES = 64 * PYRAMID_STEPS[2]
-"""Least number of samples for storing the coarse level of the pyramid; below, it is quickly computed from the fine
-level.
+"""Least number of samples for storing the coarse level of the pyramid; with fewer samples, it is computed quickly from
+the fine level.
 """
 
 _STORE_CHUNK = upsert("chunk", "series_id, idx", "n, data")
@@ -253,7 +253,7 @@ _log = logging.getLogger(__name__)
 
 
 class RunStream:
-    """Used on the writing thread; other threads read only `error`."""
+    """Data of a running run, collected and committed on the writing thread; other threads read only `error`."""
 
     def __init__(self, run_id: int, series_ids: Sequence[int], dt_s: float, label: str) -> None:
         """Start with nothing to commit.
@@ -307,7 +307,7 @@ class RunStream:
     # Committing
 
     def due_at(self) -> float:
-        """Time of the next commit: soon after new data, or for the heartbeat."""
+        """Time of the next commit: soon after new data, or for the heartbeat; infinite after an error."""
         if self.error is not None:
             return math.inf
         heartbeat = self._last_commit + HEARTBEAT_S
@@ -381,7 +381,7 @@ class RunStream:
         self._give_up(transaction)
 
     def _give_up(self, transaction: Transaction) -> None:
-        """Try to mark the run as interrupted; if this fails, the next opening of the file does it."""
+        """Try to mark the run as interrupted; if this fails, the next opening of the file marks it."""
         try:
             with transaction() as connection:
                 mark_interrupted(connection, [self._run_id])

@@ -1,9 +1,8 @@
 """Examination of a damaged database, a copy that SQLite can open again, and a new database of all sound data.
 
-A file begins with its header and the list of its tables with their first pages. Without these, no data can be located,
-but they are the same in every database of a version, so the copy gets those of a sound database. The page at which a
-table should begin confirms the version.
-File format: https://www.sqlite.org/fileformat2.html
+A file begins with its header and the list of its tables with their first pages. Without these parts, no data can be
+located. They are the same in every database of a version, so the copy gets the parts of a sound database. The page at
+which a table should begin confirms the version.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def repair(path: Path, copy: Path, problem: str) -> None:
         problem: description of the damage.
 
     Raises:
-        StoreCorrupt: if the file does not resemble a database of ours.
+        StoreCorrupt: if the file does not resemble a Subflow database.
         StoreError: if it cannot be copied.
     """
     try:
@@ -82,7 +81,7 @@ def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes |
     for version in versions:
         for pattern, roots in _patterns(version, folder):
             fits = sum(_begins(file, page, pages) in kinds for page, kinds in roots)
-            # Of several complete matches the first one, i.e. the version in the header.
+            # Among several complete matches, the first counts, i.e. the version in the header.
             if best is None or fits / len(roots) > best[0]:
                 best = (fits / len(roots), pattern)
     return None if best is None or best[0] < 0.5 else best[1]
@@ -174,7 +173,7 @@ def check(path: Path, on_progress: Progress = lambda _done, _of: None) -> Findin
     """Read every row of a database without changing it.
 
     Raises:
-        StoreError: if the file does not exist, or is not a database of ours.
+        StoreError: if the file does not exist, or is not a Subflow database.
     """
     found = _Found()
     with _readable(path, found.note) as (connection, rows, is_repaired):
@@ -221,7 +220,8 @@ def salvage(
     try:
         with _readable(path, found.note) as (_, rows, _is_repaired), Store(part) as store:
             taken = _bring(rows, store, found.note, on_progress)
-            # Not by renaming: if the last changes cannot be moved out of its -wal file, closing reports no error.
+            # Copied instead of renamed: if the last changes cannot be moved out of the -wal file, closing reports no
+            # error.
             store.save_copy(target, overwrite=overwrite)
     except StoreFull as error:
         if error.path == os.fspath(path.expanduser().absolute()):
@@ -295,7 +295,7 @@ class _Bringing(Taking):
         self._note = note
 
     def one(self, kind: str, number: int, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> int | None:
-        """Copy a run, training or sweep; returns its number."""
+        """Copy a run, training or sweep; returns its new number, None if it was not copied."""
         if kind == "run":
             return self._run(number, runs, sweeps)
         return self._sweep(number) if kind == "sweep" else self._training(number)
@@ -346,7 +346,7 @@ def _readable(path: Path, note: Callable[[Damage], None]) -> Iterator[tuple[Conn
     """A connection to a database, or to a copy with a repaired schema; the flag is True for a copy.
 
     Raises:
-        StoreError: if the file does not exist, or is not a database of ours.
+        StoreError: if the file does not exist, or is not a Subflow database.
     """
     with tempfile.TemporaryDirectory(prefix="subflow-") as folder:
         database, problem = _opened(path)
@@ -382,7 +382,7 @@ def _opened(path: Path) -> tuple[Database | None, str]:
 
 
 def _big(path: Path, offset: int) -> int:
-    """A number in the file's header."""
+    """A 32-bit number in the file's header, at an offset in bytes."""
     with path.open("rb") as file:
         file.seek(offset)
         return int.from_bytes(file.read(4), "big")

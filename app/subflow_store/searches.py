@@ -20,11 +20,11 @@ _COLUMNS = 'search_id, "key", claim, space, entrant, version, made_at, elapsed_s
 
 
 class SearchRecord(NamedTuple):
-    """A search.
+    """A search for networks in which a claim fails.
 
     Attributes:
         id: number of the search.
-        key: searches with the same key are equal.
+        key: key of the search; searches with the same key are equal.
         claim: name of the claim for users.
         space: name of the space of networks for users.
         entrant: name of the entrant for users.
@@ -49,7 +49,7 @@ class Generation(NamedTuple):
     """Networks that were tried together.
 
     Attributes:
-        number: from 0.
+        number: number of the generation, from 0.
         points: 64-bit floats, little-endian: one row of numbers per network.
         margins: 64-bit floats: one per network.
         niches: bytes: one row per network.

@@ -1,8 +1,8 @@
 """The auxiliary files of SQLite beside a database, and reading a database without creating any.
 
-A database in WAL mode has two of them while it is open: "-wal" with the changes that are not merged yet, and "-shm",
-shared memory of its users. The process that opens the database creates them, and they belong to its user. If a reader
-without permission to change the database created them, they would lock the owner out until they are removed.
+A database in WAL mode has two auxiliary files while it is open: "-wal" with the changes that are not merged yet, and
+"-shm", shared memory of its users. The process that opens the database creates them, and they belong to its user. If a
+reader without permission to change the database created them, they would lock the owner out until they are removed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from subflow_store.files import is_there
 
 
 class Standing(NamedTuple):
-    """Signs of a change of a database, visible from outside; None for missing files."""
+    """Sizes and modification times of a database's files, which reveal changes; None for missing files."""
 
     file: tuple[int, int] | None
     wal: tuple[int, int] | None
@@ -35,7 +35,7 @@ def shm_of(path: Path) -> Path:
 
 
 def standing_of(path: Path) -> Standing:
-    """Current state of a database."""
+    """Current sizes and times of the files of a database."""
     return Standing(_size_and_time(path), _size_and_time(wal_of(path)), is_there(shm_of(path)))
 
 
@@ -66,12 +66,12 @@ def traceless(path: Path) -> tuple[str, bool]:
         )
     if _has_content(path.with_name(f"{path.name}-journal")):
         return f"{path.as_uri()}?mode=ro", False  # SQLite recognises by locks if this file is in use
-    # Without both files, no process has the database open.
+    # Without a -shm file and a journal, no process is changing the database.
     return f"{path.as_uri()}?mode=ro&immutable=1", True
 
 
 def share_with_group(path: Path) -> None:
-    """Give the auxiliary files the group of the database, if another user than its owner has created them."""
+    """Give auxiliary files of this user the group of the database, which may belong to another user."""
     if os.name == "nt":
         return
     group = path.stat().st_gid

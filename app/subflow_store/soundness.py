@@ -45,7 +45,7 @@ OF_RUN = (
     "event_name",
     "event_span",
 )
-"""Tables of a run, besides those of its series. `run_value` is an index of its documents."""
+"""Tables of a run, besides those of its series. `run_value` is missing, because it is an index of the documents."""
 OF_SERIES = ("chunk", "pyramid")
 OF_TRAINING = ("training_document", "training_recording", "training_metric", "training_evaluation")
 OF_SWEEP = ("sweep_recording", "sweep_point", "sweep_run")
@@ -71,7 +71,7 @@ _KIND_OF = {
 
 
 class Column(NamedTuple):
-    """A column of a table."""
+    """A column of a table, with the Python types of its values."""
 
     name: str
     kinds: tuple[type, ...]
@@ -91,7 +91,7 @@ class SoundRows:
     """The sound rows of an open database, by their owners."""
 
     def __init__(self, connection: Connection, note: Callable[[Damage], None]) -> None:
-        """Read from a connection within a transaction, so that all rows are of the same moment.
+        """Read from a connection within a transaction, so that all rows show the same state of the file.
 
         Args:
             connection: connection to the damaged database.
@@ -100,10 +100,11 @@ class SoundRows:
         self._connection = connection
         self._note = note
         self._places: dict[str, dict[int, array[int]]] = {}  # by table: the row numbers of each owner
-        self._series: dict[int, tuple[int, Row]] = {}  # of the run read last: its number and the row of each series
-        # of the run read last: chunks and their spans
+        # by number of a series of the run read last: number of the run, row of the series
+        self._series: dict[int, tuple[int, Row]] = {}
+        # by stream and index of a chunk of the run read last: its spans
         self._kept_events: dict[tuple[str, int], list[tuple[int, ...]]] = {}
-        self._named: dict[tuple[str, str], int] = {}  # of the run read last: number of names that a column uses
+        self._named: dict[tuple[str, str], int] = {}  # by stream and field of the run read last: number of names
         with contextlib.suppress(sqlite3.Error):
             # Use a schema even if parts of it are unreadable.
             connection.execute("PRAGMA writable_schema = ON")
@@ -253,7 +254,7 @@ class SoundRows:
     def _is_sound(self, table: str, number: int, row: Row) -> bool:
         bad = _bad_columns(table, row)
         if not bad or table in _OWNERS:
-            return True  # these are repaired
+            return True  # rows of runs, trainings and sweeps are repaired
         self._lost(table, number, f"{_where(table, row)}{', '.join(f'{name}: {why}' for name, why in bad.items())}")
         return False
 
@@ -267,7 +268,7 @@ class SoundRows:
     # Mending
 
     def _whole_run(self, number: int, found: list[Row]) -> list[Row]:
-        # Discard the data of the run before.
+        # Discard the data of the previous run.
         self._series.clear()
         self._kept_events.clear()
         self._named.clear()
@@ -553,7 +554,7 @@ _STATES = {"run": ("running", *FINAL_STATUSES), "training": TRAINING_STATES, "sw
 
 
 def _substitute(table: str, name: str, number: int) -> Any:
-    """Value in place of a lost one."""
+    """Value that replaces a lost value."""
     kinds = dict(columns_of(table))[name]
     if name == "id":
         return number

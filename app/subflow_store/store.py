@@ -78,7 +78,7 @@ class Store:
         except BaseException:
             _shut_down(self._writer, self._database)
             raise
-        # At program exit, or when the last reference is gone, data in memory are still written.
+        # At program exit, or when the last reference is gone, pending data are still written.
         self._shut_down = weakref.finalize(self, _shut_down, self._writer, self._database)
 
     @property
@@ -213,7 +213,7 @@ class Store:
         Damaged runs do not affect the others: `damaged` lists the losses of the last list.
 
         Args:
-            conditions: all of which must be met.
+            conditions: conditions, all of which a run must meet.
             search: words, each of which must begin a word in the run's name, scenario, controllers, note or tags.
             tag: a required tag; case is ignored.
             status: the required status.
@@ -397,7 +397,7 @@ class Store:
             return queries.list_tags(reader)
 
     def changes_by_others(self) -> object:
-        """A value that changes whenever another program changes the database.
+        """A value that changes whenever another program changes the database; None in memory.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -499,7 +499,7 @@ class Store:
         """
         self._database.save_copy(path, overwrite=overwrite)
 
-    # Inside
+    # Internals
 
     def _window(
         self, run_id: int, spec: StreamSpec, owner: str | None, t_from_s: float | None, t_to_s: float | None
@@ -580,7 +580,7 @@ def _nanos(t_s: float) -> int:
 
 
 def _shut_down(writer: Writer | None, database: Database) -> None:
-    """A function outside of the store, so that its finalizer does not keep the store alive."""
+    """Close writer and database; outside of the store, so that its finalizer does not keep the store alive."""
     if writer is not None and writer.is_current_thread():
         # A job held the last reference to the store: the thread cannot wait for its own end.
         threading.Thread(target=_shut_down, args=(writer, database), name="subflow-store-closing").start()

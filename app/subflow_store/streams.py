@@ -1,4 +1,4 @@
-"""THE list of event streams: data of events at an instant, as opposed to samples.
+"""The list of event streams: data at the instants of events, as opposed to samples.
 
 A stream is a table with its own columns, stored column by column in chunks. To add a field or a stream, write it here:
 the database stores the name and the codec of each column, so older runs can still be read, with NaN or 0 in new
@@ -66,8 +66,7 @@ DECISION = StreamSpec(
     },
     ("owner", "cause", "rule"),
 )
-"""Decisions of controllers and schedulers with their reasons. A rule is identified by the text that the caller uses for
-it.
+"""Decisions of controllers and schedulers with their reasons. The caller chooses the text that identifies a rule.
 """
 
 INTERVAL = StreamSpec(

@@ -1,4 +1,4 @@
-"""Sweeps in the store: their plans, their runs, and the existing ones among them.
+"""Sweeps in the store: their plans, the runs that they need, and links to existing runs.
 
 A run belongs to every sweep that needs it: runs have a key, and runs with the same key are equal bit for bit. The key
 is stored before a run is closed, so that a finished run can be identified whenever the program ends.
@@ -174,7 +174,7 @@ class SweepStore(ProcessStore):
     # Writing
 
     def add(self, start: SweepStart) -> int:
-        """List a sweep, as waiting; returns its number.
+        """Add a sweep in the state waiting; returns its number.
 
         Raises:
             StoreError: if the sweep cannot be written.
@@ -214,7 +214,7 @@ class SweepStore(ProcessStore):
 
         Args:
             sweep_id: the sweep.
-            version: the version.
+            version: the version of Subflow that continues the sweep.
             keys: point, seed and key of each run.
 
         Raises:
@@ -235,7 +235,8 @@ class SweepStore(ProcessStore):
         self._writing().call(change)
 
     def link_finished(self, sweep_id: int, *, needs_traces: bool) -> int:
-        """Link finished runs of the store with the keys of this sweep; returns their number.
+        """Link finished runs of the store with the keys of this sweep, with `needs_traces` only runs with traces;
+        returns their number.
 
         Raises:
             StoreError: if the links cannot be written.

@@ -1,4 +1,4 @@
-"""Trainings in the store: their settings, their progress, their metrics as curves, and their evaluations.
+"""Trainings in the store: their settings, progress, metrics as curves, and evaluations.
 
 A report of a training has a step and some figures. Reports are written one by one and read curve by curve, so they are
 stored as columns in chunks. The last chunk is rewritten with each batch of reports until it is full: a batch comes
@@ -154,7 +154,7 @@ class TrainingStore(ProcessStore):
     # Writing
 
     def add(self, start: TrainingStart) -> int:
-        """List a training, as waiting; returns its number.
+        """Add a training in the state waiting; returns its number.
 
         Raises:
             RunNotFound: if its parent does not exist.
@@ -214,7 +214,7 @@ class TrainingStore(ProcessStore):
             training_id: the training.
             reports: reports in order; each has at least `step` and `elapsed_s`. None and NaN mean an unknown value.
             figures: figures of evaluations; they replace those of the same step, controller and metric.
-            reports_read: bytes of the training's file of reports that are now in the store.
+            reports_read: bytes of the training's file of reports that are now in the store; None: unchanged.
             moment: current state; None: unchanged.
             best: current best policy; None: unchanged.
 
@@ -305,7 +305,7 @@ def _chunks(
 
 def _read_columns(reader: Connection, training_id: int, names: Sequence[str]) -> list[NDArray[np.float64]]:
     """Whole columns, float64 [n] each, NaN where a metric was not reported."""
-    # One statement, so that all columns are of the same moment during the training.
+    # One statement, so that all columns show the same state of the training.
     marks = ", ".join("?" * len(names))
     rows = reader.execute(
         "SELECT name, idx, codec, n, data FROM training_metric"

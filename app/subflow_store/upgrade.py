@@ -111,7 +111,7 @@ def _schema(connection: Connection) -> frozenset[tuple[str, str, str]]:
 def check_version(connection: Connection, label: str) -> int:
     """Return the schema version of an open database; 0 for an empty file.
 
-    No other data are read before: a view in place of a table may be endless, and a trigger may execute anything.
+    The check precedes all other reading: a view in place of a table may be endless, and a trigger may execute anything.
 
     Raises:
         StoreForeign: if it is a database of another program, or has tables, views or triggers that are not ours.
@@ -184,7 +184,7 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
         path: the file, or None for a database in memory.
         version: result of `check_version`.
 
-    Returns:
+    The copy of the old file; None if the file was empty or in memory, or if another process made the copy.
         The copy of the old file; None if it was empty.
     """
     backup = _backed_up(connection, path, version) if path is not None and version > 0 else None
@@ -212,7 +212,8 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
 
 
 def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
-    """A copy of the database, written under another name until it is complete."""
+    """A copy of the database, written under another name until complete; None if another process has upgraded the file.
+    """
     part = unused_sibling(path)
     try:
         make_private(part)

@@ -1,4 +1,4 @@
-"""Plain values that are stored and read: of runs, trainings and sweeps.
+"""Plain values of runs, trainings and sweeps that the store writes and returns.
 
 Values of trainings belong to `Store.trainings`, those of sweeps to `Store.sweeps`.
 """
@@ -90,7 +90,7 @@ class RunStart:
         seed: 0 <= seed < 2**64.
         duration_s: requested simulated time, s.
         warmup_s: simulated time at the start that summaries exclude, s.
-        sample_interval_s: time between two samples, s; sample k is at (k + 1) times this.
+        sample_interval_s: time between two samples, s; sample k (from 0) is at (k + 1) times this interval.
         mss_bytes: payload bytes of a full packet.
         profile: transport profile, "linux" or "textbook".
         controllers: the congestion controllers, for the list, e.g. "lia" or "lia, newreno".
@@ -119,8 +119,8 @@ class RunStart:
 class RunRow(NamedTuple):
     """One run of the list, with plain columns only, so that hundreds load in about a millisecond.
 
-    Only `Store.run(id)` loads `scenario_text`, `summary` and `machine`; in `Store.runs()` they are None. Metrics are
-    None during the run, and if the summary lacks the figure.
+    Only `Store.run(id)` loads `scenario_text`, `summary` and `machine`; in `Store.runs()` they are None. Figures such
+    as `goodput_bps` are None during the run, or if the summary lacks them.
     """
 
     id: int
@@ -181,10 +181,10 @@ class SeriesInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesData:
-    """Samples of one signal, whole or a window.
+    """Samples of one signal, all or those of a window of time.
 
     Attributes:
-        t0_s: time of the first value here.
+        t0_s: time of the first value, s.
         dt_s: time between two samples, s.
         values: float32 [n], in the unit of the series; NaN without a value.
     """
@@ -295,7 +295,7 @@ class MarkTable:
 
 
 TRAINING_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed", "interrupted")
-"""States of a training; from any but the first three it can be continued."""
+"""States of a training; a training in any state but the first three can be continued."""
 
 OPEN_STATES = TRAINING_STATES[:3]
 
@@ -309,11 +309,11 @@ class TrainingStart:
         agent: the learning agent, e.g. "drl-cc".
         scenario_name: name of the scenario or distribution for the training.
         scenario_text: text of that scenario (TOML).
-        config: all settings of the training, JSON-able.
+        config: all settings of the training, as plain values for JSON.
         seed: 0 <= seed < 2**64.
         folder: folder of its checkpoints and policies.
         version: version of Subflow.
-        parent_id: the training from whose policy this one continues.
+        parent_id: the training from whose policy this one continues; None for a new policy.
         started_at_utc: aware datetime; None means now.
     """
 
@@ -388,7 +388,7 @@ class TrainingMoment(NamedTuple):
     message: str = ""
     """Reason of a failure."""
     process: ProcessIdentity | None = None
-    """Process that carries out an open training."""
+    """Process that carries out an open training; None without a process."""
 
 
 class BestPolicy(NamedTuple):
@@ -484,13 +484,13 @@ class SweepRecord(NamedTuple):
     name: str
     version: str
     state: str
-    """One of TRAINING_STATES; an open one whose process has ended shows as interrupted."""
+    """One of TRAINING_STATES; an open sweep whose process has ended shows as interrupted."""
     message: str
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
     process_pid: int
-    """Id of the living process of the sweep, or 0."""
+    """Id of the living process of the sweep; 0 without a process."""
     points: int
     runs: int
     finished: int

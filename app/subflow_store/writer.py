@@ -24,13 +24,13 @@ from subflow_store.errors import StoreClosed
 T = TypeVar("T")
 
 QUEUE_BYTES = 64 << 20
-"""Size of blocks that may wait in memory. A simulation must wait only if the disk falls this far behind."""
+"""Size of blocks that may wait in memory, bytes. A simulation must wait only if the disk falls this far behind."""
 
 _log = logging.getLogger(__name__)
 
 
 class Stream(Protocol):
-    """An object that collects data in memory and commits it from time to time: a running run."""
+    """An object that collects data in memory and commits them from time to time: a running run."""
 
     def due_at(self) -> float:
         """Time of the next commit, on the clock of time.monotonic()."""
@@ -133,7 +133,7 @@ class Writer:
             yield self._connection
 
     def add_stream(self, stream: Stream) -> None:
-        """Commit this stream from now on at its times."""
+        """Commit this stream from now on at the times of `due_at`."""
         self._streams.append(stream)
 
     def remove_stream(self, stream: Stream) -> None:
