@@ -44,9 +44,7 @@ def _carried_out() -> int:
 
 
 def _with_output_told(code: int) -> int:
-    """Flush stdout and return `code`; if stdout could not be written, as on a full disk, print an error and return a
-    failure.
-    """
+    """Flush stdout; returns `code`, or a failure, with a message, if stdout could not be written, as on a full disk."""
     from subflow_app.foundation.surroundings import output_problem
 
     sys.stdout.flush()

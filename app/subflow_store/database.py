@@ -439,9 +439,7 @@ class Database:
             raise explained from error
 
     def explain(self, error: Exception) -> Exception:
-        """The StoreError that explains an error of SQLite to the user; an error that indicates a bug is returned
-        unchanged.
-        """
+        """The StoreError that explains an error of SQLite to the user; an unexpected error is returned unchanged."""
         if is_damage(error):
             return self._corrupt(str(error))
         if isinstance(error, MemoryError):

@@ -235,8 +235,9 @@ class SweepStore(ProcessStore):
         self._writing().call(change)
 
     def link_finished(self, sweep_id: int, *, needs_traces: bool) -> int:
-        """Link finished runs of the store with the keys of this sweep, with `needs_traces` only runs with traces;
-        returns their number.
+        """Link finished runs of the store with the keys of this sweep; returns their number.
+
+        With `needs_traces`, runs without traces are ignored.
 
         Raises:
             StoreError: if the links cannot be written.

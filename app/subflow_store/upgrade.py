@@ -212,8 +212,7 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
 
 
 def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
-    """A copy of the database, written under another name until complete; None if another process has upgraded the file.
-    """
+    """A copy of the database, named when complete; None if another process has upgraded the file."""
     part = unused_sibling(path)
     try:
         make_private(part)

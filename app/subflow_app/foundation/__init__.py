@@ -1,3 +1,1 @@
-"""Errors, files, paths, settings, expressions and crash reports: the base of all other parts of the program, without
-Qt.
-"""
+"""Errors, files, paths, settings, expressions and crash reports: the base of all other parts, without Qt."""

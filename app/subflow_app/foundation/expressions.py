@@ -416,9 +416,7 @@ class Expression:
     def _operands(
         self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
     ) -> list[Evaluated]:
-        """Operands that must all have one kind; an error in the first is reported at `column`, because brackets may
-        precede it.
-        """
+        """Operands of one kind; an error in the first is reported at `column`, because brackets may precede it."""
         told = [self.tell(each, resolver) for each in nodes]
         if column is not None:
             told[0] = told[0]._replace(column=column)

@@ -35,8 +35,9 @@ def made_folder(path: str | Path) -> Path:
 
 
 def page_place(out: Path | None, name: str) -> Path:
-    """The path of a web page: the given file, or else NAME.html in the given or the working folder; missing folders are
-    created.
+    """The path of a web page: the given file, or else NAME.html in the given or the working folder.
+
+    Missing folders are created.
 
     Raises:
         ExportError: if the folder cannot be created.

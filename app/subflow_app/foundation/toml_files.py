@@ -81,9 +81,7 @@ def refusal(report: Report, error: type[InputError]) -> InputError:
 
 
 def scenario_beside(report: Report, place: Place, file: Path, name: str | None) -> Path | None:
-    """The scenario named in a file: in the same folder, or a shipped one; None if `name` is None or a problem was
-    reported.
-    """
+    """The scenario named in a file: in the same folder, or shipped; None for None, or with a problem if missing."""
     if name is None:
         return None
     beside = file.parent / name

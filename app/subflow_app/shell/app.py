@@ -109,9 +109,7 @@ class _DockingTexts(QTranslator):
     """Translates the texts of the docking system with our catalogue."""
 
     def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:
-        """Translate texts of the docking system; Qt calls this for all texts, and None leaves a text to the next
-        translator.
-        """
+        """Translate texts of the docking system; for all other texts, None passes to the next translator."""
         is_docking = context.startswith("ads::") or context == "QObject"
         return tr(source) if is_docking and source in DOCKING_TEXTS else None
 

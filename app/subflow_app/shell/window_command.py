@@ -17,8 +17,9 @@ def is_for_window(words: Sequence[str]) -> bool:
 
 
 def window_of(words: Sequence[str]) -> int:
-    """Open the window for a command line of `is_for_window`, report an expected error in a sentence, return the exit
-    code.
+    """Open the window for a command line of `is_for_window`; returns the exit code.
+
+    Expected errors are reported in a sentence.
     """
     try:
         with failures.reporting_bugs("the window"):

@@ -52,8 +52,9 @@ class SubflowGroup(TyperGroup):
 
 
 class ListingGroup(TyperGroup):
-    """A group with a default: if the first word is no command, all words become arguments of the hidden command, whose
-    name is in capitals.
+    """A group with a hidden default command, whose name is in capitals.
+
+    If the first word is no command, all words become arguments of the default command.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -134,9 +134,7 @@ def print_list(
     as_json: bool,
     nothing: str = "",
 ) -> None:
-    """Print a list on stdout: one JSON array of the rows' documents, or a table; `nothing` replaces the table without
-    rows.
-    """
+    """Print a list on stdout: one JSON array of documents, or a table; `nothing` replaces an empty table."""
     if as_json:
         print_json([document(row) for row in rows])
     elif rows or not nothing:

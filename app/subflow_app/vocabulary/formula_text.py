@@ -158,8 +158,7 @@ class _Parser:
         return Word("-" if is_hyphen else _SIGNS.get(token.text, token.text), gap=token.is_spaced)
 
     def _product(self) -> list[Node]:
-        """Factors and fractions of a product: a slash divides all factors since the last fraction by the next factor.
-        """
+        """Factors and fractions of a product: a slash divides all factors since the last fraction by the next one."""
         found: list[Node] = []
         above: list[Node] = []
         below: list[Node] = []

@@ -533,9 +533,7 @@ def run_values(flows: Sequence[Part]) -> dict[str, float]:
 
 
 def _counted(measured: Measure, flows: Sequence[Part]) -> Sequence[Part]:
-    """The flows that a number of a run includes: those with a size for the makespan, active ones with subflows for
-    Jain's index, all otherwise.
-    """
+    """The flows that count: those with a size for makespan, active ones with subflows for Jain's index, else all."""
     if measured.combine is SPAN:
         return [flow for flow in flows if flow_kind(flow) == "sized"]
     if measured.combine is JAIN:

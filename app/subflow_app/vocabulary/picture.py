@@ -266,9 +266,7 @@ class Panel:
 
     @property
     def front(self) -> list[tuple[float, float]]:
-        """Corners of the Pareto front from left to right; a point of the front dominates each point on the worse side
-        of the steps.
-        """
+        """Corners of the Pareto front from left to right, a step between neighbours; empty if neither is better."""
         best = sorted((float(each.x[0]), float(each.means[0])) for each in self.series if each.is_ours)
         if 0 in self.better or not best:
             return []

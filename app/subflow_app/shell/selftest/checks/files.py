@@ -192,8 +192,7 @@ _FOLDER, _SCENARIO, _DATABASE = "Büro & 世界 100 %", "Mein Übungs-Netz.subfl
 
 
 def _check_strange_path(place: Place) -> str:
-    """Run and export a scenario in a folder with an unusual name; `windows.LANGUAGES` opens the window on such a file.
-    """
+    """Run and export a scenario in a folder with an unusual name; `windows.LANGUAGES` opens the window there."""
     from subflow_app.foundation.resources import resource_path
 
     folder = place.folder / _FOLDER
