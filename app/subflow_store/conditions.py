@@ -33,13 +33,10 @@ NUMBER_FIELDS = (
 """Columns with numbers, in SI units."""
 
 FORK_FIELDS = ("parent_id", "forked_at_s")
-"""Columns of forks: number of the parent run, and time of the fork, s. Other runs meet no condition on these columns.
-"""
+"""Columns of forks: number of the parent run, and time of the fork, s. Other runs never meet them."""
 
 STARTED = "started_at"
-"""Field of the start time of a run, compared with ISO 8601 text in UTC; the value for ``:`` is ``FROM..TO``, TO
-excluded.
-"""
+"""Field of the start time of a run, compared with ISO 8601 text in UTC; ``:`` needs ``FROM..TO``, TO excluded."""
 
 OPERATORS = (":", "=", "!=", "<", "<=", ">", ">=")
 """``:`` tests if a text contains the value; for numbers it means ``=``."""

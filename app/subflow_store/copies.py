@@ -125,9 +125,7 @@ class CopyStore:
 
 
 Rows = Callable[[str, str, int], list[dict[str, Any]]]
-"""Returns the rows of a table whose owner has a number, as dictionaries by column name, given table, column of the
-owner, and number.
-"""
+"""Returns rows as dictionaries by column name, given a table, the column of the owner, and the number of the owner."""
 
 
 def rows_of(reader: Connection) -> Rows:

@@ -1,6 +1,6 @@
 """Detection of damage in a database: rows with impossible content, and errors that indicate damage.
 
-SQLite detects damage of its own structure, and texts that are not UTF-8; blobs have checksums. Other effects of a
+SQLite detects damage of the file structure, and texts that are not UTF-8; blobs have checksums. Other effects of a
 flipped byte on a row (another type, half a document, an impossible time) are detected when the row is converted to
 values.
 """

@@ -1,4 +1,4 @@
-"""One database file: opening it, its connections, and conversion of SQLite's errors to ours.
+"""One database file: opening it, its connections, and conversion of SQLite's errors to errors of the store.
 
 The writer thread owns the only write connection, and each reading thread has a read-only connection. A database in
 memory has one connection for all threads, and a lock in place of SQLite's isolation.
@@ -277,7 +277,7 @@ class Database:
         )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
-        # Python handles signals only between its own instructions, so a long statement calls this handler now and then.
+        # Python handles signals only between its own instructions, so a long statement calls this handler periodically.
         connection.set_progress_handler(lambda: 0, _STEPS_WITHOUT_PYTHON)
         return connection
 
@@ -285,10 +285,10 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The calling thread's connection for reading; errors of SQLite and codecs are converted to ours.
+        """Provide the calling thread's connection for reading.
 
         Raises:
-            StoreError: a subclass, for such an error.
+            StoreError: for errors of SQLite and codecs, usually a subclass.
         """
         self.check_file()
         with self.write_lock, self.translated():
@@ -457,7 +457,7 @@ class Database:
         )
 
     def _mistaken(self, error: Exception) -> StoreError | None:
-        # A statement that SQLite cannot compile is a bug of ours, unless the tables differ from ours.
+        # A statement that SQLite cannot compile is a bug of Subflow, unless the file has other tables.
         if self.path is None:
             return None
         try:
@@ -518,7 +518,7 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_PROTOCOL: Database._locked,
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
-"""Explanation of each primary result code of SQLite; an error with another code is a bug of ours."""
+"""Explanation of each primary result code of SQLite; an error with another code is a bug of Subflow."""
 
 
 class _Reader(NamedTuple):

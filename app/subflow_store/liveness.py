@@ -57,7 +57,7 @@ class ProcessIdentity:
         return cls(**document)
 
     def is_gone(self, heartbeat_age_s: float) -> bool:
-        """True if this process has ended, or its heartbeat is too old where only the heartbeat is known.
+        """True if this process has ended; if only the heartbeat is known, True if it is older than STALE_S.
 
         Args:
             heartbeat_age_s: seconds since the last renewal of its heartbeat.

@@ -27,7 +27,7 @@ def upgrade_file(path: Path) -> Upgraded:
     """Upgrade a database to the schema of this version, if it is older.
 
     Raises:
-        StoreError: if the file is missing, empty, not ours, or cannot be upgraded; it is then unchanged.
+        StoreError: if the file is missing, empty, no Subflow database, or cannot be upgraded; it is then unchanged.
     """
     # Opening for reading checks that the file exists; opening for writing would create it.
     Database(path, read_only=True, busy_timeout_s=BUSY_TIMEOUT_S, any_version=True).close()

@@ -103,7 +103,7 @@ def _fork(row: Sequence[Any]) -> RunFork:
 
 
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
-_ROUNDING = 1e-6  # in samples
+_ROUNDING = 1e-6  # tolerance of times, in samples
 _NO_DOCUMENTS = (None, None, None)  # scenario_text, summary and machine of a run in a list
 
 # Fields of RunRow before the documents, in their order.

@@ -74,7 +74,7 @@ class RunValue(NamedTuple):
         key: dotted key.
         number: number in SI units; None for other values.
         text: the text as written; None for other values.
-        name: end of the key after the name of a flow or link, because this name may contain dots; empty: the whole key.
+        name: end of the key after the name of a flow or link, which may contain dots; empty: the whole key.
     """
 
     key: str

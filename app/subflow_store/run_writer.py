@@ -299,7 +299,7 @@ class RunStream:
         try:
             append()
         except Exception as error:
-            self.error = error  # a bug of ours, or lack of memory, raised at the owner's next call
+            self.error = error  # a bug, or lack of memory; raised at the owner's next call
             return
         if self._dirty_since is None:
             self._dirty_since = time.monotonic()

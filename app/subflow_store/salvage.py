@@ -3,6 +3,7 @@
 A file begins with its header and the list of its tables with their first pages. Without these parts, no data can be
 located. They are the same in every database of a version, so the copy gets the parts of a sound database. The page at
 which a table should begin confirms the version.
+File format: https://www.sqlite.org/fileformat2.html
 """
 
 from __future__ import annotations

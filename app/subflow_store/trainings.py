@@ -1,8 +1,8 @@
 """Trainings in the store: their settings, progress, metrics as curves, and evaluations.
 
 A report of a training has a step and some figures. Reports are written one by one and read curve by curve, so they are
-stored as columns in chunks. The last chunk is rewritten with each batch of reports until it is full: a batch comes
-about once per second, and writing a chunk takes a millisecond.
+stored as columns in chunks. The last chunk is rewritten with each batch of reports until it is full: a batch
+arrives about once per second, and writing a chunk takes a millisecond.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def check_version(connection: Connection, label: str) -> int:
     The check precedes all other reading: a view in place of a table may be endless, and a trigger may execute anything.
 
     Raises:
-        StoreForeign: if it is a database of another program, or has tables, views or triggers that are not ours.
+        StoreForeign: if it is a database of another program, or has parts that Subflow did not make.
         StoreNewer: if a newer Subflow wrote it.
         RowError: if a part of the schema of its version is missing.
     """
@@ -184,8 +184,8 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
         path: the file, or None for a database in memory.
         version: result of `check_version`.
 
-    The copy of the old file; None if the file was empty or in memory, or if another process made the copy.
-        The copy of the old file; None if it was empty.
+    Returns:
+        The copy of the old file; None if the file was empty or in memory, or if another process made the copy.
     """
     backup = _backed_up(connection, path, version) if path is not None and version > 0 else None
     try:
@@ -212,7 +212,7 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
 
 
 def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
-    """A copy of the database, named when complete; None if another process has upgraded the file."""
+    """A complete copy of the database; None if another process has upgraded the file."""
     part = unused_sibling(path)
     try:
         make_private(part)

@@ -184,7 +184,7 @@ class Writer:
             result = job.work()
         except BaseException as error:
             if job.future is None:
-                # A bug of ours: the thread must continue for other runs, and the log has the traceback.
+                # A bug: the thread must continue for other runs, and the log contains the traceback.
                 _log.exception("work handed to the store failed")
             else:
                 job.future.set_exception(error)

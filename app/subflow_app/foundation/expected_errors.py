@@ -1,4 +1,4 @@
-"""Expected errors, which are shown as one sentence; all others are bugs of ours."""
+"""Expected errors, which are shown as one sentence; all other errors are bugs of Subflow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PART = re.compile(r"^\.(.+)\.[0-9a-f]{8}\.part$")
 
 
 def is_expected(error: BaseException) -> bool:
-    """True if an error comes from the input, the machine or a file, and is no bug of the program."""
+    """True if an error comes from the input, the machine or a file, and not from a bug."""
     if is_short_of_memory(error) or is_of_the_system(error):
         return True
     # Late: `subflow --help` needs none of them.

@@ -126,7 +126,7 @@ class ClaimError(InputError):
     Attributes:
         message: the problem, with the column.
         allowed: the accepted alternatives.
-        column: from 1.
+        column: column of the problem, from 1.
     """
 
     def __init__(self, text: str, column: int, message: str, allowed: str, *, file: str = "", key: str = "") -> None:

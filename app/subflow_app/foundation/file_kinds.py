@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 DATABASE_SUFFIXES = (".subflow", ".db")
-"""Suffixes of databases of runs. New databases get the first suffix, the only one that opens Subflow by a double click.
+"""Suffixes of databases of runs. New databases get the first suffix; only this suffix opens Subflow by a double click.
 """
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
 """Suffix of new scenario files: any ``.toml`` can be a scenario, but only this suffix opens Subflow by a double click.

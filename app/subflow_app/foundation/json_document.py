@@ -47,5 +47,5 @@ def _field(value: Any) -> Any:
 
 
 def number(value: object) -> float:
-    """A number from a document; NaN for all other values."""
+    """A number from a document; NaN for any other value, also for booleans."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

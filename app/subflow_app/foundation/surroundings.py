@@ -103,7 +103,7 @@ def keep_ascii_case() -> None:
 
     This changes environment variables, because Qt and GTK set the locale from the environment again when they start. If
     the user's locale has the usual rules, nothing changes: X11 selects the sequences of dead keys by LC_CTYPE, and
-    Portuguese, Greek and other locales define their own.
+    Portuguese, Greek and other locales define their own sequences.
     """
     before = locale.setlocale(locale.LC_CTYPE)
     try:

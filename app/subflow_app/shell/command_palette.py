@@ -122,10 +122,10 @@ class Entry:
     """One entry of the palette.
 
     Attributes:
-        title: its name.
-        path: its menu path, or its kind.
-        keys: its shortcut.
-        icon_name: its icon, by meaning.
+        title: name of the action, panel, file or run.
+        path: menu path of an action; the kind of any other entry.
+        keys: shortcut; empty without a shortcut.
+        icon_name: name of the icon.
         words: further text to search.
         run: carries it out.
         refusal: reason why it cannot be carried out now; empty if it can.

@@ -116,7 +116,7 @@ class FileDrops(QObject):
             event.acceptProposedAction()
 
     def drop(self, event: QDropEvent) -> None:
-        """Accept the drop, and open the files later, when the program that they come from has its answer."""
+        """Accept the drop, and open the files after the reply to the program that they come from."""
         files = _files(event)
         if files:
             event.acceptProposedAction()

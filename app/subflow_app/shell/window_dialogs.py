@@ -1,6 +1,6 @@
 """General dialogs of the window: palette, settings, welcome and help.
 
-Each is imported at its first use, because startup needs none of them.
+Each dialog is imported at its first use, because startup needs no dialog.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ class PanelLayout(QObject):
             window: receives a central widget.
             banners: placed over the lower end of the plots' column.
             plots: the fixed centre.
-            panels: panels by their names in :data:`.choices.PANELS`.
+            panels: panels by their names in `toolkit.workspaces.PANELS`.
             strips: widgets below the panels, as wide as the window.
         """
         super().__init__(window)

@@ -30,7 +30,7 @@ class SubflowGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an expected error ends as a message and an exit code.
 
-        Any other exception is a bug of ours and passes through with its traceback.
+        Any other exception is a bug of Subflow and passes through with its traceback.
         """
         try:
             try:

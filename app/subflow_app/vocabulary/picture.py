@@ -51,7 +51,7 @@ class Box:
 
     Attributes:
         middle: position of its centre on the axis of the points.
-        width: its width.
+        width: width on the axis of the points.
         low: end of the lower whisker.
         q1: lower quartile.
         median: median of the values.
@@ -201,7 +201,7 @@ class Panel:
         legend: parameter whose values are the names of the series; empty: none.
         least: least range of the value axis, so that small differences do not look large.
         x_ticks: clouds and maps: positions along x with their names; empty: numbers.
-        y_ticks: the same for y.
+        y_ticks: clouds and maps: positions along y with their names; empty: numbers.
         cells: maps: rows of cells from below, float64 [columns] each; NaN: unknown.
         cell_texts: texts of the cells, like `cells`.
         scale: colour scale of cells and shades; None: the panel has neither.

@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables, which are not immutable as those of runs are, because a training may be continued."""
+    """Create the tables; unlike runs, trainings stay mutable, because a training may be continued."""
     run_script(connection, _TABLES)
 
 

@@ -68,7 +68,7 @@ def _compare(path: Path, store: Store, run_id: int, made: Traces, signature: str
     require(run.note == _NOTE, f"{path.name} has the note {run.note}")
     require(run.scenario_text == scenario_text, f"{path.name} has another scenario text")
     require(set(traces.keys()) == set(made.keys()), f"{path.name} has other traces")
-    for key in traces.keys():  # noqa: SIM118 # a method of ours, not of a dictionary
+    for key in traces.keys():  # noqa: SIM118 # a method of StoredTraces, not of a dict
         (times, values), (made_times, made_values) = traces.read(key), made.read(key)
         is_same = np.array_equal(times, made_times) and np.array_equal(values, made_values, equal_nan=True)
         require(is_same, f"{path.name} has other samples of {key}")
