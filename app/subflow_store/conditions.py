@@ -33,7 +33,7 @@ NUMBER_FIELDS = (
 """Columns with numbers, in SI units."""
 
 FORK_FIELDS = ("parent_id", "forked_at_s")
-"""Columns of forks: number of the parent run, and time of the fork, s. Other runs never meet them."""
+"""Columns of forks: number of the parent run, and time of the fork, s. Only forks meet conditions on these columns."""
 
 STARTED = "started_at"
 """Field of the start time of a run, compared with ISO 8601 text in UTC; ``:`` needs ``FROM..TO``, TO excluded."""
