@@ -43,7 +43,7 @@ class ArenaStore:
     """The outcomes of a store, as `Store.arena`. All methods may be called from any thread."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """Use the database of the store."""
+        """Use the database of the store; ``writing`` returns its writer, or raises StoreReadOnly."""
         self._database = database
         self._writing = writing
 

@@ -173,7 +173,7 @@ CODECS: Mapping[str, Codec] = {
 
 
 def codec(name: str) -> Codec:
-    """The codec with a name; the name `VECTORS` without a number gives rows of width 0.
+    """The codec with this name; the name `VECTORS` without a number gives rows of width 0.
 
     Raises:
         CodecError: if this version does not know the name.
@@ -187,7 +187,7 @@ def codec(name: str) -> Codec:
 
 
 def codec_for(name: str, column: NDArray[Any]) -> Codec:
-    """The codec with a name for a column: for `VECTORS`, with the width of its rows."""
+    """The codec with this name; for `VECTORS`, with the width of the rows of the column."""
     return codec(name.replace("*", str(column.shape[1]))) if name == VECTORS else codec(name)
 
 

@@ -92,7 +92,7 @@ class CopyStore:
     """Copies from other stores, as `Store.copies`. Any thread may call its methods."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """Use the database of the store."""
+        """Use the database of the store; ``writing`` returns its writer, or raises StoreReadOnly."""
         self._database = database
         self._writing = writing
 
@@ -110,7 +110,7 @@ class CopyStore:
         Args:
             source: `copies` of the other store, which may be read-only.
             wanted: the records to copy.
-            changes: changes to the records; None: none.
+            changes: changes to the records; None: no changes.
 
         Raises:
             StoreError: if the source cannot be read or the target not be written; the target is then unchanged.
@@ -276,7 +276,7 @@ class Taking:
         return here
 
     def _link(self, number: int, here: int, runs: Mapping[int, int]) -> None:
-        """Link copied runs to points of a sweep without a run or with a deleted one."""
+        """Link copied runs to points of a sweep without a run or with a deleted run."""
         self._into.executemany(
             "UPDATE sweep_run SET run_id = ?, message = '' WHERE sweep_id = ? AND point = ? AND seed = ? AND key = ?"
             " AND NOT EXISTS (SELECT 1 FROM run WHERE id = sweep_run.run_id AND deleted_at IS NULL)",

@@ -46,7 +46,7 @@ class RowError(Exception):
     """A row has content that the program cannot have written."""
 
     def __init__(self, damage: Damage) -> None:
-        """Describe the damage."""
+        """Use the damage as message."""
         super().__init__(str(damage))
         self.damage = damage
 

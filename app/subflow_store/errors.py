@@ -13,7 +13,7 @@ class StoreError(Exception):
     """
 
     def __init__(self, problem: str, *, path: str | None = None, way_on: str = "") -> None:
-        """Join the parts to one message: 'file: problem. Way on.'."""
+        """Join the parts to one message: 'file: problem. Remedy.'."""
         super().__init__(problem, path, way_on)
         self.path = path
         self.problem = problem

@@ -232,7 +232,7 @@ class EventIngest:
         return sum(len(blob) for chunk in self._full for blob in chunk.blobs)
 
     def append(self, table: EventTable) -> None:
-        """Append rows."""
+        """Append rows in order of time; the first rows determine the width of vectors."""
         if not self._tail:
             self._codecs = [codec_for(name, table[field]) for field, name in self._spec.fields.items()]
             self._tail = [np.empty(each.shape(EVENT_CHUNK), each.dtype) for each in self._codecs]

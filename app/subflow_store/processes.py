@@ -26,7 +26,7 @@ class ProcessStore:
     """The name of the table, also used for one of its records in messages."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """Use the database of the store."""
+        """Use the database of the store; ``writing`` returns its writer, or raises StoreReadOnly."""
         self._database = database
         self._writing = writing
 

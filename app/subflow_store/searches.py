@@ -65,7 +65,7 @@ class SearchStore:
     """The searches of a store, as `Store.searches`. Any thread may call its methods."""
 
     def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """Use the database of the store."""
+        """Use the database of the store; ``writing`` returns its writer, or raises StoreReadOnly."""
         self._database = database
         self._writing = writing
 

@@ -114,7 +114,7 @@ class SoundRows:
     def numbers(self, kind: str) -> list[int]:
         """The numbers of all runs, trainings or sweeps of which any data exist."""
         numbers = set(self._owners(kind))
-        # Documents contain most data of a run or training; a single row may have its number because of damage.
+        # Documents contain most data of a run or training; one row alone may have the number because of damage.
         documents = self._owners(f"{kind}_document") if kind != "sweep" else {}
         return sorted(numbers | {number for number, places in documents.items() if len(places) > 1})
 

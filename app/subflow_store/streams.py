@@ -22,7 +22,7 @@ _REAL = "f8/shuffle/zstd3"
 _SINGLE = "f4/shuffle/zstd3"
 
 DECISION_NUMBERS = 8
-"""Largest number of values that a rule may have."""
+"""Largest number of values that a decision records for its rule."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ class EventTable:
         return len(self.columns["time_ns"])
 
     def __getitem__(self, field: str) -> NDArray[Any]:
-        """One column."""
+        """The column of a field."""
         return self.columns[field]
 
     def texts(self, field: str) -> list[str]:

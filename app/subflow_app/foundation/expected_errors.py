@@ -23,7 +23,7 @@ def is_expected(error: BaseException) -> bool:
     """True if an error comes from the input, the machine or a file, and not from a bug."""
     if is_short_of_memory(error) or is_of_the_system(error):
         return True
-    # Late: `subflow --help` needs none of them.
+    # Imported late, because `subflow --help` needs none of these packages.
     from subflow_agents.errors import AgentError
     from subflow_sim.errors import SimError
     from subflow_store.errors import StoreError

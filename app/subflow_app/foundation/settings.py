@@ -53,7 +53,7 @@ class Settings:
         last_export_directory: folder of the last export; empty before the first export.
         figure: options of the last figure export, see `features.paper.core.figure_plan`.
         database: database in use; empty for the default one.
-        reopens_last: whether a start without a file opens the latest of the recent ones.
+        reopens_last: whether a start without a file opens the latest recent file.
         autosave: whether unsaved changes are saved regularly, to survive a crash.
         confirm_closing_run: whether the window asks for confirmation before closing during a run.
         confirm_purge: whether the permanent removal of deleted runs needs confirmation.

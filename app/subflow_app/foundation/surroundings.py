@@ -79,7 +79,7 @@ def output_problem() -> str:
 
 
 def _lenient(stream: Any, *, tells_broken_pipe: bool) -> Any:
-    """The same stream on a lenient file; unchanged if it is no file (a Windows console, a replacement in a test)."""
+    """The same stream on a `_Lenient` file; unchanged if it is no file (a Windows console, a replacement in a test)."""
     raw: IO[Any] | None = getattr(getattr(stream, "buffer", None), "raw", None)
     if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:
         return stream

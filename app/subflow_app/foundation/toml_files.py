@@ -20,7 +20,7 @@ MOST_BYTES = 1_000_000
 
 
 def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int = MOST_BYTES) -> str:
-    """The text of a file.
+    """The text of a file, without a byte order mark.
 
     Args:
         path: path of the file.

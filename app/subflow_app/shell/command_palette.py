@@ -127,7 +127,7 @@ class Entry:
         keys: shortcut; empty without a shortcut.
         icon_name: name of the icon.
         words: further text to search.
-        run: carries it out.
+        run: function that carries out the entry.
         refusal: reason why it cannot be carried out now; empty if it can.
     """
 

@@ -28,7 +28,7 @@ _RUN_WORDS = (translatable("&Run"), translatable("&Pause"), translatable("&Resum
 
 
 def fill_menu_bar(window: QMainWindow, bar: ActionBar, filled: Mapping[str, QMenu]) -> None:
-    """Add all menus to the menu bar; `filled` has the submenus, by title, that the window fills."""
+    """Add all menus to the menu bar; `filled` contains the submenus, by title, that the window fills."""
     menus = dict(filled)
     for title in SUBMENUS:
         menus[title] = named(QMenu(tr(title), window), f"menu_{title.replace(' ', '_').lower()}")

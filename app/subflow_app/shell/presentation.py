@@ -121,7 +121,7 @@ class Presentation(QObject):
     def _settle(self) -> None:
         window, before = self._window, self._before
         self._polls += 1
-        # After the fonts are small again in all panels, because large ones would keep the window from shrinking.
+        # Only now, because large fonts in any panel would have kept the window from shrinking.
         self._ports.workspaces.end_presenting()
         if before is None or self._polls >= _MOST_POLLS:
             self._bring_panels_back()

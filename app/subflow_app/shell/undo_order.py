@@ -9,7 +9,7 @@ from PySide6.QtGui import QUndoStack
 
 
 class UndoOrder(QObject):
-    """Undo reverts the last change, wherever the focus is; redo makes it again.
+    """Undo reverts the last change, wherever the focus is; redo repeats the change.
 
     Undo uses the stack that changed last, either the scenario's or the history's, and the other stack once the first is
     empty. Choosing the stack by the focus was confusing: after a click in the history, undo seemed to have no change to
@@ -46,7 +46,7 @@ class UndoOrder(QObject):
             stack.undo()
 
     def redo(self) -> None:
-        """Make the last reverted change again."""
+        """Repeat the last reverted change."""
         stack = self._next_to_redo()
         if stack is not None:
             stack.redo()

@@ -57,7 +57,7 @@ def first_size() -> QSize:
 
 
 def fit_to_screen(window: QMainWindow) -> None:
-    """Move a window back whose screen was removed or has shrunk; the desktop handles maximised windows."""
+    """Move a window back to a screen if its screen was removed or has shrunk; maximised windows stay."""
     if window.isMaximized() or window.isFullScreen():
         return
     rect = placed_on(window.geometry(), _rooms(_frame_of(window)))

@@ -29,7 +29,7 @@ RunIds = Annotated[list[str], typer.Argument(metavar="RUN...", help="Numbers of 
 
 
 class ListedCommand(TyperCommand):
-    """A command whose help texts name lists as ``{name}``.
+    """A command whose help texts contain placeholders ``{name}`` for lists.
 
     Attributes:
         lists: by name, a function that returns the text of a list; called only for help, because it imports the list.
@@ -38,7 +38,7 @@ class ListedCommand(TyperCommand):
     lists: ClassVar[Mapping[str, Callable[[], str]]] = {}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Format the help with the lists in place of their names."""
+        """Format the help with the lists in place of their placeholders."""
         parts: list[Any] = [self, *(param for param in self.params if isinstance(param, TyperOption))]
         before = [part.help for part in parts]
         for part in parts:

@@ -1,1 +1,1 @@
-"""Common terms and formats: numbers, measures, pictures, tables, colours and texts used alike by all features."""
+"""Common terms and formats: numbers, measures, pictures, tables, colours and texts of all features."""

@@ -1,4 +1,4 @@
-"""The table of measures as a JSON document, for web pages and programs in other languages."""
+"""Export of the table of measures."""
 
 from __future__ import annotations
 

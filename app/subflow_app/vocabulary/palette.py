@@ -108,7 +108,7 @@ TOTAL_ON_DARK = "#F2F2F2"
 
 # Shift of the hue for the k-th instance of a flow: towards white (positive) or black (negative).
 _SHADES: tuple[float, ...] = (0.0, 0.40, -0.35, 0.20, -0.18, 0.55, -0.50)
-# The same on a dark background, where a darkened hue would be invisible: always towards white, including the first hue.
+# Shifts on a dark background, where a darkened hue would be invisible: always towards white, also of the first hue.
 _SHADES_ON_DARK: tuple[float, ...] = (0.20, 0.46, 0.0, 0.33, 0.10, 0.60, 0.73)
 
 # Dash of the k-th run in an overlay, in multiples of the line width: on, off, on, off ... Empty is a solid line.

@@ -115,7 +115,7 @@ class Hit:
     Attributes:
         x: x coordinate on the axes of the panel.
         y: y coordinate on the axes of the panel.
-        text: its description.
+        text: description of the element.
         points: numbers of all points that it represents.
         run_ids: the individual run that it represents; empty: all runs of the points.
     """
@@ -192,7 +192,7 @@ class Panel:
         note: a line below: missing data, or the meaning of a mark.
         is_log_x: whether the x axis is logarithmic; positions over a wide range have the same effect.
         is_log_y: whether the value axis is logarithmic.
-        area: drawn behind a trace as a filled area, e.g. the capacity of links.
+        area: series drawn behind a trace as a filled area, e.g. the capacity of links.
         is_signed: whether values may be negative; otherwise intervals are cut at zero.
         x_is_signed: clouds: whether values along x may be negative.
         better: clouds: 1 if larger is better along x and y, -1 if smaller is better, which reverses the axis: the
