@@ -1,8 +1,8 @@
 """Licences of Subflow and of everything that ships with it, read from the disk.
 
-The window thereby shows the parts that are really present. The packaged program has the texts of all its parts in
-``licenses/`` with ``licenses/index.json``, which packaging makes. In a source tree the list follows from the metadata
-of the Python packages that are installed.
+The About dialog therefore lists the parts that are actually installed. The packaged program contains the licence texts
+and their list, ``licenses/index.json``, both written by the packaging. In a source tree, the list is derived from the
+metadata of the installed Python packages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTES = {
     "shiboken6": _LGPL_NOTE,
     "pyside6-qtads": "A separate shared library: another build for the same Qt may replace it.",
 }
-# For packages whose metadata only refer to the licence text.
+# Licences of packages whose metadata name no licence.
 _LICENCES = {"pyside6-qtads": "LGPL-2.1-or-later"}
 _TEXT_NAMES = re.compile(r"^(licen[cs]e|copying|notice|authors|copyright)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -44,11 +44,11 @@ class Part:
     """A part of the program that has a licence.
 
     Attributes:
-        name: as its authors write it.
+        name: name as written by the authors of the part.
         version: may be empty.
-        licence: its SPDX expression, or its name.
+        licence: SPDX expression or name of the licence; may be empty.
         homepage: may be empty.
-        note: further conditions, e.g. that the library may be replaced.
+        note: further conditions, e.g. that the library may be replaced; may be empty.
         files: paths of the licence texts.
     """
 
@@ -84,7 +84,7 @@ class Part:
 
 
 def licence_parts() -> tuple[Part, ...]:
-    """All parts, Subflow itself first, then by name.
+    """All parts: Subflow first, the others sorted by name.
 
     Raises:
         ResourceError: if the index of the packaged program is missing or damaged.
@@ -145,7 +145,7 @@ def _installed() -> Iterator[Part]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # for another system, or of an extra that is not installed
+            continue  # required only on another system, or by an extra that is not installed
         yield _part_of(name, distribution)
         waiting += _requirements(distribution, ())
 
@@ -176,7 +176,7 @@ def _part_of(name: str, distribution: metadata.Distribution) -> Part:
 
 
 def licence_of(distribution: metadata.Distribution) -> str:
-    """Licence named in the metadata of an installed package; empty if they only refer to the licence text."""
+    """Licence named in the metadata of an installed package; empty if the metadata contain no short name."""
     told = distribution.metadata.json
     expression = told.get("license_expression")
     if expression:

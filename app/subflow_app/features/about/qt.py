@@ -35,7 +35,7 @@ _ABOUT = translatable(
 
 
 class AboutDialog(QDialog):
-    """Version and files on one page, licences on the other."""
+    """A page with the version and the paths of files, and a page with the licences."""
 
     def __init__(self, database: Path | None, workers: Workers, parent: QWidget | None = None) -> None:
         """``database`` is the file in use; ``workers`` read the licences when their page is shown."""

@@ -117,7 +117,7 @@ def _default_text(option: Param) -> str:
 
 
 def _meaning(option: Param) -> str:
-    """Help of an option, preceded by the bases to which it applies if these are not all."""
+    """Help of an option, preceded by the bases to which the option applies, unless it applies to all."""
     return f"With {' or '.join(option.applies_to)}: {option.help}" if option.applies_to else option.help
 
 

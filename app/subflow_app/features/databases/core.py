@@ -29,7 +29,7 @@ class Rescue(Job):
     Args:
         path: database to check.
         target: new database; None to check only.
-        overwrite: whether the target may exist.
+        overwrite: whether to replace an existing target.
     """
 
     def __init__(self, path: Path, target: Path | None = None, *, overwrite: bool = False) -> None:

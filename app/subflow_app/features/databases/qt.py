@@ -28,7 +28,7 @@ _BANNER = "rescue"
 
 
 class RescuePorts(Protocol):
-    """Parts of the window that rescuing a database uses."""
+    """Parts of the window that this feature uses."""
 
     database: DatabaseControl
     history: History
@@ -48,16 +48,16 @@ class RescueFeature(Feature):
         self.study.ended.connect(self._on_ended)
 
     def connect_parts(self) -> None:
-        """Offers its actions in notices of errors, and reports damage that the history finds."""
+        """Offers to check or salvage in notices of errors, and reports damage that the history finds."""
         self.ports.notices.ways_of = self.ways
         self.ports.history.damaged.connect(self._on_damaged)
 
     def ways(self, error: Exception) -> Sequence[Way]:
-        """Actions for an error that reports damage."""
+        """Actions for an error that reports damage; empty for other errors."""
         return self._offers(Path(error.path)) if isinstance(error, StoreCorrupt) and error.path else ()
 
     def check(self, path: Path) -> None:
-        """Checks every row."""
+        """Checks every row of a database."""
         self._start(Rescue(path))
 
     def salvage(self, path: Path) -> None:
@@ -72,7 +72,7 @@ class RescueFeature(Feature):
         """Stops the running job; an incomplete file is removed."""
         self.study.forget()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _offers(self, path: Path) -> list[Way]:
         return [
@@ -108,7 +108,7 @@ class RescueFeature(Feature):
 
 
 def _report(job: Rescue) -> str:
-    """Text of the findings."""
+    """Counts of the sound content, followed by the damage."""
     assert job.findings is not None
     found = job.findings
     counts = [

@@ -118,7 +118,7 @@ def reasons_table(rows: Sequence[Standing]) -> TextTable:
 
 
 def entry_table(entry: Entry) -> TextTable:
-    """The families of networks."""
+    """Families with their descriptions and numbers of networks."""
     titles = family_titles()
     rows = tuple((name, titles[name], str(len(entry.numbers))) for name in entry.families)
     columns = (*text_columns("Family", "Description"), TextColumn("Networks", is_number=True))
@@ -153,7 +153,7 @@ def values_csv(board: Board) -> str:
 
 
 def standings_csv(board: Board, rows: Sequence[Standing]) -> str:
-    """A line for each score: overall, and of each family."""
+    """A line for each score of an entrant: overall and by family."""
     lines: list[tuple[object, ...]] = []
     for row in rows:
         for family, score in {OVERALL: row.score, **row.families}.items():

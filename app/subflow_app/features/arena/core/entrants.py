@@ -11,7 +11,7 @@ Contests are experiments of papers, as TOML files (`assets/arena/*.toml`):
 
 format = 1
 paper = "drl-cc"                        # source of the experiment, and its family: drl-cc, mplibra, ddpg-mpcc, ...
-figure = "8"                            # of the paper
+figure = "8"                            # figure of the paper
 title = "Beside five TCPs with 2 % loss"
 scenario = "drlcc-sc7"                  # a shipped scenario, or a file in the folder of the contest
 competes = ["mptcp"]                    # the mptcp flows whose controller the entrants replace
@@ -104,13 +104,13 @@ class Entrant:
 
     Attributes:
         name: as the person wrote it.
-        summary: description in a line.
+        name: name of the entrant with its options, e.g. `mplibra:policy=neutral`, as the person wrote it.
         controller: name in the catalogue; empty for a blind sender, which sends datagrams.
         options: options of the controller.
         scheduler: required by the controller; empty to keep the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
         learns: whether a policy decides.
-        folder: folder of the policy files that the options name.
+        folder: folder of the policy file in the options; None without a file.
         problem: reason for being excluded; may be empty.
         script: source of a scripted controller; None for a built-in controller.
     """
@@ -332,7 +332,7 @@ def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] =
         key, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or not key:
             raise ArenaError(f'{text}: "{part}" is not of the form KEY=VALUE')
-        options[key] = override_value(value)  # type: ignore[assignment]  # what TOML has, as files do
+        options[key] = override_value(value)  # type: ignore[assignment] # `override_value` returns only TOML values
         if key == "policy" and value.endswith(SUFFIX):
             folder, options[key] = Path(value).resolve().parent, Path(value).name
     name = text if algorithm.script is None else f"{algorithm.name}:{written}".rstrip(":")

@@ -49,7 +49,7 @@ class _Wanted:
 
 @dataclass(slots=True)
 class _Survey:
-    """Outcomes of an arena: missing ones, those of entrants that refuse a network, and the number of stored ones."""
+    """Missing outcomes, outcomes of entrants that cannot run in a network, and the number of stored outcomes."""
 
     wanted: list[_Wanted] = field(default_factory=list)
     refused: list[_Wanted] = field(default_factory=list)
@@ -91,12 +91,12 @@ class ArenaJob(Batch[_Wanted]):
         self._written_at = time.monotonic()
 
     def estimate(self, is_given_up: Callable[[], bool] = lambda: False) -> RunsEstimate | None:
-        """Estimate of the missing runs, before `run`; None if no run is missing, or after being given up or stopped.
+        """Estimate of the missing runs, before `run`; None if no run is missing, or after a cancellation or stop.
 
-        The NewReno runs that serve as the reference for competing TCP count too, once for each process.
+        The estimate includes the NewReno reference runs for competing TCP, once per network and worker process.
 
         Args:
-            is_given_up: polled repeatedly.
+            is_given_up: polled repeatedly; True cancels the estimate.
         """
         survey = self._surveyed(is_given_up)
         if survey is None or not survey.wanted:
@@ -126,7 +126,7 @@ class ArenaJob(Batch[_Wanted]):
             self._write()
 
     def _surveyed(self, is_given_up: Callable[[], bool] = lambda: False) -> _Survey | None:
-        """The missing runs; None after being given up or stopped."""
+        """The missing runs; None after a cancellation or stop."""
         known = self._store.arena.outcomes().keys()
         found = _Survey()
         for net in self.entry.networks():
@@ -178,7 +178,7 @@ class ArenaJob(Batch[_Wanted]):
 
 
 def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
-    """An entrant in a network, which has the given hash."""
+    """The entrant paired with the network, and the cache key; ``network`` is the hash of the network's scenario."""
     problem = ""
     try:
         sends = entrant.sends(net.scenario.profile)

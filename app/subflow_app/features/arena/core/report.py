@@ -39,12 +39,12 @@ _COLUMNS_OF_TABLE = 7  # families per table, limited by the width of a page
 
 
 def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | None = None) -> Report:
-    """The report.
+    """The report of a board, for HTML or PDF.
 
     Args:
         board: results to report.
-        rows: its `standings`.
-        made_at: time shown as that of making; None for now.
+        rows: standings of the board.
+        made_at: creation time shown in the report; None for the current time.
     """
     from subflow_app import __version__
 
@@ -71,7 +71,7 @@ def write_board(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[P
     """Write `standings.csv`, `values.csv` and the report, `arena.html` and `arena.pdf`.
 
     Raises:
-        ExportError: if they cannot be written.
+        ExportError: if a file cannot be written.
     """
     made_folder(folder)
     return (

@@ -29,8 +29,8 @@ QUICK_NUMBERS, FULL_NUMBERS = range(1, 11), range(1, 21)
 class Entry:
     """Entrants and networks of an arena.
 
-    Attributes:
-        entrants: in order, including those that cannot take part.
+    entrants: all entrants in order, including those that cannot take part.
+        families: names of the families: families of papers first, then families of random networks.
         families: names in order, those of papers before those with random networks.
         contests: contests of the papers in `families`.
         numbers: numbers of the networks of each family.
@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def is_quick(self) -> bool:
-        """True if it has fewer networks than the full form."""
+        """True if each family has fewer networks than in the full form."""
         return len(self.numbers) < len(FULL_NUMBERS)
 
     @property
@@ -138,11 +138,11 @@ class Result:
 
     Attributes:
         utility: bounded below by `WORST`.
-        throughput: mean of ln(x / fair).
+        throughput: mean of ln(goodput / fair share).
         queueing: mean queueing delay in base round-trip times.
         loss: loss ratio beyond the random loss of the links, 0..1.
-        friendliness: towards competing TCP; NaN without competing flows.
-        convergence: s; NaN without a change of capacity.
+        friendliness: goodput of competing TCP over the goodput that the gate demands; NaN without competing flows.
+        convergence: convergence time in seconds; NaN without a change of capacity.
         cpu: CPU time per packet in microseconds.
         reason: reason for the lowest utility; may be empty.
     """
@@ -183,8 +183,8 @@ class Board:
         entry: entrants and networks.
         results: known results by entrant and network.
         n_shipped: number of results that ship with the program; the others were computed locally.
-        versions: versions of the simulators that computed them.
-        made: date of the latest result, as 2026-11-23; empty without results.
+        versions: versions of the simulator that computed the results.
+        made: date of the latest result, e.g. 2026-11-23; empty without results.
         tries: number of different entries in the test split by name of entrant.
     """
 
@@ -207,7 +207,7 @@ class Board:
 
     @property
     def is_empty(self) -> bool:
-        """True without any result."""
+        """True if no result is known."""
         return not self.results
 
     def of_family(self, entrant: str, family: str) -> list[Result | None]:
@@ -229,10 +229,10 @@ def known_board(
         asked: entrants and networks.
         store: source of the outcomes.
         shipped: outcomes that fill gaps of the store.
-        is_cancelled: whether to give up.
+        is_cancelled: polled after reading the store; True cancels.
 
     Raises:
-        InterruptedError: if it was cancelled.
+        InterruptedError: after a cancellation.
         StoreError: if the store cannot be read.
     """
     own = list(store.arena.outcomes().values())

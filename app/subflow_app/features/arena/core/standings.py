@@ -244,7 +244,7 @@ def _standing(
 
 
 def _column_mean(own: Mapping[str, Sequence[Result | None]], key: str) -> float:
-    """Mean over the families of the mean over their networks; for the throughput as a ratio."""
+    """Mean over the families of each family's mean; for the throughput, exp of this mean, a ratio to the fair share."""
     means = []
     for results in own.values():
         values = [float(getattr(each, key)) for each in results if each is not None]
@@ -294,7 +294,7 @@ def scatter(rows: Sequence[Standing], along: str, up: str, order: Sequence[str] 
         rows: standings.
         along: id of the column of the x axis.
         up: id of the column of the y axis.
-        order: names whose positions choose the colours; left out, the ranks choose them.
+        order: names in the order that assigns the colours; empty for the order of the ranks.
     """
     x, y = COLUMNS[along], COLUMNS[up]
     both = [(row.name, row.columns.get(along, math.nan), row.columns.get(up, math.nan)) for row in rows]

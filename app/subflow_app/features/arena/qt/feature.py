@@ -46,7 +46,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
     title = translatable("Arena")
 
     def __init__(self, ports: ArenaPorts) -> None:
-        """An empty panel."""
+        """Connects the job and the readers; `make` creates the panel later."""
         super().__init__()
         self.ports = ports
         self._entrants: Sequence[str] = ()
@@ -62,7 +62,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._estimator.failed.connect(ports.tell_failure)
 
     def make(self) -> ArenaPanel:
-        """The table and the charts."""
+        """Creates the panel with its buttons."""
         from subflow_app.features.arena.qt.panel import ArenaPanel
 
         bar = self.ports.bar
@@ -157,7 +157,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         else:
             exports.write_later("export arena", lambda: write_panel(panel, path))
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _show_progress(self) -> None:
         if self.shown is None:

@@ -72,7 +72,7 @@ class BoardModel(TableModel[Standing]):
         self.show_rows(tuple(rows), columns)
 
     def other_data(self, row: Standing, column: int, role: int) -> object | None:
-        """Length of the bar of the score, and tool tips."""
+        """Length of the score bar, from 0 to 1, and tool tips."""
         if role == BAR_ROLE and column == SCORE:
             return None if math.isnan(row.score.mean) else 1 - row.score.mean / WORST
         if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
@@ -188,7 +188,7 @@ class ArenaPanel(QWidget):
         return charts[self.tabs.currentIndex()]
 
     def show_board(self, board: Board) -> None:
-        """Shows another board."""
+        """Shows a board and lists its families."""
         self.board = board
         self._set_families(board.entry.families)
         self.redraw()

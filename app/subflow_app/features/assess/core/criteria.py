@@ -1,7 +1,7 @@
-"""The criteria of RFC 9743, as recipes of experiments with a place for the controller that is assessed.
+"""The criteria of RFC 9743, as recipes of experiments with a placeholder for the assessed controller.
 
-Each file in `assets/assess` is a recipe in which `{entrant}` represents the name of the controller. Its scenarios are
-in the folder below; `entered-NAME.toml` is the scenario NAME.toml with the controller on its flows of kind mptcp. After
+Each file in `assets/assess` is a recipe in which `{entrant}` represents the name of the controller. The scenarios are
+in a subfolder; `entered-NAME.toml` is the scenario NAME.toml with the controller on its flows of kind mptcp. After
 substitution, the folder contains ordinary recipes and scenarios that `subflow reproduce` runs.
 
 `dossier.toml` lists the claims to search and the sections that are not tried:
@@ -9,7 +9,7 @@ substitution, the folder contains ordinary recipes and scenarios that `subflow r
 format = 1
 search = ["improve", "do-no-harm"]      # claims of `subflow break`
 [[untried]]
-section = "7.2"                         # of RFC 9743
+section = "7.2"                         # section of RFC 9743
 title = "Circuit breakers of the network"
 why = "The simulator lacks them."
 """
@@ -101,7 +101,7 @@ def criterion_facts() -> list[tuple[str, str, str]]:
 
 
 def section(recipe: Recipe) -> str:
-    """Section of RFC 9743: "5.1.2"."""
+    """Number of the recipe's section in RFC 9743, e.g. "5.1.2"."""
     return recipe.figure.rpartition(" ")[2]
 
 
@@ -116,7 +116,7 @@ def load_dossier() -> Dossier:
 
 
 def shown_name(entrant: Entrant) -> str:
-    """Name of the entrant in data series, without characters that end a quoted text."""
+    """Name of the entrant in data series, without characters that would end a quoted string in a recipe."""
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name
 

@@ -67,7 +67,7 @@ def criteria_table(results: Sequence[Results]) -> TextTable:
 
 
 def searches_table(searches: Sequence[BreakJob]) -> TextTable:
-    """A row for each claim."""
+    """A row for each searched claim."""
     columns: tuple[Column[BreakJob], ...] = (
         Column("Claim", lambda each: each.question.claim.title),
         Column("Source", lambda each: each.question.claim.source or NOTHING),
@@ -226,7 +226,7 @@ _METHOD = (
 
 
 def dossier_report(assessment: Assessment, results: Sequence[Results], command: str, made_at: datetime) -> Report:
-    """The report.
+    """The report of an assessment; ``command`` is the command line that repeats it.
 
     Raises:
         StoreError: if traces cannot be read.
@@ -244,7 +244,7 @@ def write_dossier(assessment: Assessment, results: Sequence[Results], folder: Pa
     """Write the dossier; the folder already contains criteria and scenarios.
 
     Args:
-        assessment: assessment to report.
+        results: results of the criteria.
         results: results of its criteria.
         folder: folder of the dossier.
         controller: controller as the person typed it.

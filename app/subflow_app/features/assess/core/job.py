@@ -47,7 +47,7 @@ class Judgement(StrEnum):
 
 
 def judgement(results: Results) -> Judgement:
-    """Verdict on a criterion: met if all of its checks are met, not met if at least one fails."""
+    """Verdict on a criterion: not met if a check fails, not tried if a check was not measured, otherwise met."""
     kinds = {verdict.kind for verdict in results.verdicts()}
     if kinds & {VerdictKind.FAILS, VerdictKind.OUTSIDE}:
         return Judgement.NOT_MET
@@ -55,7 +55,9 @@ def judgement(results: Results) -> Judgement:
 
 
 def search_judgement(search: BreakJob) -> Judgement:
-    """Verdict on a claim: not met if it fails in a network with all unseen seeds; met if networks were tried."""
+    """Verdict on a claim: not met if the claim fails in a network with all unseen seeds; otherwise met if any network
+    was tried.
+    """
     if search.found:
         return Judgement.NOT_MET
     return Judgement.MET if search.search.tried else Judgement.NOT_TRIED

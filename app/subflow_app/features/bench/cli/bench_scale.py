@@ -24,7 +24,7 @@ _PANELS = (
 
 
 def measured_scale() -> list[dict[str, Any]]:
-    """Measures all series; returns a document for each quantity that grows."""
+    """Measures all series; returns a document for each series."""
     from subflow_sim.bench_scale import SERIES
 
     documents = []

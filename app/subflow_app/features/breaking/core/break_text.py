@@ -3,8 +3,8 @@
 A failure in words names the claim, the measurement, and the factor between the two. The claim with measured numbers in
 it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is a false statement, so it always appears with its explanation.
 
-The web page of a counterexample compares the controller for which a claim fails with one that keeps the claim, and
-marks the time at which their runs diverge.
+The web page of a counterexample compares the controller for which a claim fails with a controller for which it holds,
+and marks the time at which their runs diverge.
 """
 
 from __future__ import annotations
@@ -176,13 +176,14 @@ def profile_of(each: Counterexample) -> str:
 
 
 def _factor(margin: float) -> str:
-    """The ratio of the sides of a comparison; margins are limited to `LARGEST_MARGIN`."""
+    """Factor of a negative margin, exp(-margin); "or more" at `LARGEST_MARGIN`, which limits the margins."""
     factor = f"{math.exp(-margin):.3g}"
     return tr("{factor} or more", factor=factor) if margin <= -LARGEST_MARGIN else factor
 
 
 def write_claim_page(each: Counterexample, path: Path) -> Path:
-    """Write the page of a counterexample, with one run only if no controller keeps the claim in its network.
+    """Write the page of a counterexample; the page shows only one run if no controller satisfies the claim in that
+    network.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -11,7 +11,7 @@ spaces = ["two-links", "three-links"]   # networks to search; the first is the d
 
 [cases.newreno]                         # an additional run, which the claim names
 controller = "newreno"                  # an entry of the arena; left out: the entrant
-path = "best"                           # a single path: its number, or the path with the highest goodput
+path = "best"                           # an individual path: its number, or the path with the highest goodput
 alone = false                           # true: without competing flows
 
 The entrant is the tested controller; it runs on all mptcp flows of a network. The tcp flows compete with them.
@@ -95,13 +95,13 @@ def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
         net: network of the run.
         name: function of `MEASURES` that takes a case.
         summary: summary of the run, as from `Simulation.summary`.
-        rest: arguments after the case.
+        summary: summary of the run, as returned by `Simulation.summary`.
     """
     return _CASE_BODIES[name](net, summary, *rest)
 
 
 def measure_network(net: Network, name: str, arguments: Sequence[Value]) -> Value:
-    """A property of the network itself.
+    """A property of the network; `Missing` for a path that does not exist.
 
     Args:
         net: network to describe.
@@ -261,7 +261,7 @@ _CASE = (
 )
 _MOST_PATHS = 64
 _TRIED = "entrant"
-_LETTERS = 48  # longest name of a case, because a path follows
+_LETTERS = 48  # most characters of a controller's name in the name of a case; the path is appended
 _CASE_NAME = re.compile(r"""(\(\s*)(?=['"])['"]([^'"]*)(['"])""")
 
 WORDS = ("entrant", "ratio", "told", "network")
@@ -274,7 +274,7 @@ Place = int | Literal["best"] | None
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run in addition to that of the entrant.
+    """A run in addition to the entrant's.
 
     Attributes:
         name: name in the claim.
@@ -301,7 +301,7 @@ class ClaimFile:
         holds: text of the claim.
         when: condition on the network; empty for all networks.
         ratio: expression for the severity of a failure; empty for the ratio of both sides of the claim.
-        fails: sentence on a network in which it fails, with `WORDS` in braces.
+        fails: sentence on a network in which the claim fails, with `WORDS` in braces.
         spaces: names of the spaces to search, the default first.
         cases: additional runs by name.
         text: content of the file.

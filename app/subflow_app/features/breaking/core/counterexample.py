@@ -1,10 +1,10 @@
 """Counterexamples: simplified and confirmed networks in which a claim fails, as documents of the store and as files.
 
-In a folder, such as `assets/counterexamples`, each consists of two files. NAME.toml is an ordinary scenario with the
-controller on its flows; NAME.claim.toml describes the failure:
+In a folder, such as `assets/counterexamples`, each counterexample consists of two files. NAME.toml is an ordinary
+scenario with the controller on its flows; NAME.claim.toml describes the failure:
 
 format = 1
-claim = "improve"                       # a shipped claim, or its own text in [own]
+claim = "improve"                       # name of a shipped claim, or of the claim in [own]
 entrant = "olia"                        # the controller, by its name in the arena
 
 [confirmed]                             # margins of the claim, one for each of the seeds from 101 on
@@ -210,7 +210,7 @@ class Counterexample:
         entrant: name of the controller in the arena.
         text: scenario file, with the controller on its flows.
         confirmed: margins of the claim by transport profile, one for each unseen seed.
-        name: name of its files; empty if it is not in files.
+        name: name of the two files without suffix; empty for a counterexample without files.
     """
 
     claim: ClaimFile
@@ -236,7 +236,7 @@ class Counterexample:
         return Estimate.of(self.confirmed[profile])
 
     def document(self) -> dict[str, Any]:
-        """The form in the store."""
+        """The document that the store keeps."""
         return {
             "claim": self.claim.name,
             "claim_text": self.claim.text,
@@ -248,7 +248,7 @@ class Counterexample:
         }
 
     def trial(self) -> Trial:
-        """The claim and the controller.
+        """The claim paired with the controller.
 
         Raises:
             InputError: if the controller no longer exists; `ScenarioError` if the network is not usable.
@@ -266,11 +266,11 @@ class Counterexample:
         return network_of(read_scenario(Use.BREAK, self.text, file=file, overrides=overrides))
 
     def again(self) -> Counterexample:
-        """A copy with the margins of the current version."""
+        """A copy with margins measured again by the current simulator."""
         return replace(self, confirmed=_confirmed(self.trial(), {each: self.network(each) for each in self.confirmed}))
 
     def write(self, folder: Path, name: str) -> tuple[Path, Path]:
-        """Writes its two files and returns their paths.
+        """Writes the scenario file and the claim file, and returns both paths.
 
         Raises:
             OSError: if the files cannot be written.
@@ -292,13 +292,14 @@ class Counterexample:
 def found_counterexample(
     trial: Trial, tree: Mapping[str, Any], draws: Mapping[str, Draw], is_stopped: Callable[[], bool] = lambda: False
 ) -> Counterexample | None:
-    """The simplified and confirmed network; None if the failure needs exact numbers or particular seeds.
+    """The simplified and confirmed network; None after a stop, or if the failure needs exact numbers or particular
+    seeds.
 
     Args:
         trial: claim and controller.
         tree: tables of a scenario file in which the claim fails.
         draws: random values of the scenario by key.
-        is_stopped: polled repeatedly.
+        is_stopped: polled repeatedly; True stops the search for a simpler network.
     """
     shrinking = Shrinking(trial, tree, draws, is_stopped)
     shrinking.run()
@@ -444,8 +445,8 @@ class CaseRun(NamedTuple):
     """A run of a counterexample.
 
     Attributes:
-        name: name of the case in the claim; empty for the tested controller, or for one that keeps a claim without
-            cases.
+        name: name of the case in the claim; empty for the tested controller, and for the second controller of a claim
+            without cases.
         title: name of the controller for people.
         source: scenario of the run.
     """
@@ -458,8 +459,8 @@ class CaseRun(NamedTuple):
 def case_runs(each: Counterexample) -> list[CaseRun]:
     """The runs of a counterexample: the tested controller first, then each case of the claim.
 
-    For a claim without cases, the second run uses the first controller of the catalogue that keeps the claim in this
-    network. It is missing if no controller does.
+    For a claim without cases, the second run uses the first controller of the catalogue that satisfies the claim in
+    this network. The run is omitted if no controller does.
 
     Raises:
         InputError: if the controller no longer exists.
@@ -498,7 +499,7 @@ def _entrant(trial: Trial, case: Case) -> Entrant:
 
 
 def _keeper(trial: Trial, net: Network) -> Entrant | None:
-    """The first controller of the catalogue that keeps the claim in a network."""
+    """The first controller of the catalogue that satisfies the claim in a network; None if no controller does."""
     able = (each for each in entrants() if not (each.problem or each.is_blind or each.learns))
     return next((each for each in able if 0 <= Trial(trial.claim, each).margin(net) <= LARGEST_MARGIN), None)
 

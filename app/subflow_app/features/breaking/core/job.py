@@ -78,7 +78,7 @@ class Question:
 
     @property
     def replaced(self) -> list[str]:
-        """Lines on controllers and schedulers with options in the scenario that the entrant replaces."""
+        """Lines that name replaced controllers and schedulers of the scenario that have options."""
         net = network_of(self.space.scenario)
         return told_replacements(net.scenario, self.entrant.scenario(net))
 
@@ -100,7 +100,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
     Args:
         question: claim, controller and networks.
         store: keeps the search, so that it can continue later; None to keep nothing.
-        minutes: time budget, including earlier sessions; None for as long as `networks` takes.
+        minutes: time budget in minutes, including earlier sessions; None to stop only after `networks`.
         networks: largest number of networks to try; None for as many as time permits.
         most: largest number of counterexamples.
         jobs: number of parallel tasks on this machine; 1 to run in this process.
@@ -189,7 +189,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         return told >= 1
 
     def _recall(self) -> None:
-        """Repeats the stored results of the same search, to continue after them."""
+        """Feeds the stored results of the same search to this one, which continues after them."""
         question = self.question
         if self._store is None:
             return

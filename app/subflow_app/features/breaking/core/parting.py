@@ -1,10 +1,10 @@
-"""Time at which the run in which a claim fails diverges from the run that keeps it, and the decision to explain.
+"""Time at which the run in which a claim fails diverges from a run in which it holds, and the decision to explain.
 
 The subject of a claim is a curve of each run, such as the goodput of the tested flows. The curves diverge at the first
-time t from which the mean of one curve, taken from t to any later time, is below 90 % of the mean of the other. From
-every time before t, some interval does not satisfy this, so no earlier event needs an explanation. The time before the
-last change of the network that precedes the measurement is left out: a claim about freed capacity, for example,
-does not apply before the capacity is free.
+time t from which the mean of one curve, taken from t to any later time, is below 90 % of the mean of the other. No time
+before t has this property, so earlier events need no explanation. The search for t ignores the time before the last
+change of the network that precedes the measurement: a claim about freed capacity, for example, does not apply before
+the capacity is free.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Moment(Enum):
 
 
 class _Subject(NamedTuple):
-    """The curves behind a function of claims.
+    """The curves that a function of claims measures.
 
     Attributes:
         scope: scope of the traces.
@@ -105,7 +105,7 @@ class Parting:
         is_at_once: whether the runs diverge at the start, or at a change of the network.
         until_s: end of the time that both curves cover.
         means: means of both curves after the divergence in SI units; losses in packets per second.
-        owner: owner of the explained decision: a subflow of the tested run, or a scheduler for flows with a size.
+        owner: owner of the explained decision: a subflow of the tested run or, for flows with a size, a scheduler.
         at_s: time of that decision.
         moment: kind of that decision.
     """
@@ -188,14 +188,17 @@ class Parting:
 
 
 def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | None:
-    """Divergence of the run of the controller from those of the cases; of several, the one with the largest difference.
+    """Divergence of the tested controller's run from one of the other runs.
+
+    Among several divergences, those in which the tested controller is worse come first, then those of compared curves,
+    then those with the largest difference.
 
     Args:
         each: counterexample to explain.
-        runs: its runs, see `case_runs`.
+        runs: runs of the counterexample, from `case_runs`.
 
     Returns:
-        None without another run, or if the subject of the claim differs by less than a tenth.
+        The first of these divergences; None without another run, or if the curves differ by less than a tenth.
 
     Raises:
         SimError: if a run fails.
@@ -224,7 +227,7 @@ def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
 
 
 def _made(scenarios: Sequence[Scenario], net: Network) -> tuple[list[LiveTraces], LiveTraces]:
-    """Traces of the measured time of all runs with many samples, and of the whole first run.
+    """Finely sampled traces of all runs over the measured time, and traces of the whole first run.
 
     For flows with a size, the measured time ends when the first run has completed.
     """
@@ -301,7 +304,7 @@ def _last_change_s(net: Network) -> float:
 
 
 def parting_sample(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
-    """Index of the first sample from which the mean of one curve stays below its share of the other's, or None.
+    """Index of the first sample from which the mean of one curve stays below `SHARE` of the other's, or None.
 
     Args:
         curves: both curves, of equal length.
@@ -352,8 +355,8 @@ def _explained(
 ) -> str:
     """Owner of the decision: the scheduler for flows with a size, otherwise the subflow with the largest difference.
 
-    For flows that get less, this is the subflow that lags furthest behind the same path in the other run. If the
-    competing flows get less, it is the subflow that exceeds the same path by most.
+    If the tested flows get less, this subflow falls short of the same path in the other run by most. If the competing
+    flows get less, this subflow exceeds the same path by most.
     """
     own, other = (_tried_subflows(net, subject, traces) for traces in runs)
     names = net.connections

@@ -108,7 +108,7 @@ class Elite:
     Attributes:
         niche: kind of the network.
         point: coordinates in the space.
-        margin: by how much the claim holds; negative if it fails.
+        margin: margin of the claim; negative if the claim fails.
         number: index of the point, from 0 in the order of proposal.
     """
 
@@ -177,11 +177,11 @@ class Search:
         self._generation += 1
 
     def failures(self, count: int, *, least: int = 2) -> list[Elite]:
-        """The elites in which the claim fails most clearly, each different from all before it.
+        """The elites in which the claim fails most clearly, each sufficiently different from the previous ones.
 
         Args:
             count: largest number of elites.
-            least: smallest number of properties in which they differ.
+            least: smallest number of properties in which two chosen elites differ.
         """
         chosen: list[Elite] = []
         for elite in sorted(self.elites.values(), key=lambda each: (each.margin, each.number)):

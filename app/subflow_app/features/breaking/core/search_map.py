@@ -51,11 +51,11 @@ class SearchMap:
     Attributes:
         axes: one axis for each varied value.
         places: float64 [networks, axes], 0 to 1: quantile of the value among all possible values.
-        margins: float64 [networks]: by how much the claim holds; negative if it fails.
+        margins: float64 [networks]: margin of the claim; negative if the claim fails.
         space: space of the values; None if it is unknown, in which case only the positions are shown.
         kinds: number of kinds of networks in which the claim fails.
         unmeasured: number of networks left out because the claim could not be measured.
-        thinned: number of networks left out for drawing, and in how many of them the claim fails.
+        thinned: number of networks left out of the drawing, and the number of failures among them.
     """
 
     axes: tuple[MapAxis, ...]

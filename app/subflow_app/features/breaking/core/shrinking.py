@@ -57,7 +57,7 @@ class Shrinking:
         trial: claim and controller.
         tree: tables of a scenario file in which the claim fails.
         draws: varied values by dotted key; they bound the number of flows, and only varied values are made equal.
-        is_stopped: polled before each step.
+        is_stopped: polled before each step; True ends the simplification.
 
     Attributes:
         tree: simplest tables so far.
@@ -189,7 +189,9 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """Texts of a value with one digit, then with two, the nearest first; the list ends at the value itself."""
+    """Strings of a value rounded to one digit, then to two, the nearest first, ending with the value itself; empty for
+    values that are not positive and finite.
+    """
     try:
         number: Any = param.read(value)
     except ParamError:

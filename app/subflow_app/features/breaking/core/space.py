@@ -64,7 +64,7 @@ class Space:
         title: title in a line.
         prose: comment at the start of the file; may be empty.
         text: scenario file with the content of all files that it names.
-        training: its block `[training]`, including `vary`.
+        training: block `[training]` of the scenario, including `vary`.
         vary: additional draws, as given by the user.
     """
 
@@ -151,7 +151,7 @@ class Space:
         return build_with_tree(self.training, Drawn(None, {}))[0]
 
     def _write_sizes(self, scenario: Scenario, tree: dict[str, Any]) -> None:
-        """Replaces queue limits in multiples of the BDP by limits in packets in the tables."""
+        """In the tables, replaces queue limits given as multiples of the BDP by limits in packets."""
         for key, draw in self.training.draws.items():
             if not isinstance(draw, BdpShare):
                 continue
@@ -201,13 +201,13 @@ def load_space(name_or_path: str, vary: Sequence[str] = ()) -> Space:
 
 
 def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None = None) -> Space:
-    """The space of a scenario that is open in the editor.
+    """The space of networks that a scenario file with ranges describes.
 
     Args:
         text: scenario file.
         name: name for people.
         vary: as in `load_space`.
-        folder: folder of the files that the scenario names.
+        folder: folder of the files that the scenario names; None if it names none.
 
     Raises:
         InputError: as in `load_space`.
@@ -238,7 +238,7 @@ def _space(name: str, text: str, scenario: Scenario, vary: Sequence[str]) -> Spa
 
 
 def _with_draws(tree: dict[str, Any], draws: Mapping[str, TomlValue]) -> dict[str, Any]:
-    """The tables of a scenario file with the given draws, which replace its own draws of the same keys."""
+    """The tables of a scenario file with the given draws, which replace the file's draws of the same keys."""
     training = tree.setdefault("training", {})
     own: Any = training.setdefault("draws", {}) if isinstance(training, dict) else {}
     for key, draw in draws.items():
@@ -266,7 +266,7 @@ def _given_draw(vary: str) -> tuple[str, TomlValue]:
             f"--vary {vary}: must be KEY=LOW..HIGH or KEY=VALUE,VALUE, e.g. links.a.rate=2Mbit/s..50Mbit/s"
         )
     if dots and low == "0":
-        low += high.lstrip("0123456789.")  # zero takes the unit of the other end: 0..2%
+        low += high.lstrip("0123456789.")  # zero gets the unit of the other end: 0..2%
     kind = "choice" if not dots else "log_uniform" if _ratio(low, high) >= _LOG_FROM else "uniform"
     draw: TomlValue = {kind: [_plain(each.strip()) for each in (value.split(",") if kind == "choice" else (low, high))]}
     if key.endswith(".queue") and dots and isinstance(_plain(low), int | float):

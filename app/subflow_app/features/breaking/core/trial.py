@@ -28,7 +28,7 @@ from subflow_sim.errors import SimError
 from subflow_sim.scenario import Choice, Scenario
 
 Runner: TypeAlias = Callable[[Scenario], Mapping[str, Any]]
-"""Runs a scenario and returns its summary, as from `Simulation.summary`. Raises `SimError` if the run fails."""
+"""Runs a scenario and returns its summary, like that of `Simulation.summary`. Raises `SimError` if the run fails."""
 
 _NOT_CLAIMED = LARGEST_MARGIN
 
@@ -43,9 +43,9 @@ class Verdict:
     """Result of a claim in a network; `told` is the claim with its measured numbers.
 
     Attributes:
-        margin: by how much the claim holds, see `Claim.margin`; NaN if it could not be measured.
+        margin: margin of the claim, see `Claim.margin`; NaN if it could not be measured.
         ratio: severity of a failure, see `ClaimFile.ratio`; NaN if unknown.
-        reason: why the claim could not be measured, or why the run of the entrant failed; may be empty.
+        reason: reason why the claim could not be measured, or why the run of the entrant failed; may be empty.
     """
 
     margin: float
@@ -81,7 +81,7 @@ class Trial:
         return _Runs(self, net, runner or run).verdict()
 
     def margin(self, net: Network) -> float:
-        """By how much the claim holds in a network; NaN if it cannot be measured."""
+        """Margin of the claim in a network; NaN if it cannot be measured."""
         margin = _Runs(self, net, run).margin()
         return math.nan if isinstance(margin, Missing) else margin
 
@@ -96,7 +96,7 @@ class Trial:
         return worst
 
     def scenario(self, net: Network, name: str = ENTRANT) -> Scenario:
-        """The scenario of a case; for a case on the best path, the path is determined by runs.
+        """The scenario of a case; for a case on the best path, runs determine the path.
 
         Raises:
             ArenaError: if the controller, its options or its policy are not valid in a scenario.
@@ -145,7 +145,7 @@ class _Runs:
         return self._best(case)[0]
 
     def variant(self, case: Case, path: int | None) -> Scenario:
-        """The network with the controller of a case, on a single path or on all."""
+        """The network with the controller of a case, on one path or on all."""
         net = self._net
         if case.is_alone:
             flows = {name: flow for name, flow in net.scenario.flows.items() if name not in net.beside}
@@ -162,7 +162,7 @@ class _Runs:
         single = replace(net, scenario=replace(net.scenario, flows=flows))
         if not _is_plain_tcp(entrant):
             return entrant.scenario(single)
-        # Runs as a single-path TCP flow, without the options that MPTCP takes from the payload
+        # Runs as a single-path TCP flow, without the MPTCP options that reduce the payload
         for name in net.competes:
             choice = entrant.single_path_choice()
             flows[name] = replace(flows[name], kind="tcp", controller=choice, scheduler=Choice("minrtt"))
@@ -223,7 +223,7 @@ def network_of(scenario: Scenario) -> Network:
     """A scenario as a network for claims: its mptcp flows are tested, its tcp flows compete with them.
 
     Raises:
-        ArenaError: if it has no mptcp flow.
+        ArenaError: if the scenario has no mptcp flow.
     """
     tried = tuple(name for name, flow in scenario.flows.items() if flow.kind == "mptcp" and flow.arrivals is None)
     if not tried:
@@ -233,7 +233,7 @@ def network_of(scenario: Scenario) -> Network:
 
 
 def run(scenario: Scenario) -> Mapping[str, Any]:
-    """The summary of a run.
+    """Simulate a scenario and return the summary.
 
     Raises:
         SimError: if the run fails.

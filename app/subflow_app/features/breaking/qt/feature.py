@@ -53,14 +53,14 @@ START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
 )
 
 _TYPING_MS = 250
-_MAP_S = 4.0  # between two updates of the map of a running search
+_MAP_S = 4.0  # seconds between two updates of the map of a running search
 _MAKING_SMALL = 0.9  # progress from which the search simplifies the networks found
 _FIGURE_MM, _FIGURE_DPI = (211.7, 148.2), 192  # 800 by 560 px on a screen, twice that as a bitmap
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
 class BreakPorts(FeatureHolder, PanelPorts, Protocol):
-    """Parts of the window that breaking claims uses."""
+    """Parts of the window that this feature uses."""
 
     docks: Docks
     documents: Documents
@@ -70,7 +70,7 @@ class BreakPorts(FeatureHolder, PanelPorts, Protocol):
     session: RunSession
 
     def tell(self, text: str) -> None:
-        """Shows a message for a while."""
+        """Shows a temporary message."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
@@ -87,7 +87,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     title = translatable("Break a claim")
 
     def __init__(self, ports: BreakPorts) -> None:
-        """An empty panel."""
+        """Connects the search and the readers; `make` creates the panel later."""
         super().__init__()
         self.ports = ports
         self.question: Question | None = None
@@ -110,7 +110,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         return reader
 
     def make(self) -> BreakPanel:
-        """The form, the searches and the networks found."""
+        """Creates the form, the list of searches and the list of networks found."""
         from subflow_app.features.breaking.qt.panel import BreakPanel
 
         bar = self.ports.bar
@@ -218,7 +218,9 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.docks.go_to("topology")
 
     def run_selected(self) -> None:
-        """Runs and overlays the controller and the cases of the claim, and explains the decision where they diverge."""
+        """Runs and overlays the controller and the cases of the claim, and explains the decision where the runs
+        diverge.
+        """
         each, ports = self.content.selected, self.ports
         if each is None or ports.runs.is_running:
             return
@@ -239,7 +241,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         ports.workers.start("cases of a claim", work, succeeded=run, failed=ports.tell_failure)
 
     def _explain(self, count: int, parting: Parting | None) -> None:
-        """Opens the explanation of the decision at which the runs diverge, or reports why it cannot."""
+        """Opens the explanation of the decision at which the runs diverge, or reports why none is possible."""
         ports = self.ports
         if count < 2:
             ports.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
@@ -286,7 +288,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             panel = content.chart.shown_panel() if path.suffix.lower() != ".csv" else None
             self.ports.exports.write_later("export search", lambda: _write(tried, panel, path))
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_form(self) -> None:
         """Discards the question after a change of the form, so that Start does not use the old one."""
@@ -389,7 +391,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
 
 
 def _known_of(store: Store, listed: Listed) -> Shown:
-    """Reads the data of a row of the list."""
+    """Reads the data of a row of the list; reports damaged data in `Shown.problem`."""
     from subflow_app.features.breaking.core.counterexample import of_document, shipped_counterexamples
     from subflow_app.features.breaking.core.search_map import read_map
     from subflow_app.features.breaking.qt.panel import Shown

@@ -54,7 +54,7 @@ class Listed:
 
     @property
     def time(self) -> str:
-        """Total time of the search."""
+        """Total time of the search; empty for the shipped counterexamples."""
         return "" if self.record is None else duration_text(self.record.elapsed_s)
 
 
@@ -63,7 +63,7 @@ class Shown:
     """Data of a row of the list.
 
     Attributes:
-        listed: the row.
+        listed: row of the list of searches.
         found: counterexamples, the clearest failure first.
         tried: map of the networks tried; None for the shipped counterexamples.
         problem: reading error; may be empty.
@@ -158,19 +158,19 @@ class BreakPanel(QWidget):
 
     @property
     def row(self) -> Listed | None:
-        """The selected row of the list of searches."""
+        """The selected row of the list of searches; None without a selection."""
         number = self.list.currentIndex().row()
         return self.searches.rows[number] if 0 <= number < len(self.searches.rows) else None
 
     @property
     def selected(self) -> Counterexample | None:
-        """The selected counterexample."""
+        """The selected counterexample; None without a selection."""
         rows = self.table.selectionModel().selectedRows()
         return self.model.row_at(rows[0].row()) if rows else None
 
     @property
     def tried(self) -> SearchMap | None:
-        """The map of the selected search, unless it is empty."""
+        """The map of the selected search; None if it contains no network."""
         tried = self.shown.tried if self.shown is not None else None
         return tried if tried is not None and len(tried.margins) else None
 
@@ -279,6 +279,6 @@ def _margin(each: Counterexample, profile: str) -> str:
 
 
 def _other_rate(keys: Sequence[str]) -> int:
-    """The second rate among keys, or else the second key."""
+    """Index of the second rate among the keys; 1 if fewer than two keys are rates."""
     rates = [number for number, key in enumerate(keys) if key.endswith(".rate")]
     return rates[1] if len(rates) > 1 else 1

@@ -33,7 +33,7 @@ _MASK_32 = 0xFFFFFFFF
 
 
 class End(NamedTuple):
-    """An end of a TCP connection.
+    """An end of a TCP connection or of a UDP flow.
 
     Attributes:
         address: IPv4, 4 bytes.
@@ -120,11 +120,12 @@ def address_proof(own_key: bytes, other_key: bytes, address_id: int, address: by
 
 
 def dss(data_ack: int, mapping: tuple[int, int, int] | None = None) -> bytes:
-    """Section 3.3: the data sequence signal, without checksum.
+    """Data sequence signal (DSS) without checksum; section 3.3.
 
     Args:
         data_ack: next expected byte of the connection; the lower 32 bits are sent.
-        mapping: data sequence number, subflow sequence number relative to the SYN's, and length in bytes; may be None.
+        mapping: data sequence number, subflow sequence number relative to the SYN's, and length in bytes; None for a
+            DSS that only acknowledges.
     """
     if mapping is None:
         return struct.pack(">BBBBI", _MPTCP, 8, _DSS << 4, _HAS_DATA_ACK, data_ack & _MASK_32)
@@ -162,7 +163,7 @@ def tcp_packet(
     identification: int,
     ecn: int = 0,
 ) -> bytes:
-    """IP and TCP header of a packet with a payload of zeros.
+    """IP and TCP headers of a packet with a payload of zeros.
 
     Args:
         source: sending end.
@@ -200,7 +201,7 @@ def tcp_packet(
 
 
 def udp_packet(source: End, destination: End, *, payload_bytes: int, identification: int) -> bytes:
-    """IP and UDP header of a datagram with a payload of zeros."""
+    """IP and UDP headers of a datagram with a payload of zeros."""
     length = UDP_BYTES + payload_bytes
     head = struct.pack(">HHHH", source.port, destination.port, length, 0)
     pseudo = struct.pack(">4s4sBBH", source.address, destination.address, 0, UDP, length)

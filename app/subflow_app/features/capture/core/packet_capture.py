@@ -55,7 +55,7 @@ class PcapngWriter:
     """Writes one section of a pcapng file.
 
     Args:
-        file: open for writing bytes.
+        file: file open for writing bytes.
         application: name and version of the program.
         comment: comment on the section.
         interfaces: name and description of each interface, in the order of their numbers.
@@ -143,7 +143,7 @@ class SimulatedRun(Protocol):
 
     @property
     def signature(self) -> str:
-        """Signature of the run at that time; empty if unknown."""
+        """Signature of the run at `known_until_s`; empty if unknown."""
 
     @property
     def version(self) -> str:
@@ -157,8 +157,8 @@ class CapturePlan:
     Attributes:
         flow: name of the flow, e.g. "download.1".
         station: a key of `STATIONS`.
-        since_s: earlier packets are left out, simulated time, s.
-        until_s: later packets are left out; None for all.
+        since_s: simulated time from which packets are captured, s; handshakes are always captured.
+        until_s: simulated time until which packets are captured, s; None for the end of the run.
     """
 
     flow: str
@@ -205,7 +205,7 @@ def write_capture(
         progress: called with the completed share.
 
     Returns:
-        None after being cancelled; then no file was written.
+        The written capture; None after a cancellation, which leaves no file.
 
     Raises:
         InputError: if the plan names an unknown flow or host, or an empty interval.
@@ -283,7 +283,7 @@ def _write_packets(
     is_cancelled: Callable[[], bool],
     progress: Callable[[float], None],
 ) -> int | None:
-    """Simulate the run in slices of time and write its packets; None after being cancelled."""
+    """Simulate the run in slices of time and write its packets; return their number, or None after a cancellation."""
     stations = STATIONS[plan.station]
     numbers = {station: number for number, station in enumerate(stations)}
     since_ns, until_ns = (round(time_s * _NANOSECONDS) for time_s in (plan.since_s, until_s))
@@ -393,7 +393,7 @@ class _Conversation:
             if packet is not None:
                 yield packet
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _open(self, number: int, incarnation: int) -> TcpWire:
         sender, receiver = self._ends(number, incarnation)

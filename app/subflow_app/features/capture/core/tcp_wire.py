@@ -37,7 +37,7 @@ class WirePacket(NamedTuple):
         captured: headers of the packet.
         length: length with the payload, bytes.
         comment: comment on the packet; may be empty.
-        opens: whether it belongs to a handshake.
+        opens: whether the packet belongs to a handshake or signals a change of addresses.
     """
 
     time_ns: int
@@ -82,10 +82,10 @@ class TcpWire:
 
     Attributes:
         sender: end that opens the connection and sends data.
-        receiver: end that receives it.
+        receiver: end that receives the data.
         mss_bytes: payload of a full packet.
         size_bytes: size of the transfer, whose last packet may be shorter; None for an endless transfer.
-        window_limit_bytes: receive buffer; None for no limit.
+        window_limit_bytes: receive buffer, bytes; None for no limit.
         secrets: keys of the MPTCP connection; None for plain TCP.
         joins: whether it is an additional subflow of its connection.
         ordinal: number of the subflow, from 1; also the address identifier.
@@ -150,7 +150,7 @@ class TcpWire:
         from_sender = step % 2 == 0
         is_syn = step < 2
         self._has_answered |= step == 1
-        # Echoes the timestamp of the packet that it answers.
+        # Echoes the timestamp of the answered packet.
         echo_ms = self._opening_echo_ms[0 if from_sender else 1] if step else 0
         options = [headers.timestamps(_clock_ms(time_ns), echo_ms)]
         if is_syn:
@@ -212,7 +212,7 @@ class TcpWire:
         return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), opens=True)
 
     def handshake_arrives(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket | None:
-        """The same packet at the receiving host; None if it was sent before the capture began."""
+        """The handshake packet at its receiving host; None if it was sent before the capture began."""
         known = self._under_way.pop((_OPENING, transmission), None)
         if known is None:
             return None
@@ -316,7 +316,7 @@ class TcpWire:
         packet, self._echo_ms = known
         return WirePacket(time_ns, SENDER, packet, len(packet))
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _offset(self, seq: int) -> int:
         """Byte offset of a packet; for a packet not sent yet, the end of the data."""
@@ -353,5 +353,5 @@ def _clock_ms(time_ns: int) -> int:
 
 
 def _made_up(*parts: str) -> bytes:
-    """Pseudo-random bytes derived from texts."""
+    """Pseudo-random bytes derived from strings."""
     return hashlib.sha256("/".join(parts).encode()).digest()

@@ -1,4 +1,4 @@
-"""Names for scenarios: controllers, schedulers, and the shipped and own policies."""
+"""Names that scenarios may use: controllers, schedulers, shipped policies, and the policies of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reader of scenarios for the whole program: each call names the use, which limits what may be replaced.
+"""Reader of scenarios for the whole program: each call names the use, which limits the replaceable parts.
 
 `Use` lists all uses; a test refuses modules that read scenarios without this reader. A use keeps the controller (with
 policy, options and script), the scheduler and all other keys of each flow, except for the parts that it declares to
@@ -54,7 +54,7 @@ class Use(Enum):
     DOCUMENT = ("document", _ANYTHING)
     """The open scenario; people edit it."""
     RUN = ("run", _ANYTHING)
-    """A single run; `--set` replaces any value."""
+    """One run; `--set` replaces any value."""
     QUEUE = ("queue", _CONTROLLER)
     SWEEP = ("sweep", _ANYTHING)
     """Sweeps on this machine and on a cluster."""
@@ -107,8 +107,8 @@ def read_scenario(
     Args:
         use: purpose of reading.
         text: TOML.
-        file: its name in messages.
-        overrides: ``KEY=VALUE`` texts.
+        file: name of the scenario in messages.
+        overrides: ``KEY=VALUE`` strings.
         folder: folder of the files that the scenario names; None if it names none.
         tree: text as parsed by `tomllib`, if available; overrides change it.
         algorithms: controllers, schedulers and policies that the scenario may name; None for those of the program.
@@ -138,7 +138,7 @@ def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
     Args:
         use: purpose of reading.
         tree: tables as returned by `tomllib`.
-        file: its name in messages.
+        file: name of the scenario in messages.
 
     Raises:
         ScenarioError: with all problems.
@@ -163,7 +163,7 @@ def read_stored(use: Use, text: str, summary: Mapping[str, Any] | None, *, file:
         file: name of the run in messages.
 
     Raises:
-        InputError: if a policy has changed since.
+        InputError: if a policy has changed since the run.
         ScenarioError: with all problems.
     """
     scenario = read_scenario(use, text, file=file)
@@ -192,7 +192,7 @@ class Replacement:
 
     Attributes:
         flow: name of the flow.
-        part: kept or replaced part.
+        part: part that differs.
         was: text in the first scenario.
         becomes: text in the second scenario.
     """
@@ -203,7 +203,7 @@ class Replacement:
     becomes: str
 
     def __str__(self) -> str:
-        """A line for people."""
+        """The replacement as a line for messages."""
         return f"flows.{self.flow}: {self.part.value} {self.becomes} replaces {self.was}"
 
 
@@ -231,7 +231,7 @@ def check_kept(use: Use, before: Scenario, after: Scenario, flows: Collection[st
         flows: flows in which parts may be replaced; None for all flows.
 
     Raises:
-        ReplacedError: with flow and part.
+        ReplacedError: if a part was replaced that the use must keep; names flow and part.
     """
     lost = [
         each

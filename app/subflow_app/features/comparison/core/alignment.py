@@ -1,7 +1,7 @@
 """Alignment of a measured trace with a simulated one: offset, clock rate, and the remaining errors.
 
-A measured trace rarely begins with the simulated one, and its clock differs. The offset maximises the correlation of
-the curves; the errors then measure their agreement.
+A measured trace rarely begins at the same time as the simulated one, and the two clocks differ. The offset maximises
+the correlation of the curves; the errors then measure their agreement.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_SERIES = 8  # largest number of series for the offset, the most informativ
 _LEAST_OVERLAP = 0.3  # share of the shorter curve: curves with little overlap agree by chance
 _WIDEST_SKEW = 0.02
 _SKEW_STEPS = 81
-_MOST_SAMPLES = 1 << 16  # per series for the offset: longer ones are thinned out
+_MOST_SAMPLES = 1 << 16  # samples per series for the offset; longer series are thinned out
 _ALIGNED_BY = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "queue_pkts")
 
 
@@ -80,10 +80,11 @@ class SeriesError:
         count: number of compared samples.
         rmse: root mean squared error, in the trace's unit.
         mae: mean absolute error.
-        relative: mean absolute error relative to the reference, over samples where that is not zero; NaN without any.
+        relative: mean absolute error relative to the reference, over samples with a nonzero reference; NaN without any
+            such sample.
         correlation: correlation of the samples; NaN if either is constant.
         mean_difference: mean of the measured samples minus mean of the reference.
-        p95_difference: the same for the 95th percentiles.
+        p95_difference: 95th percentile of the measured samples minus that of the reference.
     """
 
     pair: SeriesPair
@@ -312,7 +313,7 @@ class AlignedTraces:
         return self.traces.row
 
     def keys(self) -> Sequence[SeriesKey]:
-        """All traces, in their order."""
+        """Keys of all traces, in the order of the run."""
         return self.traces.keys()
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
@@ -326,7 +327,7 @@ class AlignedTraces:
         return [mark._replace(time_s=rate * mark.time_s + offset_s) for mark in self.traces.marks()]
 
     def events(self, stream: str) -> EventTable:
-        """The events at aligned times."""
+        """The events of a stream at aligned times."""
         table = self.traces.events(stream)
         moved = np.rint(self.alignment.rate * table["time_ns"] + self.alignment.offset_s * 1e9).astype(np.int64)
         return EventTable({**table.columns, "time_ns": moved}, table.names)
@@ -418,7 +419,7 @@ def _correlated(first: NDArray[np.float64], second: NDArray[np.float64], size: i
 def _sampled(
     time_s: NDArray[np.float64], values: NDArray[np.float64], at_s: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Values interpolated linearly at other times; NaN next to samples that are NaN, and outside."""
+    """Values interpolated linearly at other times; NaN next to samples that are NaN, and outside the sampled time."""
     # A time that coincides with a sample keeps its value even if the neighbour is NaN.
     step_s = float(np.median(np.diff(time_s))) if len(time_s) > 1 else 1.0
     sampled: NDArray[np.float64] = np.interp(at_s, time_s, values, left=np.nan, right=np.nan)
@@ -468,7 +469,7 @@ def _agreement(reference: Traces, measured: Traces, matching: Matching, offset_s
 
 
 def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
-    """Start of the first sample with data, or of the first sample if no rate is known."""
+    """Time of the first positive rate in seconds, or of the first sample if no trace is a rate."""
     firsts = []
     for pair in matching.pairs:
         time_s, values = traces.read(pair[side])

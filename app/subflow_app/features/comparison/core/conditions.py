@@ -32,7 +32,7 @@ _OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
 """Tags of runs that were not simulated: these never count as repetitions of simulated runs, even of the same scenario.
 """
 
-_MOST_TOLD = 2  # parameters in a label
+_MOST_TOLD = 2  # most parameters in a label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,12 +68,12 @@ def group_runs(
 ) -> Grouping:
     """Group runs for a comparison.
 
-    A run of the same scenario, seed and version as an earlier one has identical figures. It adds no evidence and is
+    A run of the same scenario, seed and version as an earlier run has identical figures. It adds no evidence and is
     left out with a notice.
 
     Args:
         runs: runs with their documents.
-        by: common property of the runs of a group; a run with several tags is in the group of each.
+        by: common property of the runs of a group; a run with several tags belongs to the group of each tag.
         conditions: `Traces.condition` by number of run, where known; otherwise computed from the scenario.
     """
     keyed: dict[str, list[RunRow]] = {}
@@ -152,7 +152,7 @@ def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
 
 
 def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]:
-    """The runs without repetitions of earlier ones, and the repetitions."""
+    """The runs that repeat no earlier run, and the repetitions."""
     copies = copies_among(runs)
     return [run for place, run in enumerate(runs) if place not in copies], [runs[place] for place in sorted(copies)]
 

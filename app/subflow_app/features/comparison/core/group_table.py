@@ -215,7 +215,8 @@ def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
 
 
 def significance_text(difference: Difference) -> str:
-    """Text of a p: number, stars, and significance in words, or the reason why it is missing."""
+    """Text of a p-value: number, stars and significance in words, or the reason for a missing test; empty if untested.
+    """
     if difference.reason:
         return tr(REASONS[difference.reason])
     if not difference.is_tested:
@@ -295,7 +296,7 @@ def _agreeing(
 
 
 def _width_text(shown: RunColumn, value: float) -> str:
-    """Half an interval; three digits for figures without fixed decimals, because it is only an estimate."""
+    """Half an interval; three digits for figures without fixed decimals, because the interval is only an estimate."""
     return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
 
 

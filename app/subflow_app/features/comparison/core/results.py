@@ -37,7 +37,7 @@ _RATE_WORDS = {
     "active_goodput_bps": translatable("goodput while active"),
 }
 _RTT = "weighted_rtt_s"
-# With more flows, their figures would hide those of the run, and races list controllers instead of flows.
+# With more flows than this, tables omit the figures of flows, and races list controllers instead of flows.
 _MOST_FLOWS = 4
 # Rates that differ by a smaller factor count as equal.
 _EQUAL = 1.01
@@ -49,9 +49,9 @@ class Racer:
 
     Attributes:
         name: name for people.
-        measured: rate of the race, as `rate_measure` chooses it.
+        measured: rate measure of the race, from `rate_measure`.
         rate_bps: value of that rate, bit/s; for several flows the mean.
-        mean_rtt_s: s; for several flows weighted by acknowledged packets; NaN if unknown.
+        mean_rtt_s: mean RTT, s; for several flows weighted by acknowledged packets; NaN if unknown.
         loss_ratio: share of the sent packets that were lost; NaN if unknown.
         completion_s: duration of the transfer, s; for several flows the mean; NaN if unknown.
     """
@@ -87,12 +87,12 @@ def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | Non
     None if the runs have no figure in common.
 
     Args:
-        rows: two or more with their documents, the reference first.
+        rows: two or more runs with their documents, the reference first.
         conditions: `Traces.condition` by number of run, where known.
     """
     grouping = group_runs(rows, conditions=conditions)
     if len(grouping.groups) == 1:
-        # Only the seeds differ, or nothing: the runs themselves are compared.
+        # All runs repeat one experiment, so the individual runs are compared.
         grouping = group_runs(rows, "run")
     figures = _figures(grouping)
     if not figures:
@@ -153,9 +153,9 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
     """Sentence on the highest and lowest rate, with RTT and loss; only a significant difference has a winner.
 
     Args:
-        racers: two or more, the highest rate first.
-        runs: number of runs behind the rates.
-        difference: difference of the rates over several seeds; None for a single run.
+        racers: two or more racers, the highest rate first.
+        runs: number of runs from which the rates were computed.
+        difference: difference of the rates over several seeds; None for one run.
     """
     first, last = racers[0], racers[-1]
     names = {"first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
@@ -249,11 +249,11 @@ def _figures(grouping: Grouping) -> list[str]:
     is_listed = len(by_name) <= _MOST_FLOWS
     if len(by_name) == 1:
         (name,) = by_name
-        # For a single flow, the goodput of the run is the same number, and lists have always shown that.
+        # For one flow, the goodput of the run is the same number, and lists of runs show the goodput of the run.
         rates = [each.key if each.key == "goodput_bps" else f"flows.{name}.{each.key}" for each in shown]
         wanted = [*rates, _RTT, f"flows.{name}.loss_ratio"]
     else:
-        # With few flows, each is listed, and rates and times of all together would repeat them.
+        # With few flows, each flow is listed, so totals over all flows would be redundant.
         of_all = [each.of_run for each in shown if each.key == "goodput_bps" or not is_listed]
         wanted = [*of_all, _RTT, *(["jain"] if has_shares(runs) else [])]
         if is_listed:
@@ -314,7 +314,8 @@ def _end_text(shown: RunColumn, value: float) -> str:
 
 
 def _comparison_line(table: GroupTable) -> str:
-    """For two groups, the race of their controllers or else their differences; for more groups, the goodputs."""
+    """Sentence on the comparison: for two groups a race or their differences, for more groups the first figure of each.
+    """
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:

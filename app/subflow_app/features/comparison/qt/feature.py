@@ -50,11 +50,11 @@ class ComparePorts(FeatureHolder, PanelPorts, Protocol):
     shown: ShownRuns
 
     def window(self) -> QWidget:
-        """The window itself, on which dialogs open."""
+        """The window on which dialogs open."""
 
 
 class CompareFeature(Feature):
-    """Compares stored runs."""
+    """Compares stored runs with each other, and simulated runs with the kernel."""
 
     panel_name = "compare"
 
@@ -123,7 +123,7 @@ class CompareFeature(Feature):
         return found
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
-        """Compares stored runs; with ``pair``, also aligns the traces of two runs that share their time."""
+        """Compares stored runs; with ``pair``, also aligns the traces of these two runs, which share a clock."""
         from subflow_app.features.comparison.core.compared_runs import compare, read_runs
 
         store = self.ports.database.store
@@ -251,7 +251,7 @@ class CompareFeature(Feature):
             self.pages.addWidget(self._view)
         return self._view
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_kernel_ended(self, job: KernelStudy | None, outcome: JobOutcome | None) -> None:
         if job is not None and job.run_ids is not None:

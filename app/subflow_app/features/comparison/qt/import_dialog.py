@@ -107,7 +107,7 @@ class ColumnModel(TableModel[RawColumn]):
         return known or (BY_NAME[name].unit if name in BY_NAME else "")
 
     def target_of(self, column: RawColumn) -> str:
-        """The edited meaning, else the guessed one."""
+        """The edited meaning, else the guessed meaning."""
         return self.maps.get(column.title, column.target.text if column.target is not None else _LEFT_OUT)
 
 

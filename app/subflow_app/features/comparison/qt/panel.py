@@ -1,8 +1,8 @@
 """The panel of comparisons: tables of groups of runs and of two aligned traces, and the progress of a kernel run.
 
 The tables show the settings of the runs, the figures of their groups with the significance of differences, and the
-errors of two traces on one time axis. A line above them reports the progress of the kernel's run and has a button that
-stops it.
+errors of two traces on one time axis. A line above the tables reports the progress of the kernel's run and has a button
+that stops it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ _MEAN = 0  # first column of a group
 
 
 class FigureModel(TableModel[FigureRow]):
-    """A row per figure: name with unit, the mean of each group, and difference and p for each but the reference."""
+    """A row per figure: name with unit, mean of each group, and difference and p-value of each group but the reference.
+    """
 
     translates = False
     aligns_headings = False
@@ -59,7 +60,7 @@ class FigureModel(TableModel[FigureRow]):
         self._places: list[tuple[int, int]] = []  # group, and index of the column within the group
 
     def show_table(self, table: GroupTable) -> None:
-        """Shows this table."""
+        """Replaces rows and columns by those of this table."""
         self.table = table
         columns: list[Column[FigureRow]] = [
             Column(tr("Figure"), lambda row: heading(row.column), sort=lambda row: row.column.key)
@@ -377,13 +378,13 @@ class ComparisonView(QWidget):
         self.say(" ".join(said))
 
     def choose_pair(self, reference: int, other: int) -> None:
-        """Chooses two runs on the last page and shows it."""
+        """Chooses two runs on the page of traces, and shows that page."""
         for combo, number in ((self.ours, reference), (self.theirs, other)):
             combo.choose(number)
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
 
     def choose_offset(self, offset_s: float) -> None:
-        """Chooses manual alignment, e.g. for runs that share their time."""
+        """Chooses manual alignment with this offset, e.g. for runs on the same clock."""
         self.way.choose(MANUAL)
         self.offset.setValue(offset_s)
         self._follow_way()

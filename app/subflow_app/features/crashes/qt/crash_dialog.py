@@ -68,12 +68,12 @@ class CrashDialog(QDialog):
         self._list(0)
 
     def show_report(self, report: CrashReport) -> None:
-        """Selects a report if it still exists."""
+        """Selects a report, or the latest one if the report no longer exists."""
         row = next((row for row, each in enumerate(self.model.rows) if each.file == report.file), 0)
         self.list.setCurrentIndex(self.model.index(row, 0))
 
     def _list(self, row: int) -> None:
-        """Reads the folder again and selects the report in this row, or the last."""
+        """Reads the folder again and selects the report in this row, or the last report."""
         self.model.show_rows(crash_reports())
         has_reports = bool(self.model.rows)
         self._pages.setCurrentIndex(_REPORTS if has_reports else _EMPTY)

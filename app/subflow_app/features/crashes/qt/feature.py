@@ -59,7 +59,7 @@ class CrashFeature(Feature):
         self.ports.loaded.connect(self._look)
 
     def show(self, report: CrashReport | None = None) -> None:
-        """Opens the list of reports, with `report` selected."""
+        """Opens the list of reports and selects `report`; None selects the latest one."""
         from subflow_app.features.crashes.qt.crash_dialog import CrashDialog
 
         dialog = CrashDialog(self.ports.documents.doc.text, self.ports.banners.window())
@@ -110,7 +110,7 @@ _log = logging.getLogger(__name__)
 class BugReports(QObject):
     """Reports exceptions of the window and its threads, with at most one open dialog."""
 
-    _happened = Signal(str, object)  # report, Path | None: emitted in the thread of the exception
+    _happened = Signal(str, object)  # text of the report, and its file or None; emitted in the thread of the exception
 
     def __init__(self, dialogs: Dialogs, parent: QObject) -> None:
         """Inactive until :meth:`hear`."""
@@ -135,7 +135,7 @@ class BugReports(QObject):
     def on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None, where: str = "the window"
     ) -> None:
-        """Replaces ``sys.excepthook``."""
+        """Reports an uncaught exception; installed as ``sys.excepthook``."""
         if issubclass(kind, KeyboardInterrupt):
             return
         text = "".join(traceback.format_exception(kind, error, trace))

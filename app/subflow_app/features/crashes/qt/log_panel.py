@@ -63,7 +63,7 @@ class LogPanel(QWidget):
         follow_theme(self._recolour)
 
     def refresh(self) -> None:
-        """Adds new messages."""
+        """Adds new messages; while the panel is hidden, counts the warnings and errors among them."""
         if self._log.count == self._next:
             return
         new = self._log.since(self._next)

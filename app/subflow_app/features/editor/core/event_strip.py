@@ -27,7 +27,7 @@ Part: TypeAlias = Literal["start", "end", "body"]
 LEAST_BAR_S = 1e-3
 """Minimum duration of a bar, in seconds; a shorter outage would be invisible and barely measurable."""
 
-# In the order in which a mark lists them.
+# Keys with values, in the order in which a mark lists them.
 _VALUE_KEYS = tuple(param.key for param in EVENT_CHANGES["link"] if not param.states)
 _BARS = ("up", "open")
 _SWITCHES = tuple(
@@ -60,12 +60,12 @@ class StripMark:
 
     @property
     def is_fixed(self) -> bool:
-        """True if it cannot be dragged, such as the first step of a rate."""
+        """True if the mark cannot be dragged, such as the first step of a rate."""
         return self.latest_s <= self.earliest_s
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Paths of its times in the file."""
+        """Path of the mark's time in the file."""
         return (self.at,)
 
 
@@ -76,7 +76,7 @@ class StripBar:
     Attributes:
         key: the key that ends service: `up` for links, `open` for flows.
         target: the name in the events, e.g. `wifi`, `download.3`.
-        side: as in a mark.
+        side: direction of the link, or number of the subflow; empty for the whole link or flow.
         start: path of its start time in the file.
         end: path of its end time; None if the outage lasts until the end of the run.
         start_s: start time in seconds.
@@ -95,7 +95,7 @@ class StripBar:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Paths of its times in the file."""
+        """Paths of the start time and, if present, of the end time in the file."""
         return (self.start,) if self.end is None else (self.start, self.end)
 
 
@@ -159,7 +159,7 @@ def dragged_mark(mark: StripMark, to_s: float, step_s: float) -> float:
 
 
 def dragged_bar(bar: StripBar, part: Part, by_s: float, step_s: float) -> tuple[float, float]:
-    """Return the new start and end of a bar whose part is dragged by `by_s` seconds: inside the run, never reversed."""
+    """Return the new start and end, within the run, of a bar whose part is dragged by `by_s` seconds."""
     if part == "start":
         return snapped(bar.start_s + by_s, step_s, 0.0, max(bar.end_s - LEAST_BAR_S, 0.0)), bar.end_s
     if part == "end":
@@ -294,7 +294,7 @@ class _Outages:
                 return False
             self.open[target, side] = (number, at_s)
             return True
-        # An event on the whole restores its parts, too: both directions, all subflows, all copies of a flow.
+        # An event on a whole target also restores its parts: both directions, all subflows, all copies of a flow.
         ended = [
             (name, part)
             for name, part in self.open

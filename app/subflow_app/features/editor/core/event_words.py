@@ -61,12 +61,12 @@ def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
 
 
 def key_text(key: str, say: Callable[[str], str] = tr) -> str:
-    """Return the name of a key that takes a value, ``queue``; empty for switches, whose values name them."""
+    """Return the words for a key with a value, e.g. ``queue``; empty for a switch, whose value needs no key."""
     return say(key.replace("_", " ")) if key in _CHANGES and not _CHANGES[key].states else ""
 
 
 def change_words(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> list[str]:
-    """Write each change in a few words: ``rate 4 Mbit/s``, ``down``; skips keys that are no change."""
+    """Write each change in a few words: ``rate 4 Mbit/s``, ``down``; skips keys that describe no change."""
     present = [key for key in _CHANGES if key in changes]
     return [f"{key_text(key, say)} {value_text(key, changes[key], say)}".strip() for key in present]
 

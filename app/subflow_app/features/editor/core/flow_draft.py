@@ -168,9 +168,9 @@ class DraftPath:
 
     Attributes:
         links: names of the links from source to destination.
-        facts: its properties.
-        is_wanted: whether it is chosen.
-        is_disjoint: whether it is one of the proposed paths that share no link with each other.
+        facts: properties of the path.
+        is_wanted: whether the path is chosen.
+        is_disjoint: whether the path belongs to the proposed set of paths that share no link.
     """
 
     links: Path
@@ -183,11 +183,11 @@ class FlowDraft:
     """State of the flow dialog; it changes nothing in the scenario.
 
     Args:
-        scenario: the scenario, as far as it is complete enough to be drawn.
+        scenario: the scenario or its drawable part.
         source: the sending host.
         destination: the receiving host.
         catalog: controllers and schedulers to choose from.
-        flow: the flow whose paths are edited; empty for a new one.
+        flow: the flow whose paths are edited; empty for a new flow.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class FlowDraft:
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
         self.picked: list[str] | None = None  # the path under construction, if any
-        self.paths: list[DraftPath] = []  # all that can be chosen, in the order of the panel
+        self.paths: list[DraftPath] = []  # all selectable paths, in the order of the panel
         present = scenario.flows.get(flow)
         if present is not None:
             self.kind = present.kind
@@ -224,7 +224,7 @@ class FlowDraft:
 
     @property
     def has_one_path(self) -> bool:
-        """True if this kind of flow takes a single path."""
+        """True if this kind of flow has only one path."""
         return self.kind != "mptcp"
 
     @property
@@ -236,7 +236,7 @@ class FlowDraft:
 
     @property
     def schedulers(self) -> tuple[str, ...]:
-        """Names of the available schedulers; empty for flows with a single path."""
+        """Names of the available schedulers; empty for flows with only one path."""
         return () if self.has_one_path else tuple(each.name for each in self._catalog.schedulers)
 
     @property
@@ -274,7 +274,7 @@ class FlowDraft:
             self._keep_one()
 
     def set_wanted(self, index: int, is_wanted: bool) -> None:
-        """Choose or deselect a path; choosing one deselects the others if the flow takes a single path."""
+        """Choose or deselect a path; choosing one deselects the others if the flow has only one path."""
         for position, path in enumerate(self.paths):
             if position == index:
                 self.paths[position] = replace(path, is_wanted=is_wanted)
@@ -329,7 +329,7 @@ class FlowDraft:
         """The last node on the path being picked."""
         return list(nodes_on(self._topology, self.source, self.picked or ()))[-1]
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _add(self, paths: Sequence[Path], *, is_wanted: bool = False) -> None:
         known = {path.links for path in self.paths}

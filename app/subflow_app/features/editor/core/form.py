@@ -1,7 +1,7 @@
 """The forms of a scenario's parts, with their fields, hints and problems, and the list of parts above them.
 
 The declarations of the simulator (`SECTIONS` and the options of controllers and schedulers) provide everything that a
-form needs beyond the document. A new key or algorithm therefore appears in the window without a line here.
+form needs beyond the document. A new key or algorithm therefore appears in the window without a change of this module.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ _LABELS: Mapping[str, str] = {
 }
 _MOST_LISTED_COPIES = 20
 _LONGEST_DELAY_S = 1000.0  # Delays with a maximum up to this value are shown in ms, even a delay of 0.
-# Controllers that the simulator assumes if the key is omitted; the help of the key names the same.
+# Default controllers of the simulator, by kind of flow; the help of the key `controller` names the same.
 _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 
@@ -170,7 +170,7 @@ class FormField:
         placeholder: the default, shown while the file does not set the key.
         options: the selectable values; empty for a typed value.
         problems: problems of the value.
-        applies: the default value, if the placeholder has another text.
+        applies: text of the default value if the placeholder differs from it; empty otherwise.
     """
 
     key: str
@@ -439,7 +439,7 @@ def _flow_names(doc: ScenarioDoc) -> list[str]:
 def _grouped(
     doc: ScenarioDoc, section: str, key: str, groups: Mapping[str, Sequence[str]], *, kind: str | None = None
 ) -> tuple[FormGroup, ...]:
-    """Sort the parameters of a section into groups; the last group takes the rest, so that no new key is omitted."""
+    """Sort the parameters of a section into groups; the last group contains the rest, so that no new key is omitted."""
     params = {param.key: param for param in SECTIONS[section]}
     listed = {each for keys in groups.values() for each in keys}
     rest = tuple(each for each in params if each not in listed)
@@ -531,7 +531,7 @@ def _option_groups(
         doc: the scenario.
         field: field that chooses the algorithm.
         catalog: algorithms with their options.
-        refused: values that no option offers.
+        refused: values to omit from the lists of all options.
     """
     options = tuple(_without(each, refused) for each in _option_fields(doc, field, catalog))
     title = f"{field.label}: {field.text or field.placeholder}"
@@ -579,7 +579,7 @@ def _policies(catalog: AlgorithmCatalog, controller: str) -> tuple[FieldOption, 
 
 
 def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
-    """Return the details of an algorithm in a list: the card of its policy, if it learns."""
+    """Return summary, source and policy card of a learning algorithm; empty for an algorithm without policies."""
     default = next((param.default for param in algorithm.options if param.dimension is Dimension.POLICY), None)
     card = card_text(card_of(catalog.policies, str(default))) if default is not None else ""
     return f"{tr(algorithm.summary)}\n{algorithm.source}\n\n{card}".rstrip() if default is not None else ""

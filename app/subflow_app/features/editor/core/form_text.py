@@ -109,11 +109,11 @@ def completed(param: Param, text: str, *shown: str) -> str:
 
 
 def with_unit(text: str, unit: str | None) -> str:
-    """Complete a bare number by the unit of the value that it replaces: "30" over "10Mbit/s" is "30Mbit/s".
+    """Complete a bare number by the unit of the value that it replaces: "30" in place of "10Mbit/s" becomes "30Mbit/s".
 
-    People read the unit beside a value as part of the field. Text that is more than a number stays unchanged. So does
-    every number if the present value has no unit, because a bare number in a scenario file is in SI units. A number
-    with an exponent, 8e6, also stays bare. "5 Mbps" for a rate becomes "5Mbit/s".
+    People read the unit beside a value as part of the field. Text other than a bare number stays unchanged. A number
+    stays bare if the current value has no unit, because a bare number in a scenario file is in SI units. A number with
+    an exponent, 8e6, also stays bare. "5 Mbps" for a rate becomes "5Mbit/s".
     """
     if unit in UNITS[Dimension.RATE]:
         text = _rate_as_here(text)
@@ -175,7 +175,7 @@ def text_of(value: Any) -> str:
     except TomlEditError:
         return str(value)
     except TypeError:
-        # Such as a date: TOML has types that scenarios lack.
+        # For TOML types that scenarios lack, such as dates.
         return str(value)
 
 

@@ -1,9 +1,10 @@
 """Reading GraphML and GML files as plain nodes and edges with line numbers, and writing a scenario as GraphML.
 
 The module parses both formats without networkx, whose readers expand the entities of a document type and cannot report
-the line of a problem. They refuse parallel edges and repeated labels, both of which occur in files of the Topology Zoo.
+the line of a problem. Those readers also refuse parallel edges and repeated labels, both of which occur in files of the
+Topology Zoo.
 
-The exported GraphML is for other programs, and for the import, which restores all of its values.
+Other programs can read the exported GraphML, and the import restores all values in it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class RawNode:
 
 @dataclass(slots=True)
 class RawEdge:
-    """An edge between the ids of two nodes."""
+    """An edge, given by the ids of its two nodes."""
 
     source: str
     target: str
@@ -392,7 +393,7 @@ def graphml_of(scenario: Scenario, places: Mapping[str, Point]) -> str:
 
 
 def left_out(scenario: Scenario) -> tuple[str, ...]:
-    """List the contents of a scenario that GraphML cannot hold, in a few words each."""
+    """List the contents of a scenario that GraphML cannot represent, in a few words each."""
     directions = [side for link in scenario.links.values() for side in (link.forward, link.reverse)]
     found = {
         "flows": bool(scenario.flows),
@@ -409,7 +410,7 @@ def left_out(scenario: Scenario) -> tuple[str, ...]:
 
 
 def export_graphml(scenario: Scenario, places: Mapping[str, Point], path: Path) -> None:
-    """Write a GraphML file in one step.
+    """Write the topology of a scenario to a GraphML file.
 
     Raises:
         ExportError: if the file cannot be written.

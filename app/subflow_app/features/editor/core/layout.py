@@ -40,8 +40,8 @@ def place_nodes(
         links: pairs of node names; pairs with unknown nodes are ignored.
         sources: nodes where flows start, placed at the left.
         destinations: nodes where flows end, placed at the right.
-        fixed: given places, which stay unchanged. If the other nodes would be far away, they move towards these as a
-            group.
+        fixed: given places, which stay unchanged. If the other nodes would be far from these places, the other nodes
+            move towards them as a group.
     """
     fixed = dict(fixed or {})
     neighbours: dict[str, list[str]] = {name: [] for name in nodes}
@@ -65,7 +65,7 @@ def place_nodes(
 
 
 def _components(nodes: Sequence[str], neighbours: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Split into connected parts, each in file order."""
+    """Split the nodes into connected components, each in file order."""
     position = {name: index for index, name in enumerate(nodes)}
     seen: set[str] = set()
     parts: list[list[str]] = []
@@ -171,7 +171,7 @@ GRID = 20.0
 _MOST_LAYERED = 40
 _MOST_FORCED = 1200
 _FORCE_ITERATIONS = 120
-_SLACK = 0.2  # of a cell
+_SLACK = 0.2  # largest offset from the middle of a cell, as a share of the cell
 
 
 def aligned(places: Mapping[str, Point], edge: Edge) -> dict[str, Point]:
@@ -186,7 +186,7 @@ def aligned(places: Mapping[str, Point], edge: Edge) -> dict[str, Point]:
 
 
 def distributed(places: Mapping[str, Point], axis: Axis) -> dict[str, Point]:
-    """Return the places spaced evenly between the outermost two, in their present order."""
+    """Return the places spaced evenly between the outermost two, in their current order along the axis."""
     index = 0 if axis == "x" else 1
     order = sorted(places, key=lambda name: places[name][index])
     if len(order) < 3:
@@ -224,7 +224,7 @@ def laid_out(
         links: pairs of node names.
         sources: nodes where flows start, placed at the left.
         destinations: nodes where flows end, placed at the right.
-        at: present places of the nodes; the new places have the same centre.
+        at: current places of the nodes, whose centre the new places keep; None for no shift.
     """
     wanted = set(nodes)
     own = [(a, b) for a, b in links if a in wanted and b in wanted and a != b]

@@ -61,9 +61,9 @@ class Orphan:
 
     Attributes:
         file: the recovery file.
-        unsaved: the scenario in it.
+        unsaved: scenario in the recovery file.
         saved_at_s: time of the last write, in seconds since 1970.
-        is_outdated: whether another program has changed the scenario's own file since.
+        is_outdated: whether another program has changed the scenario's own file after it was opened or saved.
     """
 
     file: Path
@@ -72,7 +72,7 @@ class Orphan:
     is_outdated: bool
 
     def differences(self) -> str:
-        """Return the changes that recovery would make, as a unified diff against the scenario's present file."""
+        """Return the changes that recovery would make, as a unified diff against the scenario's current file."""
         now = _text_of(self.unsaved.path)
         before = self.unsaved.base if now is None else now
         lines = difflib.unified_diff(
@@ -93,12 +93,12 @@ class RecoveryFile:
 
     Args:
         failed: called on the thread with the error message, at the first failed write only.
-        folder: folder of recovery files; by default that of the user.
+        folder: folder of recovery files; None for the user's folder.
     """
 
     def __init__(self, failed: Callable[[str], None], folder: Path | None = None) -> None:
         self._folder = folder or recovery_directory()
-        # Where it is, or would be.
+        # Path of the file, which may not exist yet.
         self.file = self._folder / f"{os.getpid()}-{uuid4().hex[:12]}{_SUFFIX}"
         self._failed = failed
         self._has_failed = False
@@ -136,7 +136,7 @@ class RecoveryFile:
         if self._thread is not None:
             self._thread.join()
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _want(self, unsaved: UnsavedText | None) -> None:
         with self._changed:
@@ -210,7 +210,7 @@ def _orphan(file: Path) -> Orphan | None:
         unsaved = UnsavedText(str(entries["name"]), path, str(entries["text"]), str(entries["base"]))
         base_hash = str(entries["base_sha256"])
     except FileNotFoundError:
-        return None  # another window was faster
+        return None  # another window has removed the file
     except (OSError, ValueError, TypeError, KeyError) as error:
         _log.warning("recovery file %s cannot be used: %s", file, error)
         return None
@@ -233,7 +233,7 @@ def _content(unsaved: UnsavedText) -> bytes:
         "base_sha256": _hash(unsaved.base),
         "text": unsaved.text,
     }
-    # ASCII escapes preserve the lone surrogates in texts that stand for bytes outside UTF-8.
+    # ASCII escapes preserve the lone surrogates, which represent bytes outside UTF-8.
     return json.dumps(entries).encode("ascii")
 
 

@@ -53,8 +53,8 @@ def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
 
     Args:
         scenario: a valid scenario.
-        folder: its present folder.
-        target: its new folder.
+        folder: current folder of the scenario.
+        target: new folder of the scenario.
 
     Raises:
         OtherFileError: if a target path holds a different file; nothing was copied.
@@ -255,7 +255,9 @@ class ScenarioDoc:
 
     @property
     def unread(self) -> Mapping[str, frozenset[str]]:
-        """Keys with placeholder values, by link of the sketch: they have problems and no last valid state."""
+        """Keys of links with invalid values that were never valid, by link; the sketch contains placeholders for these
+        values.
+        """
         found: dict[str, set[str]] = {}
         for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
             is_new = self._last_valid is None or name not in self._last_valid.links
@@ -281,7 +283,7 @@ class ScenarioDoc:
 
     @property
     def is_toml(self) -> bool:
-        """True if single values can be edited; otherwise only `set_text` works."""
+        """True if individual values can be edited; otherwise only `set_text` works."""
         return self._data is not None
 
     @property
@@ -317,7 +319,7 @@ class ScenarioDoc:
         return tuple(p for p in self._problems if not wanted or split_key(p.key)[: len(wanted)] == wanted)
 
     def preview(self, key: str, value: TomlValue) -> tuple[Problem, ...]:
-        """Return the problems that a value would have, without setting it.
+        """Return the problems that a value would cause, without setting it.
 
         Raises:
             TomlEditError: as `set_value`.
@@ -450,11 +452,11 @@ class ScenarioDoc:
             ) from error
         self._path = target
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     @property
     def _folder(self) -> Path | None:
-        """Folder of the files that the text names."""
+        """Folder of the files that the text names; None for a document without a file."""
         return self._path.parent if self._path else None
 
     def _with_value(self, path: Place, value: TomlValue | None) -> str:
@@ -493,7 +495,7 @@ class ScenarioDoc:
 
     def _read_text(self) -> None:
         try:
-            # Lone surrogates stand for bytes outside UTF-8, so the file is not TOML.
+            # Lone surrogates represent bytes outside UTF-8, so the file is not TOML.
             self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
         except TomlEditError:
             self._data = None

@@ -124,7 +124,8 @@ def add_note(text: str, at: tuple[float, float], words: str) -> Edited:
 def remove_parts(text: str, keys: Iterable[str]) -> Edited:
     """Remove nodes, links, flows, events and notes, with all parts that depend on them.
 
-    A flow that loses some of its paths keeps the others; a flow that loses all takes the default, the shortest paths.
+    A flow that loses some of its paths keeps the others; a flow that loses all paths gets the default, the shortest
+    paths.
 
     Args:
         text: TOML text of the scenario.

@@ -1,8 +1,8 @@
 """The parts of a scenario as plain tables and values of its file, and batches of edits of the TOML text.
 
 The tables can be read even if they contain errors. An edit removes, renames, changes or adds a part. The edits are
-spliced into the text, so that the remaining text stays byte for byte. The values of the new text are compared with the
-intended ones before the text is used.
+spliced into the text, so that the remaining text stays unchanged byte for byte. The values of the new text are compared
+with the intended ones before the text is used.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class TomlPatch:
         self._newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
 
     def remove(self, path: Path) -> None:
-        """Remove a single value, or a table with its subtables and the comment lines directly above it.
+        """Remove a value, or a table with its subtables and the comment lines directly above it.
 
         Raises:
-            TomlEditError: if it is inside an inline value that cannot be split.
+            TomlEditError: if the path lies within an inline value that cannot be split.
         """
         found = False
         for section in self._sections:
@@ -122,7 +122,7 @@ class TomlPatch:
         Args:
             header: dotted bare names: `nodes.h1`.
             values: keys and values in the order in which they are written.
-            is_row: whether it is a row of an array of tables.
+            is_row: whether to add a row of an array of tables.
         """
         kind = header.split(".")[0]
         title = f"[[{header}]]" if is_row else f"[{header}]"
@@ -168,7 +168,7 @@ class TomlPatch:
             new_text = toml_edit.set_value(new_text, path, value)
         return new_text
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _write_name(self, step: Step, name: str) -> None:
         self._splices.append((step.start, step.end, toml_edit.render_key(name)))

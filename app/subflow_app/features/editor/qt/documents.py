@@ -321,7 +321,7 @@ class Documents(QObject):
         path = self.dialogs.save_path(tr("Save scenario"), tr(SCENARIO_FILTER), suggested)
         return path is not None and self._save(path)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _save(self, path: Path) -> bool:
         try:

@@ -124,7 +124,7 @@ class FieldRow(QObject):
             self.focused.emit(self.key)
         return super().eventFilter(watched, event)
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     @staticmethod
     def _kind(field: FormField) -> type[QWidget]:
@@ -317,7 +317,7 @@ class ParamForm(QScrollArea):
         for row in list(self._rows):
             row.commit()
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _build(self, doc: Previewer, form: Form | None) -> None:
         had_focus = self.focusWidget() is not None and self.isAncestorOf(self.focusWidget())

@@ -92,7 +92,7 @@ class SourceEditor(CodeEditor):
         """Leave undo and redo to the window, and commit before its shortcuts."""
         return commit_before_shortcut(event, super().event, self.commit, leaves_undo=True)
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _full_text(self) -> str:
         text = unfolded(self.toPlainText(), self._recordings)

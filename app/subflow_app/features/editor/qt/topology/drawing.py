@@ -274,7 +274,7 @@ class Drawing(Feature):
         """Clear the selection."""
         self._view.scene.choose([])
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
         """Make an edit as one undo step, and select the resulting parts."""

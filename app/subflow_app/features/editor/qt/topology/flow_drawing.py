@@ -176,7 +176,7 @@ class FlowDialog(QDialog):
             return
         super().keyPressEvent(event)
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _combo(self, name: str, text: str, form: QFormLayout) -> Choice:
         combo = Choice(name, parent=self, text=text)
@@ -277,7 +277,7 @@ class FlowDrawing(QObject):
         if self.dialog is not None:
             self.dialog.reject()
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _open(self, source: str, destination: str, flow: str) -> None:
         self.close()

@@ -308,7 +308,7 @@ class TopologyScene(QGraphicsScene):
             link.clear_live()
             self._labels[name].set_queue_share(None)
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _lay_preview(self) -> None:
         curves = {name: link.curve for name, link in self._links.items() if link.curve}
