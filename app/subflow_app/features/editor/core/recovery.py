@@ -63,7 +63,8 @@ class Orphan:
         file: the recovery file.
         unsaved: scenario in the recovery file.
         saved_at_s: time of the last write, in seconds since 1970.
-        is_outdated: whether another program has changed the scenario's own file after it was opened or saved.
+        is_outdated: whether the scenario's own file differs from `unsaved.base`, because another program has changed
+            it.
     """
 
     file: Path

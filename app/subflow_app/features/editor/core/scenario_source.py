@@ -35,7 +35,7 @@ class ScenarioSource:
     Attributes:
         scenario: scenario to simulate.
         text: TOML that parses to exactly this scenario, including overrides; the store keeps it with the run.
-        use: purpose of reading it.
+        use: purpose of reading the scenario.
         replaced: lines about controllers and schedulers whose options an override replaced.
     """
 
@@ -52,9 +52,9 @@ def open_scenario(
 
     Args:
         name_or_path: the user's input.
-        use: purpose of reading it.
-        overrides: ``KEY=VALUE`` texts with a dotted scenario key, applied in order.
-        seed: replaces the seed of the file.
+        use: purpose of reading the scenario.
+        overrides: ``KEY=VALUE`` strings with a dotted scenario key, applied in order.
+        seed: seed that replaces the seed of the file; None to keep the seed of the file.
 
     Raises:
         InputError: if neither a file nor a shipped scenario matches.
@@ -89,10 +89,10 @@ def source_of(
     """Read the text of a scenario.
 
     Args:
-        use: purpose of reading it.
+        use: purpose of reading the scenario.
         text: TOML.
         file: name of the file in messages.
-        overrides: ``KEY=VALUE`` texts.
+        overrides: ``KEY=VALUE`` strings.
         folder: folder of the files that the text names; None if it names no files.
 
     Raises:
@@ -106,7 +106,7 @@ def source_of_document(use: Use, doc: ScenarioDoc) -> ScenarioSource | None:
     """Return the source of the open scenario; None while it has problems.
 
     Args:
-        use: purpose of reading it.
+        use: purpose of reading the scenario.
         doc: the document.
     """
     if doc.scenario is None:
@@ -129,7 +129,7 @@ def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) ->
         table: Any = read_toml(text)
         for step in path:
             table = table.get(step, {}) if isinstance(table, Mapping) else {}
-        # Without its own rate, the reverse direction takes the rate of the forward direction.
+        # Without its own rate, the reverse direction has the rate of the forward direction.
         if isinstance(table, Mapping) and key in table and "content" not in table:
             for name, content in contents().items():
                 text = set_value(text, (*path, name), content)
@@ -141,7 +141,7 @@ def with_policies(text: str, names: Mapping[str, str]) -> str:
 
     Args:
         text: TOML.
-        names: new name by present name.
+        names: new name by current name.
     """
     if not any(name != new for name, new in names.items()):
         return text
@@ -165,7 +165,7 @@ def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
 
 
 def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Yield the paths of the keys in a text that name policies, with the names."""
+    """Yield path and value of each key in a text that names a policy."""
     entries: Sequence[tuple[Any, Any]] = ()
     if isinstance(tree, Mapping):
         entries = list(tree.items())
@@ -214,7 +214,7 @@ def _script(script: ScriptFile) -> Mapping[str, str]:
 
 
 def _recorded(numbers: Any) -> str:
-    # Imported here, so that only scenarios with recordings load it.
+    # Imported here, so that only scenarios with recordings load this module.
     from subflow_sim.recording import packed_text
 
     return packed_text(numbers)
@@ -225,7 +225,7 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
 
     Args:
         text: TOML.
-        overrides: ``KEY=VALUE`` texts that the scenario reader has accepted for this text.
+        overrides: ``KEY=VALUE`` strings that the scenario reader has accepted for this text.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -248,7 +248,7 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
 def _differences(before: Any, wanted: Any, path: Place = ()) -> Iterator[tuple[Place, TomlValue]]:
     """Yield the smallest differences between two TOML trees: paths with the wanted values.
 
-    A table that loses a key differs as a whole: an override replaces all of it.
+    A table that loses a key differs as a whole: an override replaces the whole table.
     """
     if isinstance(before, Mapping) and isinstance(wanted, Mapping) and before.keys() <= wanted.keys():
         for key, value in wanted.items():

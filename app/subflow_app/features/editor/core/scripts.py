@@ -168,7 +168,7 @@ class ScriptPlace:
         """Return the text of the script.
 
         Raises:
-            InputError: if it cannot be read; the message gives the accepted content.
+            InputError: if the script cannot be read; the message names the accepted content.
         """
         if self.content is not None:
             return self.content.replace("\r\n", "\n")

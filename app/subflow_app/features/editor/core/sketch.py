@@ -21,7 +21,7 @@ from subflow_sim.section_reader import Report
 
 
 def next_step_text(part: str) -> str:
-    """Return the next step for a drawing that lacks this part, which is no error."""
+    """Return the next step for a drawing that lacks this part; empty if the part is not a section of the drawing."""
     return {
         "nodes": tr("Nothing to run yet: add two hosts and a link between them, then a flow."),
         "links": tr("Nothing to run yet: connect the hosts by a link, then add a flow."),
@@ -63,7 +63,7 @@ def sketch_of(
 
 
 def _scripts(data: Mapping[str, Any], read: Scenario, last_valid: Scenario | None) -> Iterator[ScriptFile]:
-    """Yield the valid scripts, and the last valid state of the others, as long as the file refers to them."""
+    """Yield the valid scripts, and the last valid state of the other scripts that the file names."""
     yield from read.scripts
     usable = {(script.kind, script.name) for script in read.scripts}
     for script in last_valid.scripts if last_valid else ():

@@ -60,7 +60,7 @@ def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:
 
 
 def completed_text(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
-    """Return typed text; a bare number is completed by the unit of the present value."""
+    """Return typed text; a bare number is completed by the unit of the current value."""
     return completed(value.param, text, shown_text(doc, value))
 
 

@@ -1,6 +1,6 @@
 """Content of the picture of a scenario: nodes with their places, links, and the path of every subflow across them.
 
-The picture is independent of pixels: it gives the links and directions of each subflow, its colour, and the timed
+The picture is independent of pixels: it contains the links and directions of each subflow, its colour, and the timed
 events of each part. The canvas adds shapes and texts.
 """
 
@@ -16,7 +16,7 @@ from subflow_sim.scenario import Event, Flow, Link, Note, Scenario
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A link on the path of a subflow; `forward` if data crosses it from its first to its second end."""
+    """A link on the path of a subflow; `forward` is True if data crosses the link from its first to its second end."""
 
     link: str
     forward: bool
@@ -66,7 +66,7 @@ class PictureLink:
 
     Attributes:
         bow: position among the links between the same two nodes, from top to bottom in file order: 0.5 and -0.5 for
-            two, 1, 0 and -1 for three; 0 for a single link.
+            two, 1, 0 and -1 for three; 0 for the only link.
         lanes: owners of the subflow paths across the link, in drawing order.
         events: timed changes of the link.
         initially_down: whether an event at time zero takes the link down.
@@ -179,7 +179,7 @@ def _names(event: Event, flow: Flow) -> bool:
 
 
 def _label(flow: Flow, path: Sequence[str]) -> str:
-    # A single path needs no distinction.
+    # The only path of a flow needs no distinction.
     return f"{flow.name} · {' → '.join(path)}" if len(flow.paths) > 1 else flow.name
 
 

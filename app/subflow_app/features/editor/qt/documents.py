@@ -1,6 +1,6 @@
 """The document of the window: new, open, save, recent files, and edits with undo.
 
-A question precedes every loss of changes.
+Unsaved changes are discarded only after the user has confirmed it.
 
 A command makes its edit when it is constructed. A refused edit thereby raises an error and never reaches the undo
 stack; the first `redo`, which the push calls, does nothing. Undo restores the previous text byte for byte. A scenario
@@ -140,7 +140,7 @@ def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[s
         stack: undo stack that receives the step.
         doc: document to edit.
         text: text in the undo menu.
-        edit: computes the new text from the present one.
+        edit: computes the new text from the current text.
 
     Returns:
         Keys of the parts made or changed.
@@ -182,7 +182,7 @@ class Documents(QObject):
         """Returns True if another object keeps the document with its changes when it is replaced."""
         self.guards: list[Callable[[], bool]] = []
         """Ask about content that would be lost with the document; False cancels the replacement."""
-        self.doc = ScenarioDoc.new()  # the document
+        self.doc = ScenarioDoc.new()
         self._name = _UNTITLED
         # A document that was never saved and never edited has no changes to lose.
         self._unsubscribe = self.doc.subscribe(self._on_change)
@@ -207,21 +207,21 @@ class Documents(QObject):
     # ---- replacing the document ----
 
     def new(self) -> bool:
-        """Starts a new document; False if the user keeps the present one."""
+        """Starts a new document; False if the user keeps the current document."""
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc.new(), _UNTITLED)
         return True
 
     def new_empty(self) -> bool:
-        """Starts an empty drawing; False if the user keeps the present document."""
+        """Starts an empty drawing; False if the user keeps the current document."""
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc.empty(), _UNTITLED)
         return True
 
     def ask_open(self) -> bool:
-        """Asks for a file and opens it."""
+        """Opens a file dialog, then the chosen file; False if no file was opened."""
         path = self.dialogs.open_path(tr("Open scenario"), tr(SCENARIO_FILTER), self._folder())
         return path is not None and self.open(path)
 
@@ -229,7 +229,7 @@ class Documents(QObject):
         """Opens a file; a shipped scenario opens as a copy without a file, so that the original stays unchanged.
 
         Returns:
-            False if the user keeps the present document, or the file cannot be read.
+            False if the user keeps the current document, or the file cannot be read.
         """
         path = Path(path)
         if _is_shipped(path):
@@ -252,7 +252,8 @@ class Documents(QObject):
         return bool(recent) and self.open(recent[0])
 
     def open_example(self, name: str) -> bool:
-        """Opens a copy of a shipped scenario."""
+        """Opens a copy of a shipped scenario; False if the user keeps the current document, or the file cannot be read.
+        """
         if not self.may_discard():
             return False
         try:
@@ -266,14 +267,14 @@ class Documents(QObject):
         return True
 
     def ask_template(self) -> bool:
-        """Offers template topologies; False if the user keeps the present document."""
+        """Offers template topologies; False if the user keeps the current document."""
         from subflow_app.features.editor.qt.template_gallery import TemplateGallery
 
         choice = self.dialogs.ask(TemplateGallery)
         return choice is not None and self.open_text(*choice)
 
     def open_text(self, text: str, name: str) -> bool:
-        """Opens a scenario without a file, such as the scenario of a stored run."""
+        """Opens a scenario without a file, e.g. that of a stored run; False if the user keeps the current document."""
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc(text), name)
@@ -283,7 +284,7 @@ class Documents(QObject):
         """Opens the unsaved scenario of an earlier session: its file, with the changes as one undo step.
 
         Returns:
-            False if the user keeps the present document.
+            False if the user keeps the current document.
         """
         if not self.may_discard():
             return False
@@ -309,12 +310,12 @@ class Documents(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves to the document's file, or asks for one; False if it is not saved."""
+        """Saves to the document's file, or to a file chosen in a dialog; False if nothing was saved."""
         self.settling.emit()
         return self.save_as() if self.doc.path is None else self._save(self.doc.path)
 
     def save_as(self) -> bool:
-        """Asks for a file and saves to it; False if it is not saved."""
+        """Opens a file dialog, then saves to the chosen file; False if nothing was saved."""
         self.settling.emit()
         stem = self._name.removesuffix(_OF_EXAMPLE).removesuffix(SCENARIO_SUFFIX)
         suggested = self.doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_FILE_SUFFIX}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.workers import Workers
 
-# More banners would leave no room to work; the next start offers the others.
+# More banners would leave no room to work; the next start offers the other scenarios.
 _MOST_OFFERED = 4
 
 
@@ -69,7 +69,7 @@ class Recovery(QObject):
         self.file.settle()
 
     def close(self, *, keeps_changes: bool) -> None:
-        """Ends autosave and removes the file, unless the user was not asked about its changes."""
+        """Ends autosave; removes the file unless ``keeps_changes``, for an end without a question about the changes."""
         self._look.stop()
         if keeps_changes:
             self._keep()
@@ -123,14 +123,14 @@ class Recovery(QObject):
         if not take(orphan.unsaved):
             self._offer(orphan)
             return
-        # Discard it only after this session has stored it, so that a crash in between loses nothing.
+        # Discard the file only after this session has stored its content, so that a crash in between loses nothing.
         self.settle()
         orphan.discard()
 
     def _show_differences(self, orphan: Orphan) -> None:
         dialog = DifferencesDialog(orphan, self._banners.window())
         dialog.recover_wanted.connect(lambda: self._recover(orphan))
-        # a slot needs weak references, which the dataclass does not support
+        # A lambda, because a slot needs weak references, which the dataclass does not support.
         dialog.discard_wanted.connect(lambda: orphan.discard())
         dialog.rejected.connect(lambda: self._offer(orphan))
         open_dialog(dialog)

@@ -28,7 +28,7 @@ class AlgorithmList(QListWidget):
     """Choices with check boxes; `itemChanged` reports a change."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        """Empty."""
+        """Creates an empty list."""
         super().__init__(parent)
         named(self, name, tr("Controllers"))
         # The options of a choice can be long; the tooltip shows all of them.
@@ -81,14 +81,14 @@ class AlgorithmList(QListWidget):
 
 
 _WIDEST = "-123.456 ms"
-_DECIMALS = 9  # of a second: times are whole nanoseconds
+_DECIMALS = 9  # decimals of a second: times are whole nanoseconds
 
 
 class TimeBox(QDoubleSpinBox):
     """Holds seconds; shows "100 ms" and accepts "0.1s", "100ms" or, in the shown unit, "100"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Zero."""
+        """Starts at zero seconds."""
         super().__init__(parent)
         self.setDecimals(_DECIMALS)
         self.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
@@ -112,7 +112,7 @@ class TimeBox(QDoubleSpinBox):
         return fmt.time(value, _DECIMALS)
 
     def valueFromText(self, text: str) -> float:
-        """Return the typed time, or the present one for invalid text."""
+        """Return the typed time, or the current time for invalid text."""
         time_s = self._read(text)
         return self.value() if time_s is None else time_s
 

@@ -92,7 +92,7 @@ class TemplateGallery(QDialog):
 
     @property
     def answer(self) -> tuple[str, str]:
-        """`text`, and its name."""
+        """The scenario text, and the name of the template's scenario."""
         return self.text, self.template.scenario
 
     @property
@@ -142,7 +142,7 @@ class TemplateGallery(QDialog):
         self._check()
 
     def _complete(self, value: TemplateValue) -> None:
-        """Show the unit assumed for a bare number."""
+        """Complete a bare number by the assumed unit."""
         field = self._fields[value]
         field.setText(templates.completed_text(self._doc(self.template), value, field.text()))
 

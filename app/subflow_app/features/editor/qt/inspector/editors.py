@@ -1,7 +1,7 @@
-"""Editors of single values: a line of text with its unit, a choice, a check box.
+"""Editors of individual values: a line of text with its unit, a choice, a check box.
 
-Each emits `edited` while it changes and `committed` when the change is complete: on Enter, when the focus leaves, or at
-once for a choice. None of them changes the document.
+An editor emits `committed` when a change is complete: on Enter, on loss of focus, or at once for a choice. A text
+editor also emits `edited` while the user types. No editor changes the document.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from subflow_store.recording_texts import folded, unfolded
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
-_LEAST_CHOICE = 48  # px, of the choice of an end
+_LEAST_CHOICE = 48  # px; smallest width of the choice of an end
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # distinct from the sessions of the canvas
 
@@ -52,10 +52,10 @@ def commit_before_shortcut(
     """Commits an editor before a shortcut of the window acts.
 
     Args:
-        event: of the editor.
-        handle: the ordinary handler.
-        commit: called first.
-        leaves_undo: undo and redo go to the window.
+        event: event that the editor received.
+        handle: ordinary event handler of the editor.
+        commit: commits the typed text; called before the shortcut acts.
+        leaves_undo: whether undo and redo act on the window instead of the editor.
     """
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return handle(event)
@@ -82,7 +82,7 @@ class TextEditor(QLineEdit):
         super().__init__(parent)
         self.session = 0
         self.suffix = ""  # text at the right edge
-        self._has_room = False  # for the suffix
+        self._has_room = False  # whether the suffix fits into the field
         self._shown = ""
         self._recordings: dict[str, str] = {}  # contents of the recordings whose hashes are shown
         self._is_wrong = False
@@ -109,7 +109,7 @@ class TextEditor(QLineEdit):
         is_typing = self.hasFocus() and self.text() != self._shown
         if is_typing and text == unfolded(self._shown, self._recordings):
             return
-        # A long recording is shown as its hash: a line holds 32 767 characters and would return no more.
+        # A long recording is shown as its hash, because a line holds at most 32 767 characters.
         text, self._recordings = folded(text)
         self._shown = text
         if self.text() != text:
@@ -145,7 +145,7 @@ class TextEditor(QLineEdit):
         self._make_room()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Start a session: all commits until the focus leaves form one undo step."""
+        """Start a session: all commits until the editor loses the focus form one undo step."""
         self.session = next(_SESSIONS)
         super().focusInEvent(event)
 
@@ -160,7 +160,7 @@ class TextEditor(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Commit before shortcuts of the window, so that saving or running includes the typed text."""
-        # While nothing is typed that could be undone here, undo and redo are the document's.
+        # Without uncommitted text, undo and redo act on the document.
         return commit_before_shortcut(event, super().event, self.commit, leaves_undo=not self.is_changed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -194,7 +194,7 @@ class ChoiceEditor(QComboBox):
         self.activated.connect(self._on_activated)
 
     def show_options(self, options: Sequence[FieldOption], value: str | None) -> None:
-        """Offer these values and show the present one; None is the value of the default option."""
+        """Offer these values and show the current one; None is the value of the default option."""
         listed = list(options)
         if value is not None and all(option.value != value for option in listed):
             listed.append(FieldOption(value, value, tr("not one of the choices")))
@@ -261,11 +261,11 @@ class PairEditor(QWidget):
 
     @property
     def choices(self) -> tuple[ChoiceEditor, ChoiceEditor]:
-        """The two choices."""
+        """The choices of the first and of the second end."""
         return self._editors
 
     def show_pair(self, options: Sequence[FieldOption], value: Sequence[str]) -> None:
-        """Offer these values for both ends and show the present ones."""
+        """Offer these values for both ends and show the current ones."""
         self._value = list(value)
         for editor, each in zip(self._editors, value, strict=True):
             editor.show_options(options, each)
@@ -314,7 +314,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 class FlagEditor(QCheckBox):
-    """A check box whose label marks a default that the file does not set."""
+    """A check box whose label marks a default that applies because the file sets no value."""
 
     committed = Signal(object)  # bool
 

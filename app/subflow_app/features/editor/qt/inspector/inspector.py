@@ -222,7 +222,7 @@ class ProblemList(QFrame):
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
 _LIST_PADDING = 12
-_LOW = 320  # px; height of list and form
+_LOW = 320  # px; in a lower panel, the list shows only two parts
 _LIST_SHARE = 0.38
 
 
@@ -249,7 +249,7 @@ class Inspector(QWidget):
         self._doc = doc
         self._undo_stack = undo_stack
         self._catalog = catalog
-        self.key = ""  # dotted key of what is shown; empty for the scenario as a whole
+        self.key = ""  # dotted key of the shown part; empty for the whole scenario
         self._is_following = False
         self._is_dragged = False
         named(self, "inspector", tr("Inspector"))
@@ -404,7 +404,7 @@ class Inspector(QWidget):
 
     def _on_document_changed(self, change: Change) -> None:
         if change.kind in ("events", "parts") and self.key.startswith("events."):
-            # Event numbers have shifted: stay near, but show an existing event.
+            # Event numbers have shifted: keep the number, but limit it to existing events.
             count = len(self._doc.data.get("events", []))
             number = min(int(self.key.partition(".")[2]), count - 1)
             self.key = f"events.{number}" if number >= 0 else "events"
@@ -461,7 +461,7 @@ class Inspector(QWidget):
             self.outline_view.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
 
     def _focus_field(self, key: str) -> bool:
-        """Put the cursor into the field of a key or of the nearest key above; returns True if one exists."""
+        """Put the cursor into the field of a key or of the nearest key above; returns False without a field."""
         wanted = [str(step) for step in split_key(key)]
         while wanted:
             row = self.form.row(".".join(wanted))

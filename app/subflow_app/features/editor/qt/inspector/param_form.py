@@ -1,6 +1,6 @@
 """A form with the fields of one part of the scenario in groups, synchronized with the document.
 
-Each row has a label, an editor and a reset button; below them it shows the problem of the value.
+Each row has a label, an editor and a reset button; the problem of the value appears below them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class FieldRow(QObject):
 
     def add_to(self, grid: QGridLayout, row: int) -> int:
         """Place the widgets in a grid of four columns; returns the next free row."""
-        # As wide as its column: without a column, a label with word wrap takes less.
+        # The label fills its column, because a label with word wrap would otherwise be narrower.
         grid.addWidget(self.label, row, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.editor, row, 1, 1, 2)
         grid.addWidget(self.reset, row, 3)
@@ -75,11 +75,11 @@ class FieldRow(QObject):
         return row + 2
 
     def fits(self, field: FormField) -> bool:
-        """True if this row can show a field in its present form without other widgets."""
+        """True if this row can show a field without other widgets."""
         return field.key == self.field.key and self._kind(field) is type(self.editor)
 
     def show_field(self, field: FormField) -> None:
-        """Show the present value of the file."""
+        """Show the value in the file, unless the user is typing another one."""
         self.field = field
         if isinstance(self.editor, TextEditor):
             self.editor.setPlaceholderText(field.placeholder)
@@ -103,13 +103,13 @@ class FieldRow(QObject):
         self._say(problem.message if problem else "", problem.allowed if problem else "")
 
     def commit(self) -> None:
-        """Commit the typed text, as if the focus had left."""
+        """Commit the typed text, as on loss of focus."""
         if isinstance(self.editor, TextEditor):
             self.editor.commit()
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        """Widgets that take the keyboard focus, in order."""
+        """Widgets that receive the keyboard focus, in order."""
         return self.editor.choices if isinstance(self.editor, PairEditor) else (self.editor,)
 
     def set_focus(self) -> None:
@@ -250,7 +250,7 @@ class FieldRow(QObject):
 
 
 def _pair(field: FormField) -> list[str] | None:
-    """Return the two names in a field that offers names and holds two; otherwise None."""
+    """Return the two names in a field for a pair of names, such as the ends of a link; None for other fields."""
     if field.param.dimension is not Dimension.LIST or not field.options:
         return None
     value = read_text(field.param, field.text)
@@ -260,7 +260,8 @@ def _pair(field: FormField) -> list[str] | None:
 
 
 class ParamForm(QScrollArea):
-    """Shows a `Form`, and emits committed values and the action of the header; changes nothing in the document."""
+    """Shows a `Form`, and emits committed values and requests to add or remove an event; does not change the document.
+    """
 
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key of the focused field
@@ -333,8 +334,8 @@ class ParamForm(QScrollArea):
             self._add_group(doc, layout, group)
         layout.addStretch(1)
         for row in self._rows:
-            row.setParent(content)  # deleted with its widgets, including pending updates of them
-        # The old content may hold the editor that is emitting its commit: Qt deletes it afterwards.
+            row.setParent(content)  # deleted with its widgets, so that none of their pending updates runs
+        # The old content may contain the editor whose signal is being handled, so Qt deletes the content later.
         old = self.takeWidget()
         if old is not None:
             old.hide()
@@ -425,5 +426,5 @@ class ParamForm(QScrollArea):
 
 
 def _outline(form: Form) -> list[tuple[str, bool]]:
-    """Return the labels outside the rows: titles of groups, each with the presence of a hint."""
+    """Return the titles of the groups, each with True if the group has a hint."""
     return [(group.title, bool(group.hint)) for group in form.groups]

@@ -23,9 +23,9 @@ _SESSIONS = itertools.count(2_000_000)  # distinct from the sessions of fields a
 
 
 class SourceEditor(CodeEditor):
-    """Edits the whole text. Typed text is committed after a short pause, and at once when the focus leaves.
+    """Edits the whole text. Typed text is committed after a short pause, and at once on loss of focus.
 
-    A long recording is shown as its hash: the layout of a line with millions of letters takes gigabytes.
+    A long recording is shown as its hash: the layout of a line with millions of characters needs gigabytes of memory.
     """
 
     committed = Signal(str, int)  # text, session
@@ -79,7 +79,7 @@ class SourceEditor(CodeEditor):
     # --- Qt ---------------------------------------------------------------------------------------------------------
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Start a session: text typed until the focus leaves forms one undo step."""
+        """Start a session: text typed until the editor loses the focus forms one undo step."""
         self._session = next(_SESSIONS)
         super().focusInEvent(event)
 
@@ -89,7 +89,7 @@ class SourceEditor(CodeEditor):
         self.commit()
 
     def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the window, and commit before its shortcuts."""
+        """Leave undo and redo to the window, and commit before other shortcuts of the window."""
         return commit_before_shortcut(event, super().event, self.commit, leaves_undo=True)
 
     # --- internals --------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ class TopologyCanvas(QGraphicsView):
         self._scene.follow_zoom(zoom)
         self.setTransform(QTransform.fromScale(zoom, zoom))
         drift = before - self._to_scene(anchor)
-        # Scroll bars take whole pixels; the rounding is invisible, but a drift would not be.
+        # Scroll bars have whole pixels; the rounding error is invisible, but a drift would be visible.
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
         self._tell_view()
@@ -315,7 +315,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Request the menu of the part under the mouse, or from the keyboard of the selected part."""
+        """Request the menu of the part under the mouse, or of the selected part for a request by key."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             key = self._scene.chosen[-1] if self._scene.chosen else ""
             centre = self._scene.centre_of(key)
@@ -414,7 +414,7 @@ class TopologyCanvas(QGraphicsView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk, nudge, zoom and pan."""
+        """Handle the keys that move between items, move nodes, apply tools, zoom and pan."""
         key, modifiers = Qt.Key(event.key()), event.modifiers()
         control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
         if key in _DIRECTIONS and control:
@@ -472,7 +472,7 @@ class TopologyCanvas(QGraphicsView):
         super().focusOutEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move through the items with Tab; after the last item, the focus leaves the canvas."""
+        """Move through the items with Tab; after the last item, Tab moves to the next widget."""
         keys = self._scene.keys_in_reading_order()
         chosen = self._scene.chosen
         index = keys.index(chosen[-1]) if chosen and chosen[-1] in keys else (-1 if forward else len(keys))

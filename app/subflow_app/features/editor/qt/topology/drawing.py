@@ -54,7 +54,7 @@ TOOLS = (SELECT, "host", "router", "link", "flow", "note")
 
 
 class DrawingPorts(Protocol):
-    """Parts of the window that drawing uses."""
+    """Parts of the window that this feature uses."""
 
     bar: ActionBar
     topology: TopologyView
@@ -107,9 +107,10 @@ class Drawing(Feature):
         return self._view.doc
 
     def possible(self) -> frozenset[str]:
-        """Return the capabilities that are available now.
+        """Return the names of the available capabilities, each with the prefix `topology.`.
 
-        `edit` and `select`; depending on the selection also `copy`, `remove`, `rename`, `connect`, `flow` and `paths`.
+        The capabilities are `edit` and `select` and, depending on the selection, `copy`, `remove`, `rename`, `connect`,
+        `flow` and `paths`.
         """
         if not self.doc.is_toml:
             return frozenset()

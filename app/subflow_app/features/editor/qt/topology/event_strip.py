@@ -220,7 +220,7 @@ class EventStrip(QAbstractScrollArea):
             self.viewport().update()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Show the timeline if the panel is high enough, or never."""
+        """Set whether the timeline is shown in a panel that is high enough."""
         self._is_wanted = wanted
 
     def fit_into(self, height: int) -> None:
@@ -384,7 +384,7 @@ class EventStrip(QAbstractScrollArea):
         self.activated.emit(f"events.{place[1]}" if place[0] == "events" else f"{place[0]}.{place[1]}")
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Discard the typed value on Escape, and commit it on Enter and when the focus leaves."""
+        """Discard the typed value on Escape, and commit it on Enter and on loss of focus."""
         if watched is not self.editor:
             return False
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
@@ -582,7 +582,7 @@ class EventStrip(QAbstractScrollArea):
         event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """End a series of key presses, so that the next one starts its own undo step."""
+        """End a series of key presses, so that the next series starts its own undo step."""
         self._nudge_session = 0
         super().focusOutEvent(event)
         self.viewport().update()

@@ -69,7 +69,7 @@ class PathList(ListModel[DraftPath]):
         self.rows = draft.paths
 
     def refresh(self) -> None:
-        """Update to the present paths of the draft."""
+        """Update to the current paths of the draft."""
         self.show_rows(self._draft.paths)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -244,7 +244,7 @@ class FlowDrawing(QObject):
     Args:
         view: the topology panel.
         undo_stack: undo stack that receives the edits.
-        parent: the owner.
+        parent: Qt parent.
     """
 
     failed = Signal(str)  # the reason why the dialog's edit was refused
@@ -254,7 +254,7 @@ class FlowDrawing(QObject):
         super().__init__(parent)
         self._view = view
         self._undo_stack = undo_stack
-        self.dialog: FlowDialog | None = None  # the open dialog
+        self.dialog: FlowDialog | None = None  # the open dialog, if any
         self._unsubscribe: Callable[[], None] | None = None
 
     def ask_new(self, source: str, destination: str) -> None:

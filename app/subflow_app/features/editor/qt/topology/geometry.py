@@ -128,8 +128,8 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
         centre = point + normal * (side * (gap + reach))
         return QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
 
-    # Off the middle is better than on the other side. Further away, past the nodes, long labels of short links find
-    # room.
+    # A place off the middle is better than one on the other side. Long labels of short links find room further away,
+    # past the nodes.
     for side in (best_side, -best_side):
         for share in _SHARES:
             yield place(share, side, half_width)
@@ -150,7 +150,7 @@ def choose_place(
         places: candidate places, the best first.
         obstacles: other labels and nodes.
         lines: curves of the links.
-        is_free_only: whether to accept only a place that covers nothing; otherwise the rectangle is empty.
+        is_free_only: whether to accept only a place that covers nothing; without one, the rectangle is empty.
     """
     places = list(places)
     area = QRectF()
@@ -162,7 +162,7 @@ def choose_place(
     lines = [line for line in lines if area.intersects(line.bounds.adjusted(-1, -1, 1, 1))]
     best, best_cost = QRectF(), 0.0 if is_free_only else math.inf
     for rank, place in enumerate(places):
-        # Stop adding beyond the cost of the best place: in a crowded picture, most places end at their first hit.
+        # Stop adding beyond the cost of the best place: in a crowded picture, most places fail at their first hit.
         covered = 0.0
         most = best_cost - rank * _RANK_COST
         for obstacle in obstacles:

@@ -41,7 +41,7 @@ class Look:
         bold.setWeight(QFont.Weight.DemiBold)
         small.setPointSizeF(max(size * 0.9, 7.0))
         for each in (base, bold, small):
-            # During zooming, glyphs are drawn at fractions of a pixel; hinting would make letters jump.
+            # During zooming, glyphs are drawn at fractions of a pixel; hinting would make them jump.
             each.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         return cls(tokens, base, bold, small)
 
@@ -129,7 +129,7 @@ class CanvasItem(QGraphicsItem):
 
 
 class NodeItem(CanvasItem):
-    """A host (rounded square with a screen) or a router (circle with crossing arrows), its name below."""
+    """A host (rounded square with a screen) or a router (circle with crossing arrows), with its name below."""
 
     def __init__(self, name: str, *, is_router: bool, look: Look) -> None:
         super().__init__(f"nodes.{name}", look)
@@ -217,7 +217,7 @@ class NodeItem(CanvasItem):
             painter.drawRect(QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS))
 
     def _paint_name(self, painter: QPainter, scale: float) -> None:
-        """Draw the name; at low zoom its letters shrink less than the picture, so that it stays readable."""
+        """Draw the name; at low zoom, the font shrinks less than the picture, so that the name stays readable."""
         tokens = self.look.tokens
         rect = self.name_rect()
         ground = QColor(tokens.base)
@@ -336,7 +336,7 @@ class LinkItem(CanvasItem):
         self.set_curve(self.curve)
 
     def set_curve(self, curve: LinkCurve | None) -> None:
-        """Set a new curve."""
+        """Set the curve, and compute the clickable area and the lanes along the curve."""
         self.prepareGeometryChange()
         self.curve = curve
         self._lane_paths = []
