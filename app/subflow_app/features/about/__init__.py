@@ -1,1 +1,1 @@
-"""The About dialog and the licences of everything that the program includes."""
+"""The About dialog and the licences of all parts of the program."""

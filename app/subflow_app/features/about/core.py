@@ -1,4 +1,4 @@
-"""Licences of Subflow and of everything that ships with it, read from the disk.
+"""Licences of Subflow and of all parts that ship with it, read from files.
 
 The About dialog therefore lists the parts that are actually installed. The packaged program contains the licence texts
 and their list, ``licenses/index.json``, both written by the packaging. In a source tree, the list is derived from the

@@ -103,8 +103,8 @@ class Entrant:
     """A controller with its options, or a blind sender.
 
     Attributes:
-        name: as the person wrote it.
-        name: name of the entrant with its options, e.g. `mplibra:policy=neutral`, as the person wrote it.
+        name: name of the entrant with its options, as the person wrote it, e.g. `mplibra:policy=neutral`.
+        summary: description in a line.
         controller: name in the catalogue; empty for a blind sender, which sends datagrams.
         options: options of the controller.
         scheduler: required by the controller; empty to keep the scheduler of the network.

@@ -29,9 +29,9 @@ QUICK_NUMBERS, FULL_NUMBERS = range(1, 11), range(1, 21)
 class Entry:
     """Entrants and networks of an arena.
 
-    entrants: all entrants in order, including those that cannot take part.
+    Attributes:
+        entrants: all entrants in order, including those that cannot take part.
         families: names of the families: families of papers first, then families of random networks.
-        families: names in order, those of papers before those with random networks.
         contests: contests of the papers in `families`.
         numbers: numbers of the networks of each family.
         split: split of the random networks.

@@ -244,8 +244,8 @@ def write_dossier(assessment: Assessment, results: Sequence[Results], folder: Pa
     """Write the dossier; the folder already contains criteria and scenarios.
 
     Args:
+        assessment: assessment to report.
         results: results of the criteria.
-        results: results of its criteria.
         folder: folder of the dossier.
         controller: controller as the person typed it.
 

@@ -55,9 +55,7 @@ def judgement(results: Results) -> Judgement:
 
 
 def search_judgement(search: BreakJob) -> Judgement:
-    """Verdict on a claim: not met if the claim fails in a network with all unseen seeds; otherwise met if any network
-    was tried.
-    """
+    """Verdict on a claim: not met if a counterexample was found, otherwise met if any network was tried."""
     if search.found:
         return Judgement.NOT_MET
     return Judgement.MET if search.search.tried else Judgement.NOT_TRIED

@@ -182,8 +182,7 @@ def _factor(margin: float) -> str:
 
 
 def write_claim_page(each: Counterexample, path: Path) -> Path:
-    """Write the page of a counterexample; the page shows only one run if no controller satisfies the claim in that
-    network.
+    """Write the page of a counterexample, with only one run if no controller satisfies the claim.
 
     Raises:
         ExportError: if the file cannot be written.

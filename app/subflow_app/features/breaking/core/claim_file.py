@@ -94,8 +94,8 @@ def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
     Args:
         net: network of the run.
         name: function of `MEASURES` that takes a case.
-        summary: summary of the run, as from `Simulation.summary`.
         summary: summary of the run, as returned by `Simulation.summary`.
+        rest: arguments after the case.
     """
     return _CASE_BODIES[name](net, summary, *rest)
 
@@ -379,7 +379,7 @@ def read_claim(name: str, text: str, file: str | Path) -> ClaimFile:
 def named_or_said(text: str) -> ClaimFile:
     """A claim from a name, a file, or the formula itself.
 
-    In a formula, cases are entries of the arena: 'lia', or 'newreno@best' and 'newreno@2' on a single path.
+    In a formula, cases are entries of the arena: 'lia', or 'newreno@best' and 'newreno@2' on one path.
 
     Raises:
         InputError: if the name is unknown; `ClaimFileError` if the claim cannot be read.

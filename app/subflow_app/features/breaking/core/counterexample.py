@@ -15,7 +15,7 @@ The key `says` describes the failure in a sentence, such as "5 and 25 Mbit/s, ..
 better path". The optional key `told` is the claim with its numbers, such as "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s".
 
 The runs of a counterexample become scenario files: one for the tested controller and one for each case of the claim.
-Networks are put in words such as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
+Networks are described as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
 Failed comparisons show measured numbers beside claimed ones.
 """
 
@@ -292,8 +292,7 @@ class Counterexample:
 def found_counterexample(
     trial: Trial, tree: Mapping[str, Any], draws: Mapping[str, Draw], is_stopped: Callable[[], bool] = lambda: False
 ) -> Counterexample | None:
-    """The simplified and confirmed network; None after a stop, or if the failure needs exact numbers or particular
-    seeds.
+    """The simplified, confirmed network; None if stopped, or if the failure needs exact numbers or particular seeds.
 
     Args:
         trial: claim and controller.

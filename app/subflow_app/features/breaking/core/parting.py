@@ -332,7 +332,7 @@ def _curves(subject: _Subject, net: Network, traces: LiveTraces) -> dict[str, _C
 
 
 def _together(curves: NDArray[np.float64], *, is_mean: bool) -> _Curve:
-    """Mean or sum of the curves at each time, over those that have a value; NaN where all lack one."""
+    """Mean or sum of the curves with a value at each time; NaN where no curve has a value."""
     known = np.isfinite(curves)
     count, total = known.sum(axis=0), np.where(known, curves, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1) if is_mean else total, np.nan)

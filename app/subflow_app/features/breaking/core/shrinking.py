@@ -189,9 +189,7 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """Strings of a value rounded to one digit, then to two, the nearest first, ending with the value itself; empty for
-    values that are not positive and finite.
-    """
+    """Strings of a value rounded to one digit, then to two, ending with the value itself; empty if not positive."""
     try:
         number: Any = param.read(value)
     except ParamError:

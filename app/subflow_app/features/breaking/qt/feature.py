@@ -218,9 +218,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.docks.go_to("topology")
 
     def run_selected(self) -> None:
-        """Runs and overlays the controller and the cases of the claim, and explains the decision where the runs
-        diverge.
-        """
+        """Runs and overlays controller and cases of the claim, and explains the decision where the runs diverge."""
         each, ports = self.content.selected, self.ports
         if each is None or ports.runs.is_running:
             return
@@ -241,7 +239,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         ports.workers.start("cases of a claim", work, succeeded=run, failed=ports.tell_failure)
 
     def _explain(self, count: int, parting: Parting | None) -> None:
-        """Opens the explanation of the decision at which the runs diverge, or reports why none is possible."""
+        """Opens the explanation of the decision at which the runs diverge, or reports why it is impossible."""
         ports = self.ports
         if count < 2:
             ports.tell(tr("No controller keeps the claim in this network: nothing to compare with"))

@@ -119,7 +119,7 @@ _YEAR_2000_NS = 946_684_800 * 10**9
 _NANOSECONDS = 1e9
 _SERVER_PORT = 50_001
 _FIRST_CLIENT_PORT = 40_000
-_CONNECTION_PORTS = 64  # a reopened subflow takes the next one of these ports
+_CONNECTION_PORTS = 64  # a reopened subflow uses the next of these ports
 
 
 class SimulatedRun(Protocol):

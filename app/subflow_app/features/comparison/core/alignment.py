@@ -80,8 +80,8 @@ class SeriesError:
         count: number of compared samples.
         rmse: root mean squared error, in the trace's unit.
         mae: mean absolute error.
-        relative: mean absolute error relative to the reference, over samples with a nonzero reference; NaN without any
-            such sample.
+        relative: mean absolute error relative to the reference, over samples with a nonzero reference; NaN if all are
+            zero.
         correlation: correlation of the samples; NaN if either is constant.
         mean_difference: mean of the measured samples minus mean of the reference.
         p95_difference: 95th percentile of the measured samples minus that of the reference.
@@ -158,7 +158,7 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
         )
     step_s = _step_s(curves)
     found = [(*_offset_at(curves, step_s, rate), rate) for rate in _rates(with_skew)]
-    # Among equally good clock rates, takes the one closest to 1.
+    # Among equally good clock rates, prefers the rate closest to 1.
     offset_s, _, rate = max(found, key=lambda each: (each[1], -abs(each[2] - 1)))
     if with_skew:
         offset_s, rate = _refined(curves, offset_s, rate)

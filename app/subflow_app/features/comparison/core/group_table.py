@@ -45,7 +45,7 @@ _OF_ALL_FLOWS = ("mean_rtt_s", "p95_rtt_s", "loss_ratio", "retransmits")
 
 
 def has_shares(runs: Sequence[RunRow]) -> bool:
-    """True if any of the runs has several flows with congestion control: Jain's index of a single flow is always 1.
+    """True if any of the runs has several flows with congestion control: Jain's index of one flow is always 1.
 
     Args:
         runs: runs with their documents.
@@ -215,8 +215,7 @@ def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
 
 
 def significance_text(difference: Difference) -> str:
-    """Text of a p-value: number, stars and significance in words, or the reason for a missing test; empty if untested.
-    """
+    """Text of a p-value: number, stars and words, or the reason for a missing test; empty if untested."""
     if difference.reason:
         return tr(REASONS[difference.reason])
     if not difference.is_tested:

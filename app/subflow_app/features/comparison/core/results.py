@@ -1,7 +1,7 @@
 """Summary of the shown runs as a small table with a sentence: differences between groups, or the result of a race.
 
 Two or more runs are compared by groups, with the first (the oldest) as reference; runs that differ only in their seeds
-form one group. The flows of a single run are a race if their controllers differ.
+form one group. The flows of one run are a race if their controllers differ.
 """
 
 from __future__ import annotations
@@ -314,8 +314,7 @@ def _end_text(shown: RunColumn, value: float) -> str:
 
 
 def _comparison_line(table: GroupTable) -> str:
-    """Sentence on the comparison: for two groups a race or their differences, for more groups the first figure of each.
-    """
+    """Sentence: for two groups a race or their differences, for more groups the first figure of each."""
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:

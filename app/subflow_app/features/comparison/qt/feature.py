@@ -89,9 +89,9 @@ class CompareFeature(Feature):
     # ---- called by actions ----
 
     def compare(self) -> None:
-        """Compares the runs of the sweep in front, or else those last shown in the plots or selected in the history.
+        """Compares the runs of the visible sweep, or else the runs last shown in the plots or selected in the history.
 
-        The oldest run is in group A. A single selected run is compared with the shown runs of its scenario, or else
+        The oldest run is in group A. If only one run is selected, this run is compared with the shown runs of its scenario, or else
         with the newest other run of that scenario. With fewer than two runs, the panel shows an instruction.
         """
         ports = self.ports

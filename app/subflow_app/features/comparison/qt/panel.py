@@ -48,8 +48,7 @@ _MEAN = 0  # first column of a group
 
 
 class FigureModel(TableModel[FigureRow]):
-    """A row per figure: name with unit, mean of each group, and difference and p-value of each group but the reference.
-    """
+    """A row per figure: name with unit, the mean of each group, and differences from the reference with p-values."""
 
     translates = False
     aligns_headings = False

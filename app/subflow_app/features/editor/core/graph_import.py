@@ -158,7 +158,7 @@ class _Importer:
         return number
 
     def _hosts(self, links: list[_Link]) -> set[str]:
-        """Select the hosts: the nodes declared as hosts, or else the nodes with a single neighbour."""
+        """Select the hosts: the nodes declared as hosts, or else the nodes with one neighbour."""
         if any("kind" in node.values for node in self._graph.nodes):
             return {self._names[node.id] for node in self._graph.nodes if node.values.get("kind") == "host"}
         around: dict[str, set[str]] = {}

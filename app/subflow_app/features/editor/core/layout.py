@@ -4,7 +4,7 @@ Sources are at the left, destinations at the right, and layers between. A layere
 force-directed one for two reasons: traffic reads from left to right, and the result is the same on every machine. The
 places depend on the graph only, not on nodes that a person has moved: moving one node must not make the others jump.
 
-The functions align nodes, space them evenly, put them on a grid, or lay them out anew. Each takes places by name and
+The functions align nodes, space them evenly, put them on a grid, or lay them out again. Each takes places by name and
 returns new ones; the module is independent of documents and pixels.
 """
 

@@ -255,9 +255,7 @@ class ScenarioDoc:
 
     @property
     def unread(self) -> Mapping[str, frozenset[str]]:
-        """Keys of links with invalid values that were never valid, by link; the sketch contains placeholders for these
-        values.
-        """
+        """Keys of links whose values never were valid, by link; the sketch contains placeholders for these values."""
         found: dict[str, set[str]] = {}
         for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
             is_new = self._last_valid is None or name not in self._last_valid.links

@@ -248,4 +248,4 @@ TEMPLATES: tuple[Template, ...] = (
         ),
     ),
 )
-"""Topologies of the reference, in its order, followed by current access networks."""
+"""Topologies from the literature, followed by current access networks."""

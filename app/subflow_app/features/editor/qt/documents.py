@@ -1,6 +1,6 @@
 """The document of the window: new, open, save, recent files, and edits with undo.
 
-Unsaved changes are discarded only after the user has confirmed it.
+Unsaved changes are discarded only after a confirmation by the user.
 
 A command makes its edit when it is constructed. A refused edit thereby raises an error and never reaches the undo
 stack; the first `redo`, which the push calls, does nothing. Undo restores the previous text byte for byte. A scenario
@@ -252,8 +252,7 @@ class Documents(QObject):
         return bool(recent) and self.open(recent[0])
 
     def open_example(self, name: str) -> bool:
-        """Opens a copy of a shipped scenario; False if the user keeps the current document, or the file cannot be read.
-        """
+        """Opens a copy of a shipped scenario; False if the user keeps the current document or reading fails."""
         if not self.may_discard():
             return False
         try:

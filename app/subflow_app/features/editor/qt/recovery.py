@@ -69,7 +69,7 @@ class Recovery(QObject):
         self.file.settle()
 
     def close(self, *, keeps_changes: bool) -> None:
-        """Ends autosave; removes the file unless ``keeps_changes``, for an end without a question about the changes."""
+        """Ends autosave and removes the file; with ``keeps_changes``, stores the changes and keeps the file."""
         self._look.stop()
         if keeps_changes:
             self._keep()

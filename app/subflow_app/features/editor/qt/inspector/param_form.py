@@ -260,8 +260,7 @@ def _pair(field: FormField) -> list[str] | None:
 
 
 class ParamForm(QScrollArea):
-    """Shows a `Form`, and emits committed values and requests to add or remove an event; does not change the document.
-    """
+    """Shows a `Form`; emits committed values, and requests to add or remove an event."""
 
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key of the focused field

@@ -57,7 +57,7 @@ class TopologyCanvas(QGraphicsView):
     """Shows a `TopologyScene`.
 
     Keys: Tab and arrows move from item to item (Shift+arrows extend the selection). Ctrl+arrows move the selected nodes
-    (with Shift, by single units). Enter opens the properties or applies the tool, F fits the picture, and Ctrl+0 resets
+    (with Shift, by one unit). Enter opens the properties or applies the tool, F fits the picture, and Ctrl+0 resets
     the zoom. Space with the mouse pans. Escape cancels a drag, the tool or the selection.
     """
 

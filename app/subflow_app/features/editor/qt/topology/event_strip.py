@@ -194,7 +194,7 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def strip_layout(self) -> StripLayout:
-        """Present places of all rows and items."""
+        """Current places of all rows and items."""
         return StripLayout(self.rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
 
     def set_document(self, doc: ScenarioDoc) -> None:

@@ -171,7 +171,7 @@ class NodeItem(CanvasItem):
         return self._bounds
 
     def shape(self) -> QPainterPath:
-        """Return the clickable area: the figure and its name."""
+        """Return the clickable area: the symbol and the name."""
         path = self.outline()
         path.addRect(self.name_rect())
         return path
@@ -208,7 +208,7 @@ class NodeItem(CanvasItem):
             self._paint_name(painter, _name_scale(zoom))
 
     def _paint_from_afar(self, painter: QPainter) -> None:
-        """Draw one of many nodes at low zoom: a figure of a few pixels without its name."""
+        """Draw one of many nodes at low zoom: a symbol of a few pixels without a name."""
         painter.setPen(QPen(QColor(self.look.tokens.node_border), 5.0))
         painter.setBrush(QColor(self.look.tokens.node_fill))
         if self.is_router:

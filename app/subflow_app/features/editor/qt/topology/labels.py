@@ -4,8 +4,8 @@ The label of a link has two lines, one line if room is scarce, or only the name.
 screen readers contain all values. A note is a sheet of paper with a folded corner.
 
 Small pictures place all labels at once, comparing each label with everything around it. In a picture of 700 links this
-takes minutes, although a screen shows only a few dozen labels. Large pictures therefore place only the labels in view,
-and no labels if these would cover most of the picture.
+would take minutes, although a screen shows only a few dozen labels. Large pictures therefore place only the labels in
+view, and no labels if these would cover most of the picture.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Col
     Args:
         link: link to describe.
         forward_arrow: the arrow from the first end to the second on the canvas.
-        reverse_arrow: the arrow back.
-        unread: keys with invalid values.
+        reverse_arrow: the arrow from the second end to the first.
+        unread: keys of values that never were valid, shown as `UNREAD`.
     """
 
     def both(of_direction: Sequence[str]) -> str:
@@ -87,7 +87,7 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Col
 
 
 def queue_text(queue: QueueSpec) -> str:
-    """Write the limit of a queue."""
+    """Write the limit of a queue in packets or bytes; `unlimited` without a limit."""
     if queue.limit_pkts is not None:
         return fmt.packets(queue.limit_pkts)
     if queue.limit_bytes is not None:
@@ -178,7 +178,7 @@ class Detail(Enum):
 def label_scale(zoom: float) -> float:
     """Return the enlargement of labels at a zoom; at low zoom they keep their size on the screen.
 
-    The steps are coarse, because every step places all labels anew.
+    The steps are coarse, because every step places all labels again.
     """
     return min(max(math.ceil(_READABLE_ZOOM / zoom * 4) / 4, 1.0), _MOST_SCALE)
 
@@ -202,7 +202,7 @@ class LabelItem(CanvasItem):
 
     @property
     def size(self) -> QSizeF:
-        """Present size in scene units."""
+        """Current size in scene units."""
         return self._own_size(self._detail) * self.scale()
 
     def size_as(self, detail: Detail, scale: float) -> QSizeF:
@@ -324,7 +324,7 @@ class LabelItem(CanvasItem):
 
 _GAP = 7.0
 _FEW_LINKS = 60
-_MOST_COVERED = 0.45  # of the area of the picture
+_MOST_COVERED = 0.45  # largest share of the picture's area that labels may cover
 _REACH = 60.0  # maximum distance of a label from its link, besides its own size
 _Box = tuple[float, float, float, float]
 
@@ -333,9 +333,9 @@ class LabelRoom:
     """Places the labels of one scene.
 
     Args:
-        nodes: nodes of the scene by name; the mapping follows later changes.
-        links: links of the scene, likewise.
-        labels: labels by the names of the links, likewise.
+        nodes: nodes of the scene by name; later changes of the mapping apply.
+        links: links of the scene by name; later changes apply.
+        labels: labels by the names of the links; later changes apply.
     """
 
     def __init__(
@@ -483,7 +483,7 @@ _FLAGS = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFla
 
 
 class NoteItem(CanvasItem):
-    """A note; its position is the upper left corner of its paper."""
+    """A note, placed by the upper left corner of its paper."""
 
     def __init__(self, number: str, look: Look) -> None:
         super().__init__(f"notes.{number}", look)

@@ -57,7 +57,7 @@ class Notice(Label):
         return QLabel.text(self) if not self.isHidden() else ""
 
     def say(self, text: str, kind: NoticeKind = "empty") -> None:
-        """Show a text; an empty one hides it."""
+        """Show a text; an empty text hides the notice."""
         self.setText(text)
         self._kind = kind
         self.setVisible(bool(text))
@@ -150,7 +150,7 @@ _SIZE = QSize(150, 104)
 _MARGIN = 8
 _INSET = 6.0
 _LEAST_CANVAS = QSize(330, 220)
-_STEP = 0.25  # of the view, for arrow keys
+_STEP = 0.25  # share of the view by which an arrow key moves the view
 
 
 class Minimap(QWidget):
@@ -343,11 +343,11 @@ class Legend(QWidget):
         return rects[-1].bottom() + 1 + 5 if rects else 0
 
     def sizeHint(self) -> QSize:
-        """Return a width of 200 px, with the height required at the present width."""
+        """Return a width of 200 px, with the height required at the current width."""
         return QSize(200, self.heightForWidth(max(self.width(), 200)))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height required at the present width; the width may shrink to 80 px."""
+        """Return the height required at the current width; the width may shrink to 80 px."""
         return QSize(80, self.heightForWidth(max(self.width(), 80)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -467,7 +467,7 @@ class Legend(QWidget):
         self.update()
 
     def _rects_for(self, width: int) -> list[QRect]:
-        """Return the rectangles of all entries at a width; more rows than allowed narrow the entries."""
+        """Return the rectangles of all entries at a width; entries that would need too many rows become narrower."""
         metrics = QFontMetrics(self.font())
         height = metrics.height() + 2 * _PADDING.height()
         fixed = 2 * _PADDING.width() + _SWATCH + _GAP + 2

@@ -39,7 +39,7 @@ _MARGIN = 4000.0
 _MANY_NODES = 60
 _ROOM = 120.0
 _MOST_LABELLED_ANEW = 60
-_REST_MS = 80  # without another step of the wheel: the end of zooming
+_REST_MS = 80  # ms without a step of the wheel until zooming counts as ended
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
@@ -70,11 +70,11 @@ class TopologyScene(QGraphicsScene):
         self.setBackgroundBrush(QColor(look.tokens.base))
 
     def node_positions(self) -> dict[str, QPointF]:
-        """Return the present places of the nodes, also during a drag."""
+        """Return the current places of the nodes, also during a drag."""
         return {name: item.pos() for name, item in self._nodes.items()}
 
     def places(self) -> dict[str, QPointF]:
-        """Return the present places of all movable items: nodes by name, notes as `notes.0`."""
+        """Return the current places of all movable items: nodes by name, notes as `notes.0`."""
         return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
 
     def keys_in_reading_order(self) -> list[str]:
@@ -94,7 +94,7 @@ class TopologyScene(QGraphicsScene):
         return link.curve.at(0.5)[0] if link and link.curve else None
 
     def item_at(self, position: QPointF, transform: QTransform) -> CanvasItem | None:
-        """Return the item that a click at a scene position selects."""
+        """Return the item that a click at a scene position selects; None for the background."""
         found = self.itemAt(position, transform)
         return found if isinstance(found, CanvasItem) else None
 
@@ -142,7 +142,7 @@ class TopologyScene(QGraphicsScene):
             self._nodes[name].set_hovered(is_pointed_at)
 
     def free_place_near(self, middle: QPointF) -> QPointF:
-        """Return a free place for a node near a point."""
+        """Return a free place for a node near a point; the point itself if its surroundings are occupied."""
         taken = [item.pos() for item in self._nodes.values()]
         for ring in range(20):
             for column, row in _ring(ring):
@@ -160,7 +160,7 @@ class TopologyScene(QGraphicsScene):
         """Return the rectangle around everything drawn, with or without labels; empty for an empty scene.
 
         The labels of a large picture do not count: they are placed only in view, so the rectangle would depend on the
-        zoom. Those of a muted picture do not count either, because the fit would depend on labels hidden at the
+        zoom. The labels of a muted picture do not count either, because the fit would depend on labels hidden at the
         resulting zoom.
         """
         rect = QRectF()
@@ -387,7 +387,7 @@ class TopologyScene(QGraphicsScene):
 
     def _place_labels(self, names: Iterable[str]) -> None:
         if self._room.is_paused:
-            # All labels wait, and now use the present zoom.
+            # All labels wait, and now use the current zoom.
             self._rest.stop()
             names = self._links
         self._room.place(names, self._zoom)

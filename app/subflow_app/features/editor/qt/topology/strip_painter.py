@@ -37,7 +37,7 @@ _LEAST_BAR = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """The row at a point, with the item and the part of it, if any."""
+    """The row at a point, with the item at that point, if any, and the part of the item."""
 
     row: StripRow
     item: StripItem | None = None
@@ -46,7 +46,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class StripLayout:
-    """Pixel positions at one size; `scroll` is the number of pixels of the rows above the upper edge."""
+    """Pixel positions at one size; `scroll` is the height in px of the rows scrolled out at the top."""
 
     rows: Sequence[StripRow]
     duration_s: float
@@ -127,7 +127,7 @@ class StripLayout:
         return QRectF(rect.left() + 4, rect.top(), max(right - rect.left() - 8, 0.0), rect.height())
 
     def hit(self, at: QPointF) -> Hit | None:
-        """Return the item at a point; marks before bars, and ends of bars before their middle."""
+        """Return row and item at a point, or None; marks precede bars, and the ends of a bar its middle."""
         for index, row in enumerate(self.rows):
             if self.row_rect(index).contains(at):
                 found = [*self._marks_at(index, row, at), *self._bars_at(index, row, at)]
@@ -174,7 +174,7 @@ class Preview:
 
     @classmethod
     def of(cls, item: StripItem) -> Preview:
-        """Return the times in the file."""
+        """Return the preview of an item that has not been dragged yet."""
         if isinstance(item, StripBar):
             return cls(item.start, item.start_s, item.end_s)
         return cls(item.at, item.time_s, item.time_s)
@@ -224,7 +224,7 @@ class StripPainter:
         preview: Preview | None,
         has_focus: bool,
     ) -> None:
-        """Draws with `painter` into `area`."""
+        """Draws with `painter` into `area`; `chosen` is the path of the chosen item, `preview` a drag in progress."""
         self._painter = painter
         self._area = area
         self._layout = layout
@@ -344,7 +344,8 @@ class StripPainter:
         elif text and room.right() >= self._area.right() - 4:
             # Near the end of the run, the text may fit to the left.
             left = self._layout.left_text_rect(index, mark)
-            if left.width() >= 2.2 * self._metrics.horizontalAdvance(text):  # beside the text of the previous mark
+            # leaves room for the text of the previous mark
+            if left.width() >= 2.2 * self._metrics.horizontalAdvance(text):
                 painter.setPen(QColor(tokens.text))
                 painter.drawText(left, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
 

@@ -161,7 +161,7 @@ class JoinGesture:
         self._line.set_ends(places[self._first], end, is_joined=bool(node) and node != self._first)
 
     def finish(self) -> None:
-        """Pass both nodes to `join`; the second is empty outside nodes."""
+        """Pass both nodes to `join`; the second is empty if the button was released outside all nodes."""
         self._end()
         self._join(self._first, self._second)
 
@@ -203,7 +203,7 @@ class BandGesture:
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, view.viewport())
 
     def move(self, position: QPoint) -> None:
-        """Select the items in the present rectangle."""
+        """Select the items in the current rectangle."""
         rect = QRect(self._start, position).normalized()
         self._band.setGeometry(rect.adjusted(0, 0, 1, 1) if rect.isValid() else QRect(self._start, QSize(1, 1)))
         self._band.show()
@@ -284,7 +284,7 @@ class JoinTool:
         self._first = ""
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Start a line at this node, or at the node clicked before."""
+        """Start a line at this node, or at the previously clicked node."""
         if not key.startswith("nodes."):
             self._first = ""
             return None
@@ -343,8 +343,8 @@ PALETTE = ("host", "router", "note")
 """Tools whose buttons can be dragged onto the canvas."""
 
 _ICON = 18
-_LEAST_HEIGHT = 26  # of a button, px
-_LEAST_ROWS = 3  # of buttons: the minimum height of the strip
+_LEAST_HEIGHT = 26  # px; minimum height of a button
+_LEAST_ROWS = 3  # rows of buttons at the minimum height of the strip
 
 
 class ToolStrip(QFrame):
@@ -383,7 +383,7 @@ class ToolStrip(QFrame):
         return self._size_of(len(self._buttons), self._buttons[0].sizeHint().height() if self._buttons else 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of the minimum number of rows, and the width of the present columns."""
+        """Return the height of the minimum number of rows, and the width of the current columns."""
         return QSize(self._size_of(self._rows).width(), self._size_of(_LEAST_ROWS).height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

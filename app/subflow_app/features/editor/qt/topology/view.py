@@ -30,7 +30,7 @@ from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import hex_colour
 
-_MOST_AT_ONCE = 100  # nodes, which are laid out without a noticeable delay
+_MOST_AT_ONCE = 100  # largest number of nodes that are laid out on the GUI thread, without a noticeable delay
 
 
 class Arranging(QObject):
@@ -41,7 +41,7 @@ class Arranging(QObject):
         scene: scene of the canvas.
         document: returns the shown document.
         undo_stack: undo stack that receives the steps.
-        parent: the owner.
+        parent: Qt parent.
     """
 
     changed = Signal()  # the layout of a large picture started or ended
@@ -86,7 +86,7 @@ class Arranging(QObject):
         self._move(layout.distributed(self._places(), axis))
 
     def lay_out(self) -> None:
-        """Lay out the selected nodes anew, or all nodes if fewer than two are selected."""
+        """Lay out the selected nodes again, or all nodes if fewer than two are selected."""
         picture, scenario = self._scene.picture, self._document().sketch
         if picture is None or scenario is None:
             return
@@ -155,7 +155,7 @@ class TopologyView(QWidget):
     """Panel with the picture of the scenario: select, move and zoom.
 
     Args:
-        doc: the shown document, which moving nodes edits.
+        doc: shown document, which a move of nodes edits.
         undo_stack: undo stack that receives the edits.
     """
 
@@ -182,8 +182,8 @@ class TopologyView(QWidget):
         self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         named(self, "topologyView", tr("Topology panel"))
-        self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)  # the scene of the canvas
-        self.canvas = TopologyCanvas(self.scene, self)  # the zoomable view
+        self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)
+        self.canvas = TopologyCanvas(self.scene, self)
         self.minimap = Minimap(self.canvas, self.scene)  # the overview in the corner of the canvas
         self.arranging = Arranging(self.canvas, self.scene, lambda: self.doc, undo_stack, self)
         self.legend = Legend(self)  # the list of subflows below the canvas
@@ -227,7 +227,7 @@ class TopologyView(QWidget):
 
     @property
     def is_editable(self) -> bool:
-        """True if this panel may change the document."""
+        """True if the document can be edited, i.e. its text is TOML."""
         return self.doc.is_toml
 
     @property
@@ -254,7 +254,7 @@ class TopologyView(QWidget):
     def select(self, key: str) -> None:
         """Select a part by its dotted key; a deeper key (`links.wifi.loss`) selects the part that contains it."""
         key = ".".join(key.split(".")[:2])
-        # The inspector answers a selection with the key of the latest part, which must not drop the others.
+        # The inspector answers a selection with the key of the latest part, which must not deselect the other parts.
         if key != self.selected or key not in self.scene.chosen:
             self._is_selecting = True
             self.scene.choose([key] if key else [])
@@ -276,7 +276,7 @@ class TopologyView(QWidget):
         self.lock_changed.emit()
 
     def set_stand_in(self, widget: QWidget) -> None:
-        """Add a widget that can replace the legend; it is hidden at first."""
+        """Add a widget, hidden at first, that can replace the legend."""
         layout = self._footer.layout()
         assert isinstance(layout, QHBoxLayout)
         layout.insertWidget(0, widget, 1)
@@ -284,7 +284,7 @@ class TopologyView(QWidget):
         self._stand_in = widget
 
     def show_stand_in(self, is_shown: bool) -> None:
-        """Show or hide the replacement of the legend; the picture stays in place, whatever its height."""
+        """Show or hide the replacement of the legend; the picture stays in place at any height of the replacement."""
         assert self._stand_in is not None
         if is_shown == self.canvas.is_held:
             return
@@ -400,7 +400,7 @@ class TopologyView(QWidget):
 
     def _show_legend(self) -> None:
         paths = list(self.scene.picture.paths.values()) if self.scene.picture else []
-        # Subflows of a single flow differ only by their paths.
+        # Subflows of one flow differ only by their paths.
         is_only_flow = len({path.flow for path in paths}) == 1 < len(paths)
         self.legend.set_entries(
             [
@@ -532,7 +532,7 @@ class TopologyView(QWidget):
         super().resizeEvent(event)
         self.strip.fit_into(self.height())
         if self.canvas.is_held:
-            # A panel of another size fits the whole picture again.
+            # After a change of the panel's size, the whole picture is fitted again.
             self._lay_out_now()
             self.canvas.content_changed()
         self._notice.place()
