@@ -45,9 +45,9 @@ class Part:
 
     Attributes:
         name: name as written by the authors of the part.
-        version: may be empty.
+        version: version number; may be empty.
         licence: SPDX expression or name of the licence; may be empty.
-        homepage: may be empty.
+        homepage: address of the homepage; may be empty.
         note: further conditions, e.g. that the library may be replaced; may be empty.
         files: paths of the licence texts.
     """

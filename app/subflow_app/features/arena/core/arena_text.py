@@ -45,7 +45,7 @@ def interval_text(told: Interval | None) -> str:
 
 
 def score_text(value: float) -> str:
-    """A utility with two decimals."""
+    """A utility with two decimals; `NOTHING` for NaN."""
     return NOTHING if math.isnan(value) else f"{value:.2f}"
 
 

@@ -107,7 +107,7 @@ class Entrant:
         summary: description in a line.
         controller: name in the catalogue; empty for a blind sender, which sends datagrams.
         options: options of the controller.
-        scheduler: required by the controller; empty to keep the scheduler of the network.
+        scheduler: scheduler that the controller requires; empty to keep the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
         learns: whether a policy decides.
         folder: folder of the policy file in the options; None without a file.
@@ -482,7 +482,7 @@ def contests_folder() -> Path:
     """Folder of the shipped contests.
 
     Raises:
-        ResourceError: if it is missing.
+        ResourceError: if the folder is missing.
     """
     return resource_path("arena")
 

@@ -145,7 +145,7 @@ class Standing:
 
     Attributes:
         name: name of the entrant.
-        rank: from 1, by the score; incomplete entrants come last.
+        rank: rank by the score, from 1; incomplete entrants come last.
         score: mean utility over the families, with its interval.
         worst_decile: mean of the lowest tenth of the utilities.
         families: mean utility by family, with intervals.

@@ -68,7 +68,7 @@ class _Subject(NamedTuple):
         scope: scope of the traces.
         column: column of the traces.
         of: flows to include: "tried", "beside", or "all" for both.
-        is_each: whether each flow has its own curve; otherwise the flows share one.
+        is_each: whether each flow has its own curve; otherwise the flows share one curve.
     """
 
     scope: str

@@ -96,7 +96,7 @@ class Space:
         """The network at a point.
 
         Raises:
-            ScenarioError: if its values do not form a valid scenario.
+            ScenarioError: if the values at the point do not form a valid scenario.
         """
         place = dict(zip(self.keys, np.clip(point, 0.0, _BELOW_ONE).tolist(), strict=True))
 

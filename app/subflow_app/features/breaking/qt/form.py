@@ -58,7 +58,7 @@ class Asked:
         seed: seed of the search.
         text: open scenario, or scenario of an earlier search.
         name: name of that scenario.
-        folder: folder of the files that the scenario names.
+        folder: folder of the files that the scenario names; None if it names no files.
         scripts: additional controllers, e.g. those of the open scenario.
     """
 

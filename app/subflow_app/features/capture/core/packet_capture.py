@@ -127,7 +127,7 @@ class SimulatedRun(Protocol):
 
     @property
     def title(self) -> str:
-        """The run in messages: "run 7"."""
+        """Name of the run in messages, e.g. "run 7"."""
 
     @property
     def scenario(self) -> Scenario:
@@ -202,7 +202,7 @@ def write_capture(
         path: file to write; an existing file is replaced only when the new one is complete.
         plan: packets to capture.
         is_cancelled: polled between slices.
-        progress: called with the completed share.
+        progress: called with the completed share, 0 to 1.
 
     Returns:
         The written capture; None after a cancellation, which leaves no file.

@@ -87,9 +87,9 @@ class TcpWire:
         size_bytes: size of the transfer, whose last packet may be shorter; None for an endless transfer.
         window_limit_bytes: receive buffer, bytes; None for no limit.
         secrets: keys of the MPTCP connection; None for plain TCP.
-        joins: whether it is an additional subflow of its connection.
+        joins: whether the subflow joins an existing connection.
         ordinal: number of the subflow, from 1; also the address identifier.
-        is_backup: whether it carries data only if no other subflow can.
+        is_backup: whether the subflow carries data only if no other subflow can.
         seed: text from which initial sequence numbers are derived.
     """
 
@@ -271,7 +271,7 @@ class TcpWire:
         ecn_flags: int = 0,
         ecn_bytes: Sequence[int] = (),
     ) -> WirePacket:
-        """An ACK at the receiver; `ecn_bytes` are the counters of its AccECN option, empty without one."""
+        """An ACK at the receiver; `ecn_bytes` are the counters of its AccECN option; empty without this option."""
         counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
         self._told = seq
         options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]

@@ -110,7 +110,7 @@ def read_scenario(
         file: name of the scenario in messages.
         overrides: ``KEY=VALUE`` strings.
         folder: folder of the files that the scenario names; None if it names none.
-        tree: text as parsed by `tomllib`, if available; overrides change it.
+        tree: tables of the text as returned by `tomllib`; None to parse the text. Overrides change the tables.
         algorithms: controllers, schedulers and policies that the scenario may name; None for those of the program.
 
     Raises:

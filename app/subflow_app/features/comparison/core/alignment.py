@@ -133,7 +133,7 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
     """Find the position of a measured run on the clock of the reference.
 
     Args:
-        reference: usually a simulated run.
+        reference: run that defines the clock, usually a simulated run.
         measured: run to align.
         method: correlation, or first data.
         with_skew: whether to estimate the clock rate too, within 2 %.
@@ -309,7 +309,7 @@ class AlignedTraces:
 
     @property
     def row(self) -> RunRow | None:
-        """Row of the run in the list of runs, with its original times."""
+        """Row of the run in the list of runs, with its original times; None during the run."""
         return self.traces.row
 
     def keys(self) -> Sequence[SeriesKey]:

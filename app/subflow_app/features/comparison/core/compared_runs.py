@@ -110,7 +110,7 @@ def compare_traces(
     """Align a stored run with another one.
 
     Raises:
-        InputError: if they have no common trace that varies.
+        InputError: if the runs have no common trace that varies.
         StoreError: if a run cannot be read.
     """
     ours, theirs = StoredTraces(store, reference), StoredTraces(store, other)

@@ -74,7 +74,8 @@ def group_runs(
     Args:
         runs: runs with their documents.
         by: common property of the runs of a group; a run with several tags belongs to the group of each tag.
-        conditions: `Traces.condition` by number of run, where known; otherwise computed from the scenario.
+        conditions: `Traces.condition` by number of run; None, or a missing run, computes the condition from the
+            scenario.
     """
     keyed: dict[str, list[RunRow]] = {}
     for run in runs:

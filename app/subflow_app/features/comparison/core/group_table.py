@@ -138,7 +138,7 @@ def compare_groups(
     is_paired: bool = False,
     is_corrected: bool = False,
 ) -> GroupTable:
-    """Compare the groups with one of them.
+    """Compare all groups with the reference group.
 
     Args:
         grouping: groups of runs with their documents.

@@ -88,7 +88,7 @@ def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | Non
 
     Args:
         rows: two or more runs with their documents, the reference first.
-        conditions: `Traces.condition` by number of run, where known.
+        conditions: `Traces.condition` by number of run, where known; None to compute all conditions.
     """
     grouping = group_runs(rows, conditions=conditions)
     if len(grouping.groups) == 1:

@@ -84,15 +84,16 @@ class CompareFeature(Feature):
         self._runs: tuple[RunRow, ...] = ()
         self._is_shown_last = False  # True if runs were shown after the last selection in the history
         self._selected = frozenset[int]()
-        self._asked = Counter[str]()  # to drop answers to outdated queries of the same kind
+        self._asked = Counter[str]()  # number of queries by kind, to drop outdated answers
 
     # ---- called by actions ----
 
     def compare(self) -> None:
         """Compares the runs of the visible sweep, or else the runs last shown in the plots or selected in the history.
 
-        The oldest run is in group A. If only one run is selected, this run is compared with the shown runs of its scenario, or else
-        with the newest other run of that scenario. With fewer than two runs, the panel shows an instruction.
+        The oldest run is in group A. If only one run is selected, this run is compared with the shown runs of its
+        scenario, or else with the newest other run of that scenario. With fewer than two runs, the panel shows an
+        instruction.
         """
         ports = self.ports
         of_sweep = ports.features[SweepFeature].runs_at_hand()

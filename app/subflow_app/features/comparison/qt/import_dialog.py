@@ -81,13 +81,13 @@ class ColumnModel(TableModel[RawColumn]):
         return usual | Qt.ItemFlag.ItemIsEditable if index.column() in (_UNIT, _TARGET) else usual
 
     def other_data(self, row: RawColumn, column: int, role: int) -> object | None:
-        """Initial text of the editor."""
+        """Initial text of the editor; None for other roles."""
         if role != Qt.ItemDataRole.EditRole:
             return None
         return self.target_of(row) if column == _TARGET else self.columns[column].text(row)
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Stores an edited unit or meaning."""
+        """Stores an edited unit or meaning; False for other columns."""
         if role != Qt.ItemDataRole.EditRole or index.column() not in (_UNIT, _TARGET):
             return False
         column = self.rows[index.row()]

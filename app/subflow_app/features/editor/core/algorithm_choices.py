@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = ("controller", "scheduler")
 
 
 def without_defaults(value: Any) -> TomlValue:
-    """Return a controller or scheduler as a plain name if its table holds nothing but the name."""
+    """Return a controller or scheduler as a plain name if its table contains only the name."""
     value = plain(value)
     if isinstance(value, dict) and set(value) == {"name"}:
         value = value["name"]

@@ -228,7 +228,7 @@ def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: flo
 
 
 def without(text: str, item: StripItem) -> str:
-    """Return the text without the events of a mark or a bar, including their other changes.
+    """Return the text without the events of a mark or a bar, including other changes in these events.
 
     Raises:
         TomlEditError: if a place cannot be edited.

@@ -224,7 +224,7 @@ class ScenarioDoc:
 
     @property
     def path(self) -> Path | None:
-        """The file that was opened or last saved."""
+        """The file that was opened or last saved; None for a document without a file."""
         return self._path
 
     @property
@@ -250,7 +250,7 @@ class ScenarioDoc:
 
     @property
     def sketch(self) -> Scenario | None:
-        """The drawable part of the scenario, even with problems; the last valid state while the text is not TOML."""
+        """The drawable part; the last valid state while the text is not TOML; None if nothing can be drawn."""
         return self._sketch
 
     @property

@@ -36,7 +36,7 @@ def sketch_of(
 
     Args:
         data: the parsed TOML of the file.
-        last_valid: the scenario when it last had no problems.
+        last_valid: the last scenario without problems; None before the first one.
         algorithms: the available controllers, schedulers and policies.
         folder: folder of the files that the scenario names; None for a scenario without a file.
     """

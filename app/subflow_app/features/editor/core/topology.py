@@ -107,8 +107,9 @@ def picture_of(
 
     Args:
         scenario: scenario to draw.
-        positions: places newer than those of the scenario, such as the places in a document with problems elsewhere.
-        unread: keys with placeholders by link, see `ScenarioDoc.unread`.
+        positions: places newer than those of the scenario, such as the places in a document with problems elsewhere;
+            None if no place is newer.
+        unread: keys with placeholders by link, see `ScenarioDoc.unread`; None if all values are valid.
     """
     fixed = {name: node.at for name, node in scenario.nodes.items() if node.at is not None}
     fixed.update({name: at for name, at in (positions or {}).items() if name in scenario.nodes})

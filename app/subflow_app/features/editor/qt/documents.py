@@ -58,7 +58,7 @@ class EditCommand(QUndoCommand):
         self.setObsolete(self._after == self._before)
 
     def redo(self) -> None:
-        """Repeat the edit."""
+        """Repeat the edit; the first call does nothing, because the constructor has made the edit."""
         if self._is_done:
             self._is_done = False
             return
@@ -73,7 +73,7 @@ class EditCommand(QUndoCommand):
         return _EDIT_ID if self._session else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        """Merge the next command into this one if it continues the same edit."""
+        """Merge the next command into this one if it continues the same edit; False otherwise."""
         if not isinstance(other, EditCommand) or other._doc is not self._doc or other._session != self._session:
             return False
         if other.text() != self.text() or other._change.kind != self._change.kind:

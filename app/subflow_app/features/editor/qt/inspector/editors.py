@@ -49,7 +49,7 @@ _SESSIONS = itertools.count(1_000_000)  # distinct from the sessions of the canv
 def commit_before_shortcut(
     event: QEvent, handle: Callable[[QEvent], bool], commit: Callable[[], object], *, leaves_undo: bool
 ) -> bool:
-    """Commits an editor before a shortcut of the window acts.
+    """Commits an editor before a shortcut of the window acts; True if the editor handled the event.
 
     Args:
         event: event that the editor received.

@@ -499,7 +499,7 @@ class Inspector(QWidget):
         self._try(lambda: documents.remove_event(self._undo_stack, self._doc, index))
 
     def _try(self, edit: Callable[[], None]) -> bool:
-        """Make an edit; a refused edit emits the reason and restores the fields."""
+        """Make an edit; for a refused edit, emit the reason, restore the fields and return False."""
         try:
             edit()
         except TomlEditError as error:

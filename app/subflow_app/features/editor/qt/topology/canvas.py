@@ -144,7 +144,7 @@ class TopologyCanvas(QGraphicsView):
             self._fit_now()
 
     def reveal(self, key: str) -> None:
-        """Scroll an item into view."""
+        """Scroll an item into view if its centre is not visible."""
         centre = self._scene.centre_of(key)
         if centre is not None and not self.viewport().rect().contains(self.mapFromScene(centre)):
             self._keeps_fitting = False
@@ -172,7 +172,7 @@ class TopologyCanvas(QGraphicsView):
         self.viewport().update()
 
     def set_tool(self, tool: Tool | None) -> None:
-        """Assign a tool to the left button."""
+        """Assign a tool to the left button; None selects and moves parts."""
         self._cancel_gesture()
         self.tool = tool
         self._show_cursor()
@@ -249,7 +249,7 @@ class TopologyCanvas(QGraphicsView):
     # --- mouse ------------------------------------------------------------------------------------------------------
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom at the cursor."""
+        """Zoom around the point under the cursor."""
         delta = event.angleDelta().y() or event.angleDelta().x()
         if delta:
             self.set_zoom(self.zoom * math.pow(_ZOOM_STEP, delta / _WHEEL_NOTCH), event.position())

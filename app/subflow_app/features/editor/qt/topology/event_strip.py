@@ -111,7 +111,7 @@ class StripEdits:
             self._push(tr("Move event"), text, Change("value", places), session)
 
     def set_value(self, place: Path, value: TomlValue) -> None:
-        """Set a new value of a mark."""
+        """Set a new value of a mark, by the path of the value in the file."""
         text = toml_edit.set_value(self._doc.text, place, value)
         self._push(tr("Change value"), text, Change("value", (dotted(place),)))
 
@@ -189,7 +189,7 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def chosen(self) -> StripItem | None:
-        """The bar or mark that keys act on."""
+        """The bar or mark that keys act on; None if nothing is chosen."""
         return next((item for row in self.rows for item in row.items if item.places[0] == self._chosen), None)
 
     @property
@@ -231,7 +231,7 @@ class EventStrip(QAbstractScrollArea):
         self.updateGeometry()
 
     def choose(self, item: StripItem | None) -> None:
-        """Choose the bar or mark that keys act on."""
+        """Choose the bar or mark that keys act on; None chooses nothing."""
         self._chosen = item.places[0] if item else None
         self.setAccessibleDescription(describe_item(item) if item else tr("Nothing chosen"))
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))

@@ -83,7 +83,7 @@ class PathList(ListModel[DraftPath]):
         return super().data(index, role)
 
     def other_data(self, row: DraftPath, column: int, role: int) -> object | None:
-        """Return the accessible text and the check state of a path."""
+        """Return the accessible text or the check state of a path; None for other roles."""
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return tr("Path over {links}: {words}", links=", ".join(row.links), words=path_words(row))
         if role == Qt.ItemDataRole.CheckStateRole:
@@ -91,7 +91,7 @@ class PathList(ListModel[DraftPath]):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Choose or deselect a path."""
+        """Choose or deselect a path by its check box; False for other roles."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self._draft.set_wanted(index.row(), Qt.CheckState(value) == Qt.CheckState.Checked)

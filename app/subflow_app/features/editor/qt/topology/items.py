@@ -182,7 +182,7 @@ class NodeItem(CanvasItem):
         return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect(_name_scale(zoom))).translated(self.pos())
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the node."""
+        """Draw the node with its name; at low zoom, one of many nodes becomes a small symbol."""
         tokens = self.look.tokens
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         is_plain = not (self.is_chosen or self._is_hovered)
@@ -308,7 +308,7 @@ class LinkItem(CanvasItem):
 
     @property
     def half_width(self) -> float:
-        """Half the drawn width."""
+        """Half the drawn width, in scene units."""
         return self._width() / 2
 
     @property
@@ -384,7 +384,7 @@ class LinkItem(CanvasItem):
         return max(live.queue_share for live in self._live.values()) if self._live else None
 
     def boundingRect(self) -> QRectF:
-        """Return the bounds of the drawing."""
+        """Return the bounds, with a margin for glow, lanes and arrow heads."""
         return self._bounds
 
     def shape(self) -> QPainterPath:
@@ -392,7 +392,7 @@ class LinkItem(CanvasItem):
         return self._shape
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the link."""
+        """Draw the glow, then a line, or a pipe with its lanes."""
         if self.curve is None:
             return
         tokens = self.look.tokens
@@ -478,12 +478,12 @@ class GhostItem(QGraphicsItem):
         self.setZValue(_TOP_Z)
 
     def boundingRect(self) -> QRectF:
-        """Return the bounds of the drawing."""
+        """Return the bounds of a node with its border."""
         reach = NODE_RADIUS + 2
         return QRectF(-reach, -reach, 2 * reach, 2 * reach)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the outline."""
+        """Draw a dashed square of the size of a node."""
         colour = QColor(self._look.tokens.accent)
         painter.setPen(QPen(colour, 2, Qt.PenStyle.DashLine))
         colour.setAlpha(40)
@@ -510,11 +510,11 @@ class RubberLineItem(QGraphicsItem):
         self._is_joined = is_joined
 
     def boundingRect(self) -> QRectF:
-        """Return the bounds of the drawing."""
+        """Return the bounds of the line and of the dot at its end."""
         return QRectF(self._line.p1(), self._line.p2()).normalized().adjusted(-8, -8, 8, 8)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the line."""
+        """Draw the line, with a dot at the end that follows the mouse."""
         style = Qt.PenStyle.SolidLine if self._is_joined else Qt.PenStyle.DashLine
         painter.setPen(QPen(QColor(self._look.tokens.accent), 3, style, Qt.PenCapStyle.RoundCap))
         painter.drawLine(self._line)
@@ -572,11 +572,11 @@ class PreviewItem(QGraphicsItem):
                 self._bounds = self._bounds.united(curve.bounds.adjusted(-reach, -reach, reach, reach))
 
     def boundingRect(self) -> QRectF:
-        """Return the bounds of the drawing."""
+        """Return the bounds of all ribbons."""
         return self._bounds
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the ribbons."""
+        """Draw the strokes that `show_ribbons` has prepared."""
         for path, pen in self._strokes:
             painter.setPen(pen)
             painter.drawPath(path)

@@ -247,12 +247,12 @@ class LabelItem(CanvasItem):
             self.update()
 
     def boundingRect(self) -> QRectF:
-        """Return the bounds of the drawing."""
+        """Return the bounds of the label, including the clock at its corner."""
         reach = self._CLOCK + 2
         return QRectF(QPointF(0, 0), self._own_size(self._detail)).adjusted(-3, -reach, reach, 3)
 
     def shape(self) -> QPainterPath:
-        """Return the clickable area."""
+        """Return the clickable area; empty while the label is hidden for lack of room."""
         path = QPainterPath()
         if not self.is_crowded_out or self.is_chosen:
             path.addRect(QRectF(QPointF(0, 0), self._own_size(self._detail)))
@@ -493,7 +493,7 @@ class NoteItem(CanvasItem):
         self.setZValue(18)
 
     def set_words(self, words: str) -> None:
-        """Set the text."""
+        """Set the text, and fit the paper to the text."""
         self.prepareGeometryChange()
         self._words = words
         room = QRectF(0, 0, _MOST_WIDTH - 2 * _PADDING, 4000)
@@ -514,17 +514,17 @@ class NoteItem(CanvasItem):
         return self._paper.translated(self.pos())
 
     def boundingRect(self) -> QRectF:
-        """Return the bounds of the drawing."""
+        """Return the bounds of the paper with its glow."""
         return self._paper.adjusted(-6, -6, 6, 6)
 
     def shape(self) -> QPainterPath:
-        """Return the clickable area."""
+        """Return the paper as the clickable area."""
         path = QPainterPath()
         path.addRect(self._paper)
         return path
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the note."""
+        """Draw the paper with its folded corner, and the text."""
         tokens, paper = self.look.tokens, self._paper
         sheet = QPolygonF(
             [

@@ -356,7 +356,7 @@ class Legend(QWidget):
         self._lay_out()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the entries."""
+        """Draw the entries, and highlight the chosen, the hovered and the focused entry."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for index, (entry, rect) in enumerate(zip(self.entries, self._rects, strict=True)):

@@ -256,7 +256,7 @@ class PlaceTool:
         self._place = place
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Start placing, except on an existing item."""
+        """Start placing a part; None on an existing item."""
         if key:
             return None
         return PlaceGesture(view, scene, position, lambda at: self._place(self.name, at))
@@ -284,7 +284,7 @@ class JoinTool:
         self._first = ""
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Start a line at this node, or at the previously clicked node."""
+        """Start a line at this node, or at the previously clicked node; None outside nodes."""
         if not key.startswith("nodes."):
             self._first = ""
             return None
@@ -295,7 +295,7 @@ class JoinTool:
         return JoinGesture(view, scene, first, position, self._finish)
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Join the two selected nodes."""
+        """Join the two selected nodes; False unless two nodes are selected."""
         nodes = [key.partition(".")[2] for key in scene.chosen if key.startswith("nodes.")]
         if len(nodes) != 2:
             return False
@@ -325,11 +325,11 @@ class PickTool:
         self._pick = pick
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Start a click on an item."""
+        """Start a click on an item; None on the background."""
         return PickGesture(lambda: self._pick(key)) if key else None
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Pick the selected item."""
+        """Pick the item selected last; False without a selection."""
         if not scene.chosen:
             return False
         self._pick(scene.chosen[-1])
