@@ -135,7 +135,7 @@ class BreakForm(QWidget):
     changed = Signal()
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Starts with the first goal of RFC 6356 and a controller that misses it; adds a button for each action."""
+        """Starts with the first goal of RFC 6356 and a controller that misses the goal; adds a button per action."""
         super().__init__(parent)
         self._claims = {name: load_claim(name) for name in claim_names()}
         rows = [(name, f"{claim.title} ({claim.source})") for name, claim in self._claims.items()]

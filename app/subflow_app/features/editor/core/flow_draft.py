@@ -136,7 +136,7 @@ def _graph_of(scenario: Scenario, source: str, destination: str) -> Graph[Any]:
 
     graph: Graph[Any] = nx.Graph()
     forwarding = {name for name, node in scenario.nodes.items() if node.kind == "router"} | {source, destination}
-    # The weight of a link slightly exceeds one by its delay, which decides among paths with equally many links.
+    # The weight of a link is 1 plus a small share for its delay, which decides among paths with equally many links.
     longest = sum(link.forward.delay_s + link.reverse.delay_s for link in scenario.links.values()) or 1.0
     for name, link in scenario.links.items():
         if forwarding.issuperset(link.ends):

@@ -69,8 +69,7 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
         if not is_structured and param.dimension not in _ALWAYS_TEXT:
             is_number = isinstance(si_value, (int, float)) and not isinstance(si_value, bool)
             return TextCheck(value, si_value=float(si_value) if is_number else None)  # type: ignore[arg-type]
-    # Lists refer to other parts of the file, and tables have their own keys: only a check of the whole file covers
-    # them.
+    # Lists refer to other parts of the file, and tables have their own keys: both need a check of the whole file.
     try:
         problems = doc.preview(key, value)
     except TomlEditError:

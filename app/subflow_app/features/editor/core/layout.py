@@ -149,7 +149,7 @@ def _order(layers: list[list[str]], neighbours: Mapping[str, Sequence[str]]) -> 
 
 
 def _shift_to(fixed: Mapping[str, Point], places: Mapping[str, Point]) -> Point:
-    """Return the shift that brings the free nodes close to the fixed ones; (0, 0) if they already are."""
+    """Return the shift that brings the free nodes close to the fixed ones; (0, 0) if all are close already."""
     if not fixed or not places:
         return (0.0, 0.0)
     margin = (LAYER_WIDTH, ROW_HEIGHT)

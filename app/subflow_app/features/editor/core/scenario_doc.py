@@ -199,7 +199,7 @@ class ScenarioDoc:
 
     @classmethod
     def open(cls, path: str | Path, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
-        """Read a file; a malformed file opens, too, and lists its problems.
+        """Read a file; a malformed file also opens, with its problems listed.
 
         Raises:
             ScenarioFileError: if the file cannot be read.

@@ -112,7 +112,7 @@ class TopologyCanvas(QGraphicsView):
         self._fit_now()
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
-        """Zoom so that the point under `anchor` (in the viewport; by default its middle) stays in place."""
+        """Zoom so that the point under `anchor` in the viewport stays in place; None for the middle."""
         self._keeps_fitting = False
         anchor = anchor if anchor is not None else QPointF(self.viewport().rect().center())
         zoom = min(max(zoom, _LEAST_ZOOM), _MOST_ZOOM)

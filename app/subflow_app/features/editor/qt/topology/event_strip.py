@@ -417,7 +417,7 @@ class EventStrip(QAbstractScrollArea):
             self._drag = _Drag(hit.row, hit.item, hit.part, from_s, Preview.of(hit.item))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Preview the drag; the document changes at its end."""
+        """Preview the drag; the document changes when the drag ends."""
         if self._drag is None:
             self._show_cursor(self._hit(event.position()))
             return

@@ -103,7 +103,7 @@ class MoveGesture:
 
 
 class PlaceGesture:
-    """Previews the place of a new part, and places it at the end."""
+    """Previews the place of a new part, and places the part at the end of the drag."""
 
     def __init__(
         self, view: QGraphicsView, scene: TopologyScene, start: QPoint, place: Callable[[QPointF], None]
