@@ -105,7 +105,7 @@ class TextEditor(QLineEdit):
             self.update()
 
     def show_value(self, text: str) -> None:
-        """Show the value in the file, unless it is unchanged and the user is typing another one."""
+        """Show the value in the file, unless this value is unchanged and the user is typing another one."""
         is_typing = self.hasFocus() and self.text() != self._shown
         if is_typing and text == unfolded(self._shown, self._recordings):
             return

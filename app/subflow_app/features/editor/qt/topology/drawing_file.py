@@ -51,7 +51,7 @@ class DrawingFile:
     """A drawing at 100 % in light colours, with the legend of its subflows below."""
 
     def __init__(self, picture: TopologyPicture, font: QFont, title: str) -> None:
-        """Lays out the picture without writing it."""
+        """Lays out the picture without writing a file."""
         self._picture = picture
         self._title = title
         self._scene = TopologyScene(Look.of(LIGHT, font))

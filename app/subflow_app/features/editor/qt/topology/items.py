@@ -499,7 +499,7 @@ class RubberLineItem(QGraphicsItem):
         self._look = look
         self._line = QLineF()
         self._is_joined = False
-        # Below the nodes, so that the line emerges from them; it ignores the mouse.
+        # Below the nodes, so that the line emerges from them; the line ignores the mouse.
         self.setZValue(15)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 

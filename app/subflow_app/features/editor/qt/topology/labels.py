@@ -176,7 +176,7 @@ class Detail(Enum):
 
 
 def label_scale(zoom: float) -> float:
-    """Return the enlargement of labels at a zoom; at low zoom they keep their size on the screen.
+    """Return the enlargement of labels at a zoom; at low zoom, labels keep their size on the screen.
 
     The steps are coarse, because every step places all labels again.
     """
@@ -353,7 +353,7 @@ class LabelRoom:
 
     @property
     def is_large(self) -> bool:
-        """True if labels are placed only as they come into view, because the picture has too many."""
+        """True if labels are placed only as they come into view, because the picture has too many labels."""
         return len(self._labels) > _FEW_LINKS
 
     def pause(self) -> None:

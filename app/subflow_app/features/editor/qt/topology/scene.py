@@ -130,7 +130,7 @@ class TopologyScene(QGraphicsScene):
         return [(link.curve.points[0], link.curve.points[-1]) for link in self._links.values() if link.curve]
 
     def keys_inside(self, area: QRectF) -> list[str]:
-        """Return the keys of the nodes whose middle is in a rectangle, and of the links and notes entirely in it."""
+        """Return the keys of nodes whose middle is in a rectangle, and of links and notes within the rectangle."""
         nodes = [item.key for item in self._nodes.values() if area.contains(item.pos())]
         links = [item.key for item in self._links.values() if item.curve and area.contains(item.curve.bounds)]
         notes = [item.key for item in self._notes.values() if area.contains(item.paper)]
@@ -153,7 +153,7 @@ class TopologyScene(QGraphicsScene):
 
     @property
     def is_large(self) -> bool:
-        """True if labels are placed only as they come into view, because the picture has too many."""
+        """True if labels are placed only as they come into view, because the picture has too many labels."""
         return self._room.is_large
 
     def content_rect(self, *, with_labels: bool = True) -> QRectF:
