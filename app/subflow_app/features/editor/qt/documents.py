@@ -179,7 +179,7 @@ class Documents(QObject):
         self._notices = notices
         self.dialogs = dialogs
         self.keeps: Callable[[], bool] = lambda: False
-        """Returns True if another object keeps the document with its changes when it is replaced."""
+        """Returns True if another object keeps the replaced document with its changes."""
         self.guards: list[Callable[[], bool]] = []
         """Ask about content that would be lost with the document; False cancels the replacement."""
         self.doc = ScenarioDoc.new()

@@ -371,7 +371,7 @@ class Inspector(QWidget):
         v_box(self, self._tabs, (self._pages, 1), self.problem_list, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Share the height between list and form once it is known."""
+        """Share the height between list and form once the height is known."""
         super().showEvent(event)
         self._share_out()
 
