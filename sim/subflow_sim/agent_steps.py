@@ -1,4 +1,5 @@
-"""Observations, actions and rewards of learning agents in a run: decisions in columns, found by agent and time."""
+"""Observations, actions and rewards of learning agents in a run: columns of decisions, with search by agent and time.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +66,11 @@ class RunAgent:
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """Names of the numbers of an action."""
+        """Name of each element of an action; ("choice",) if the actions are discrete."""
         return ("choice",) if self.choices else tuple(each.name for each in self.actions)
 
     def action_texts(self, action: Sequence[float]) -> tuple[str, ...]:
-        """An action for people: "window_change +0.25", "increase"."""
+        """An action as displayed strings: "window_change +0.25", "increase"."""
         if not self.choices:
             return tuple(f"{name} {value:+.4g}" for name, value in zip(self.action_names, action, strict=True))
         return tuple(self.choices[round(value)] for value in action)
@@ -277,7 +278,7 @@ class AgentSteps:
 
     @classmethod
     def columns(cls) -> tuple[str, ...]:
-        """The names of the arrays."""
+        """The names of the array attributes."""
         return tuple(each.name for each in fields(cls) if each.init)[2:]
 
     @classmethod

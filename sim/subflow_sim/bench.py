@@ -1,6 +1,6 @@
 """The speed of the simulator: data packets delivered per CPU-second, with traces every 100 ms.
 
-The workloads are those used to compare simulators in the literature; `sim/bench/README.md` lists their figures.
+The workloads are those used to compare simulators in the literature; `sim/bench/README.md` lists their results.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ queue = "1000pkt"
 
 
 def lia(paths: Sequence[str]) -> str:
-    """A flow of LIA with one subflow over each of these links."""
+    """TOML of a LIA flow with one subflow on each of these links."""
     listed = ", ".join(f'["{path}"]' for path in paths)
     return f"""
 [flows.lia]
@@ -91,8 +91,8 @@ class Workload:
     """A scenario to be timed.
 
     Attributes:
-        name: short, as given on the command line.
-        description: one line.
+        name: short name, as given on the command line.
+        description: one line for display.
         text: the scenario as TOML.
     """
 
@@ -101,7 +101,7 @@ class Workload:
     text: str
 
     def scenario(self) -> Scenario:
-        """The scenario to run."""
+        """The parsed scenario."""
         return parse_scenario(self.text, file=f"<bench {self.name}>")
 
 
@@ -110,10 +110,10 @@ class BenchResult:
     """Cost of a workload.
 
     Attributes:
-        name: of the workload.
-        description: of the workload.
+        name: name of the workload.
+        description: description of the workload.
         packets: data packets delivered.
-        cpu_s: CPU time of the fastest repetition, without set-up.
+        cpu_s: CPU time of the fastest repetition, without set-up, s.
         packets_per_cpu_s: `packets` / `cpu_s`.
         signature: signature of the run, which proves that all repetitions and versions did the same work.
     """
@@ -127,17 +127,17 @@ class BenchResult:
 
 
 def two_hosts(duration: str, *parts: str) -> str:
-    """A scenario of two hosts, "server" and "client", with these parts."""
+    """TOML of a scenario with two hosts, "server" and "client", and these further sections."""
     return _TWO_HOSTS.format(duration=duration) + "".join(parts)
 
 
 def two_hosts_link(name: str, rate: str, delay: str, queue: str) -> str:
-    """A link between the two hosts whose way back is a pure delay."""
+    """TOML of a link between the two hosts whose reverse direction only adds delay."""
     return _LINK.format(name=name, rate=rate, delay=delay, queue=queue)
 
 
 def reno(count: int) -> str:
-    """Reno flows from the server to the client that start at 0 s."""
+    """TOML of `count` Reno flows from the server to the client that start at 0 s."""
     return _RENO.format(count=count)
 
 
@@ -215,7 +215,7 @@ class RecordingCost:
     """Cost of recording all decisions of a workload and taking them as arrays.
 
     Attributes:
-        name: of the workload.
+        name: name of the workload.
         decisions: decisions recorded in a run.
         plain_cpu_s: CPU time of the fastest repetition without recording, s.
         recorded_cpu_s: CPU time of the fastest repetition with recording, s.

@@ -25,8 +25,8 @@ class BatchResult:
         copies: simulations run on all cores.
         cores: number of threads.
         packets: data packets delivered by the copies on all cores.
-        cpu_s: CPU time of these copies.
-        wall_s: wall-clock time of these copies.
+        cpu_s: CPU time of these copies, s.
+        wall_s: wall-clock time of these copies, s.
         packets_per_cpu_s: `packets` / `cpu_s`.
         scaling_efficiency: rate on all cores / (cores * rate on one core), by wall-clock time; 1 is linear.
     """
@@ -44,8 +44,8 @@ def run_batch(copies: int = 1000, *, cores: int | None = None, rounds: int = 5) 
     """Runs copies of workload A on all cores, and half as many on one, in alternation.
 
     Args:
-        copies: total number on all cores.
-        cores: threads; None: one for each core that this process may use.
+        copies: number of runs on all cores, in total.
+        cores: number of threads; None: one for each core that this process may use.
         rounds: number of alternations between all cores and one core, so that other load affects both alike.
     """
     if cores is None:

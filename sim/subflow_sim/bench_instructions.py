@@ -1,4 +1,4 @@
-"""Instructions per delivered packet, counted by callgrind: a figure independent of other load on the machine."""
+"""Instructions per delivered packet, counted by callgrind: a measure independent of other load on the machine."""
 
 from __future__ import annotations
 

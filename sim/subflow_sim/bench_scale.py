@@ -20,7 +20,7 @@ MIN_CPU_S = 0.5
 """Minimum CPU time of each point, without set-up and warm-up."""
 
 _DURATION = "100s"
-_PIECES = 100  # number of pauses of a measurement, at each of which the clock is read
+_PIECES = 100  # approximate number of readings of the clock in a measurement
 
 _SAMPLES_S = 0.1
 _FILE = "<bench scale>"
@@ -57,7 +57,7 @@ count = 5
 
 
 def _one_path(rate: str, queue: str, controller: str) -> str:
-    """A download over a path with an RTT of 40 ms; the controller is TOML text."""
+    """TOML of a download over a path with an RTT of 40 ms; `controller` is a TOML value."""
     link = two_hosts_link("path", rate, "20ms", queue)
     flow = f'[flows.download]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = {controller}\n'
     return two_hosts("600s") + link + flow
@@ -75,7 +75,7 @@ class ScalePoint:
     """Cost at one size.
 
     Attributes:
-        size: number of flows, subflows, hops and so on, by series.
+        size: value of the growing quantity, in the size unit of its series.
         value: cost in the unit of its series.
         fresh_bytes: memory per flow before the run; None in series without flows.
         running_bytes: memory per flow after the measurement; None in series without flows.
@@ -92,7 +92,7 @@ class ScaleSeries:
     """A growing quantity, and the measurement of its cost.
 
     Attributes:
-        name: short.
+        name: short name, as given on the command line.
         description: the simulated scenario.
         size_unit: unit of the growing quantity.
         unit: unit of the cost.
@@ -242,7 +242,7 @@ def environment_rate(text: str, controller: str, envs: int, *, min_cpu_s: float 
 
 
 def _steps_within(env: VecEnv, actions: Sequence[NDArray[np.float32]], min_cpu_s: float) -> tuple[int, float]:
-    """Steps of all environments within at least this CPU time, and the CPU time spent."""
+    """Number of joint steps of all environments in at least this CPU time, and the CPU time actually spent, s."""
     steps = 0
     started = time.process_time()
     while (cpu_s := time.process_time() - started) < min_cpu_s or steps == 0:

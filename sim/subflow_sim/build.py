@@ -1,4 +1,4 @@
-"""Identity of the compiled core, which distinguishes results beyond the version of the program."""
+"""Identity of the compiled core, which may differ between builds of the same version."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def build_text() -> str:
 def core_fingerprint() -> str:
     """Hash of the compiled core, 16 hexadecimal digits.
 
-    Equal fingerprints guarantee equal results; different ones guarantee nothing. During development the results of the
-    core change while the version number stays.
+    Equal fingerprints guarantee equal results, but different fingerprints do not imply different results. During
+    development the results of the core change while the version number stays.
     """
     with Path(_core.__file__).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The controllers and schedulers of the compiled core, from its own declarations."""
+"""The controllers and schedulers of the compiled core, read from its declarations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def catalog_of(scenario: Scenario, algorithms: AlgorithmCatalog | None = None) -
 
     Args:
         scenario: the scenario; its scripts must compile.
-        algorithms: the algorithms without scripts; None: those of `catalog`.
+        algorithms: the algorithms without scripts; None: the algorithms of `catalog`.
     """
     return (algorithms or catalog()).with_scripts(map(algorithm_of, scenario.scripts))
 
@@ -73,7 +73,7 @@ def resolved(choice: Choice, profile: str) -> Choice:
     trained policy given only by name must be one of the shipped ones.
 
     Raises:
-        ParamError: if that policy is missing or does not fit.
+        ParamError: if that policy is missing or does not fit the algorithm.
     """
     if choice.script is not None:
         return algorithm_of(choice.script).with_defaults(choice.options, profile)

@@ -16,7 +16,7 @@ from subflow_sim.script_reader import compiled
 from subflow_sim.units import Dimension
 
 Fields: TypeAlias = dict[str, Any]
-"""A structure of the core by the names of its fields. A field that is None or absent takes the default of the core."""
+"""Fields of a structure of the core by name. The core uses its default for a field that is None or absent."""
 
 
 def maybe_nanos(seconds: float | None) -> int | None:
@@ -29,12 +29,12 @@ def maybe_nanos(seconds: float | None) -> int | None:
 
 
 def core_fields(params: Iterable[Param], part: object) -> Fields:
-    """Values that a part of a scenario has for these parameters, as fields of the core."""
+    """The fields of the core for these parameters of a part of a scenario, for example of a link."""
     return {param.core_field: _core_value(param, getattr(part, param.attribute)) for param in params}
 
 
 def option_fields(params: Iterable[Param], options: Mapping[str, OptionValue]) -> Fields:
-    """Options by key as fields of the core."""
+    """The fields of the core for these options, given by key."""
     declared = {param.key: param for param in params}
     return {declared[key].core_field: _core_value(declared[key], value) for key, value in options.items()}
 

@@ -1,4 +1,4 @@
-"""Conversion of times to the unit of the core."""
+"""Conversion of times from seconds to nanoseconds, the unit of the core."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from subflow_sim.gate import MOST_SECONDS
 
 
 def nanos(seconds: float) -> int:
-    """Nearest whole nanosecond.
+    """The time in nanoseconds, rounded.
 
     Raises:
-        SimulationError: if it does not fit in 64 bits.
+        SimulationError: if the result does not fit in 64 bits.
     """
     if not -MOST_SECONDS <= seconds <= MOST_SECONDS:
         raise SimulationError(f"a time of {seconds:g} s cannot be simulated; allowed: at most {MOST_SECONDS:g} s")

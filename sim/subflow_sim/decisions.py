@@ -1,4 +1,4 @@
-"""Causes of the decisions of controllers and schedulers: decisions in columns, found by owner and time."""
+"""Causes of the decisions of controllers and schedulers: columns of decisions, with search by owner and time."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NUMBER_UNITS: Mapping[str, str] = {
     "ms": "ms",
     "s": "s",
 }
-"""Suffixes of number names and the symbols of their units; the first matching suffix counts."""
+"""Suffixes of number names with the symbols of the units; the first matching suffix applies."""
 
 _MASK = "_mask"
 _CLAIM = "is_"
@@ -158,8 +158,8 @@ class Explanation:
         cause: one of `CAUSES`.
         rule: the rule that decided.
         numbers: numbers used by the decision, in the rule's order.
-        cwnd_pkts: for subflows, window before and after, packets.
-        rate_bps: for subflows, pacing rate before and after, bit/s on the wire; 0: unpaced.
+        cwnd_pkts: for subflows, congestion window before and after the decision, packets.
+        rate_bps: for subflows, pacing rate before and after the decision, bit/s on the wire; 0: unpaced.
         data_seq: for schedulers, sequence number of the packet in the connection's data.
         chosen: the subflow chosen for the packet, from 1; None if the packet waits or this is a controller's decision.
         available: for schedulers, the subflows with room for the packet, from 1.
@@ -215,7 +215,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The whole decision in a sentence."""
+        """The whole decision as one displayed sentence."""
         numbers = ", ".join(number.text for number in self.numbers)
         source = f" ({self.rule.source})" if self.rule.source else ""
         return (
@@ -232,7 +232,7 @@ class Steps:
         begin: int64 [n + 1], position of the first step of each decision.
         note: uint32 [m], number of the step's note in its program.
         value: float64 [m], value of the step.
-        programs: programs of the scripts by the position of their rules.
+        programs: programs of the scripts, by the positions of their rules in `Decisions.rules`.
     """
 
     begin: Ints
@@ -241,7 +241,7 @@ class Steps:
     programs: Mapping[int, Program]
 
     def of(self, row: int, rule: int) -> tuple[Step, ...]:
-        """The steps of a decision by this rule."""
+        """The steps of a decision; empty if its rule does not belong to a script."""
         program = self.programs.get(rule)
         if program is None:
             return ()
@@ -278,14 +278,14 @@ class Decisions:
     Attributes:
         owners: names of all subflows ("download.1/2"), then of all flows ("download.1").
         scopes: scope of each owner.
-        rules: rules by their position in `rule`.
+        rules: rules to which the column `rule` refers by position.
         time_ns: int64 [n], simulated time in ns.
         owner: uint32 [n], position in `owners`.
         cause: uint8 [n], position in `CAUSES`.
         rule: uint16 [n], position in `rules`.
-        cwnd_before_pkts: float64 [n], packets; NaN at the start of a subflow and for flows.
-        cwnd_after_pkts: float64 [n], packets; NaN for flows.
-        rate_before_bps: float64 [n], pacing rate on the wire in bit/s; 0: unpaced.
+        cwnd_before_pkts: float64 [n], congestion window, packets; NaN at the start of a subflow and for flows.
+        cwnd_after_pkts: float64 [n], congestion window after the decision, packets; NaN for flows.
+        rate_before_bps: float64 [n], pacing rate before the decision, on the wire in bit/s; 0: unpaced.
         rate_after_bps: float64 [n], pacing rate after the decision, on the wire in bit/s; 0: unpaced.
         numbers: float64 [n, 8], in the order of the rule's `numbers`; NaN beyond them and where undefined.
         chosen: uint8 [n], for flows: the chosen subflow, from 0, or `NOBODY`.
@@ -378,7 +378,7 @@ class Decisions:
 
     @classmethod
     def columns(cls) -> tuple[str, ...]:
-        """The names of the arrays."""
+        """The names of the array attributes, without the steps of scripts."""
         return tuple(each.name for each in fields(cls) if each.init)[3:-1]
 
     @classmethod
@@ -391,7 +391,7 @@ class Decisions:
         if not batches:
             raise ValueError("no batches to be joined")
         first = batches[0]
-        # A change of controller during the run appends the rules of the new one to the existing rules.
+        # A change of controller during the run appends the rules of the new controller to the existing rules.
         longest = max((each.rules for each in batches), key=len)
         if any(each.owners != first.owners or each.rules != longest[: len(each.rules)] for each in batches):
             raise ValueError("batches of different simulations cannot be joined")
@@ -405,7 +405,7 @@ def rows_until(time_ns: Ints, rows: Ints, time_s: float, side: Literal["left", "
     Args:
         time_ns: int64 [n], times of the rows of all owners, ascending.
         rows: int64 [m], rows of the owner, ascending.
-        time_s: the time.
+        time_s: the time, s.
         side: as for `numpy.searchsorted`.
     """
     wanted_ns = round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))
@@ -445,7 +445,9 @@ def from_core(
     scripts: Sequence[_core.ScriptProgram] = (),
     script_rules: Sequence[_core.RuleInfo] = (),
 ) -> Decisions:
-    """The decisions of a core table, whose memory the arrays share; with the scripts of the run and their rules."""
+    """The decisions of a core table, with the scripts of the run and their rules; the arrays share the memory of the
+    table.
+    """
     subflow: Scope = "subflow"
     flow: Scope = "flow"
     scopes = (subflow,) * len(subflow_names) + (flow,) * len(flow_names)

@@ -1,11 +1,11 @@
 """Delay traces: recordings of the one-way delay of a link.
 
-The text has one number per line: the delay during an interval, in the unit given by the scenario. After its last line
+The text has one number per line: the delay during an interval, in the unit given by the scenario. After the last line,
 the recording repeats. The format is that of LeoReplayer, with milliseconds and intervals of 10 ms. Source: Lai et al.
 2025, "LeoCC: Making Internet Congestion Control Robust to LEO Satellite Dynamics" (SIGCOMM).
 
 The alternative is a table whose first line names its columns, for example `time_s,rate_mbps,delay_ms`. A column
-`rtt_ms` holds round-trip times, of which each direction takes half.
+`rtt_ms` holds round-trip times; each direction of the link uses half of them.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]
 
     Args:
         text: content of the file.
-        unit: one of `UNITS`; empty: milliseconds, unless all values are below 1, which is refused.
-        interval_s: duration of each value, s; a table has its own times.
+        unit: one of `UNITS`; empty: milliseconds, but values that are all below 1 are refused as ambiguous.
+        interval_s: duration of each value, s; ignored for a table, which contains its times.
 
     Returns:
-        Delays in microseconds as uint32, and the interval in s.
+        Delays in microseconds as packed uint32, and the interval in s.
 
     Raises:
         ParamError: if a line is unusable; the message names the line and the value.

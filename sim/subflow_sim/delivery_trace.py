@@ -1,7 +1,7 @@
-"""Packet-delivery traces: recorded delivery times of a link in the format of mahimahi, or rates in columns.
+"""Packet-delivery traces: recorded delivery times of a link in the format of mahimahi, or tables of rates.
 
 The text has one whole number per line: the millisecond since the start at which 1500 bytes can be delivered, in
-ascending order. A millisecond listed three times delivers three packets. After its last line the recording repeats.
+ascending order. A millisecond listed three times delivers three packets. After the last line, the recording repeats.
 Source: Netravali et al. 2015, "Mahimahi: accurate record-and-replay for HTTP"; Winstein et al. 2013 (Sprout).
 
 The alternative is a table whose first line names its columns, for example `time_s,rate_mbps,delay_ms`: each rate holds
@@ -42,7 +42,7 @@ def parse_trace(text: str) -> bytes:
         text: content of the file; several numbers may share a line.
 
     Returns:
-        Milliseconds since the start as uint32, ascending; the last is greater than 0.
+        Milliseconds since the start as packed uint32, ascending; the last is greater than 0.
 
     Raises:
         ParamError: if a line is unusable; the message names the line and the value.
@@ -91,7 +91,7 @@ def _refuse(text: str) -> None:
 
 
 def _opportunities(text: str) -> CountArray:
-    """Times at which the rates of a table have carried another packet, ms."""
+    """Times at which a link with the rates of a table completes its packets, ms."""
     times_s, rates_bps, _ = column_of(text, "rate")
     if (rates_bps > _MAX_RATE_BPS).any():
         line = int(np.argmax(rates_bps > _MAX_RATE_BPS))

@@ -114,7 +114,7 @@ class Multiple:
 
     Attributes:
         of: dotted key of the other value.
-        times: the factor; None: the same value, which then need not be a number.
+        times: distribution of the factor; None: the same value, which then need not be a number.
     """
 
     of: str
@@ -126,7 +126,7 @@ class BdpShare:
     """A queue limit as a multiple of the bandwidth-delay product of the link's longest path, in packets.
 
     Attributes:
-        times: the factor.
+        times: distribution of the factor.
     """
 
     times: Independent
@@ -168,7 +168,7 @@ def read_independent(report: Report, path: Path, value: object) -> Independent:
     """Reads a draw that depends on no other key, or a plain value.
 
     Raises:
-        Noted: if the value is not usable.
+        Noted: if the value is not usable; `report` then contains the problem.
     """
     if not is_draw(value):
         return fixed(value)
@@ -184,7 +184,7 @@ def read_draw(report: Report, path: Path, value: object) -> Draw:
     """Reads any draw, or a plain value.
 
     Raises:
-        Noted: if the value is not usable.
+        Noted: if the value is not usable; `report` then contains the problem.
     """
     if not isinstance(value, dict) or not ({"bdp", "of"} & value.keys()) or not is_draw(value):
         return read_independent(report, path, value)

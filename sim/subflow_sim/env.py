@@ -30,7 +30,9 @@ def row_space(info: AgentSpec) -> spaces.Box:
 
 
 def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
-    """Observation space of up to S subflows: their rows [S, F], a mask of the present and a mask of the acting ones."""
+    """Observation space of up to S subflows: their rows [S, F], a mask of existing subflows, and a mask of acting
+    subflows.
+    """
     row = row_space(info)
     rows = spaces.Box(np.tile(row.low, (slots, 1)), np.tile(row.high, (slots, 1)), dtype=np.float32)
     there, acting = spaces.MultiBinary(slots), spaces.MultiBinary(slots)
@@ -38,7 +40,8 @@ def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
 
 
 def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
-    """Action space for up to K subflows in the order of their slots; None: for a single subflow."""
+    """Action space for up to K subflows in the order of their slots; without the dimension K if `most_acting` is None.
+    """
     if info.choices:
         count = len(info.choices)
         return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
@@ -63,7 +66,7 @@ def learner_batch(
 
     Raises:
         ScenarioError: if the scenario has problems.
-        SimulationError: if the controller's agent has another scope, or the scenario has no flow for it.
+        SimulationError: if the controller's agent has another scope, or no flow of the scenario can use the controller.
     """
     flow = None if learner is None else learner.partition("/")[0].partition(".")[0]
     scenarios = EnvScenarios(scenario, controller or default_controller, options, flow)
@@ -325,7 +328,7 @@ class SubflowEnv(_LearnerEnv):
         number: as in `HostEnv`.
         episode_s: as in `HostEnv`.
         learner: the subflow that learns, for example "download.3/2"; None: the first.
-        others: as in `HostEnv`; its siblings and those of other connections have separate agents.
+        others: as in `HostEnv`; all other subflows, including those of this connection, have separate agents.
         reward: as in `HostEnv`.
         render_mode: as in `HostEnv`.
 

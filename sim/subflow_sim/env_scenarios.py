@@ -18,7 +18,7 @@ from subflow_sim.training import Distribution
 from subflow_sim.vec_env import AgentSpec, episode_seed, learner_spec, with_learner
 from subflow_sim.whole_scenario import Scenario
 
-_MAX_SEED = 2**31 - 1  # of random seeds
+_MAX_SEED = 2**31 - 1  # upper bound of random seeds, exclusive
 
 ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
 """Possible sources of an environment: a file, the name of a shipped scenario, a scenario or a distribution."""
@@ -51,7 +51,7 @@ def _shipped_scenarios() -> tuple[Path, ...]:
 
 
 def first_seed(own: int | None) -> int:
-    """The seed of an environment's first reset without a seed: its own if set, otherwise a random one."""
+    """The seed of an environment's first reset without a seed: `own` if set, otherwise a random seed."""
     return int(np.random.default_rng().integers(_MAX_SEED)) if own is None else own
 
 
@@ -62,7 +62,7 @@ class EnvScenarios:
         scenario: source of the episodes.
         controller: the learning controller, which replaces those of the flows; see `with_learner`.
         options: options of the controller.
-        flow: the flow that receives the controller; None: those that already use it, otherwise all eligible flows.
+        flow: the flow that receives the controller; None: the flows that already use it, otherwise all eligible flows.
 
     Attributes:
         spec: description of the agents.
@@ -72,7 +72,7 @@ class EnvScenarios:
 
     Raises:
         ScenarioError: if the scenario has problems.
-        SimulationError: if the controller has no agent, or the scenario no flow for it.
+        SimulationError: if the controller has no agent, or no flow of the scenario can use it.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class EnvScenarios:
         return self._with_learner(self._distribution.draw(self.seed, env, episode))
 
     def flow_names(self, env: int, episode: int) -> list[str]:
-        """The flow names of an episode, in the order of the run's numbers."""
+        """The flow names of an episode, in the order in which the core numbers the flows."""
         lowered = lower(self.make(env, episode), episode_seed(self.seed, env, episode))
         return [name for name, _ in lowered.flows]
 

@@ -24,7 +24,7 @@ Chooser: TypeAlias = Callable[[str, Independent], Any]
 _TIMES = {param.key: param for param in (*TRAINING, *TRAINING_EVENT)}
 _LARGEST_QUEUE_PKTS = int(next(param.maximum or 0 for param in SECTIONS["link"] if param.key == "queue"))
 TOGGLES = ("up", "open", "backup")
-"""Boolean changes, which can be reversed."""
+"""Keys of boolean changes, which can be reversed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Drawn:
     """Drawn values of an episode.
 
     Attributes:
-        episode_s: duration of the episode, s; None: that of the scenario.
-        values: values by dotted key, in the notation of a scenario file; for a queue as a bandwidth-delay multiple, the
-            factor.
+        episode_s: duration of the episode, s; None: the duration of the scenario.
+        values: values by dotted key, in the notation of a scenario file. For a queue drawn in multiples of the
+            bandwidth-delay product, the value is the factor.
         events: tables of the changes at random times, in the form of `[[events]]`.
     """
 
@@ -66,7 +66,7 @@ def draw_values(training: Training, choose: Chooser) -> dict[str, Any]:
 
 
 def draw_episode_s(training: Training, choose: Chooser) -> float | None:
-    """Duration of the episode, s; None: that of the scenario."""
+    """Duration of the episode, s; None: the duration of the scenario."""
     return None if training.episode is None else _seconds("episode", choose("episode", training.episode))
 
 
@@ -74,8 +74,8 @@ def draw_events(training: Training, choose: Chooser, chance: Callable[[str], flo
     """The tables of the changes at random times until the end of the episode, in the order of the rows.
 
     Args:
-        training: the block.
-        choose: turns a draw into a value.
+        training: the `[training]` block.
+        choose: function that turns a draw into a value.
         chance: function from a key to a number in [0, 1).
         end_s: end of the episode, s; later changes are omitted.
     """
@@ -140,7 +140,7 @@ def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[st
         tree["events"] = [*tree.get("events", ()), *drawn.events]
     end_s = drawn.episode_s
     if end_s is not None:
-        # Read with the longer duration and cut afterwards: later events are not errors, they only do not happen.
+        # Reading with the longer duration and cutting afterwards accepts events after the end of the episode.
         tree["duration"] = max(_seconds("episode", tree["duration"]), end_s)
     scenario = read_tree(tree, template.file, report, template.algorithms, template.folder)
     if not report.problems:
@@ -211,7 +211,7 @@ def _longest_round_trip_s(scenario: Scenario, link: Link) -> float:
 
 
 def _cut(scenario: Scenario, end_s: float | None, report: Report) -> Scenario:
-    """The scenario up to a time."""
+    """The scenario, ended at `end_s`; reports a problem if no flow starts before."""
     if end_s is None or end_s == scenario.duration_s:
         return scenario
     flows = {name: flow for name, flow in scenario.flows.items() if flow.start_s < end_s}

@@ -78,7 +78,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     made |= {
         "kind": known_kind or "tcp",
         "controller": _choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
-        # A single path leaves nothing to choose, but the transport is the same: it has a scheduler.
+        # A flow with one path leaves no choice, but its transport is the same and requires a scheduler.
         "scheduler": _choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
         "paths": paths or (),
         "count": 1 if arrivals is not None else values.get("count", 1),

@@ -120,12 +120,14 @@ def forecast(
 
 
 def _middle(looks: Sequence[_Look]) -> _Look:
-    """The look half-way through the trial: its first half, with slow starts, does not represent the rest of a run."""
+    """The look nearest to the middle of the trial: the first half, with slow starts, does not represent the rest of a
+    run.
+    """
     return min(looks[:-1], key=lambda each: abs(each.now_s - looks[-1].now_s / 2))
 
 
 def _rest(scenario: Scenario, middle: _Look, last: _Look) -> float:
-    """Events after the trial, in the same ratio to the bound as in its second half."""
+    """Events after the trial, in the same ratio to `_bound` as in the second half of the trial."""
     seen, lasted_s = last.crossings - middle.crossings, last.now_s - middle.now_s
     try:
         half, trial, whole = (_bound(scenario, t_s) for t_s in (middle.now_s, last.now_s, scenario.duration_s))

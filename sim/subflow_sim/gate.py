@@ -44,7 +44,7 @@ class TooLargeFileError(OSError):
 
 
 def is_there(path: Path | str) -> bool:
-    """True if a file or folder has this name. Accepts any text; one too long for a name gives False."""
+    """True if a file or folder has this name. Accepts any text; returns False for text that is too long for a name."""
     return os.path.exists(path)  # noqa: PTH110 - Path.exists raises OSError for an overlong name
 
 
@@ -64,10 +64,10 @@ def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[Binar
 
     Args:
         path: path of a regular file.
-        most_bytes: maximum size; None: unlimited.
+        most_bytes: maximum size, bytes; None: unlimited.
 
     Raises:
-        OSError: if it cannot be read, is not a regular file, or is too large (`TooLargeFileError`).
+        OSError: if the file cannot be read, is not a regular file, or is too large (`TooLargeFileError`).
     """
     try:
         # Without O_NONBLOCK, opening a pipe would wait for a writer.
@@ -86,13 +86,13 @@ def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[Binar
 
 
 def read_file(path: Path | str, most_bytes: int) -> bytes:
-    """The content of a file.
+    """The content of a file with at most `most_bytes` bytes.
 
     Raises:
         OSError: as `open_file`.
     """
     with open_file(path, most_bytes) as file:
-        content = file.read(most_bytes + 1)  # it may have grown since
+        content = file.read(most_bytes + 1)  # the file may have grown since it was opened
     if len(content) > most_bytes:
         raise _too_large(path, most_bytes, len(content))
     return content
@@ -101,8 +101,8 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
 def read_scenario_file(path: Path | str) -> bytes:
     """The content of a scenario file.
 
-    The size of recordings does not count here, because a parser skips them; other text takes parse time and memory per
-    letter.
+    The size of recordings does not count here, because a parser skips them; other text costs parse time and memory per
+    character.
 
     Raises:
         OSError: as `open_file`; also if the text without recordings is too large.
@@ -133,7 +133,8 @@ def toml_tree(text: str) -> dict[str, Any]:
     """The content of a TOML text.
 
     Raises:
-        tomllib.TOMLDecodeError: if it is not TOML, is nested too deeply, or holds a number of thousands of digits.
+        tomllib.TOMLDecodeError: if the text is not TOML, is nested too deeply, or contains a number with thousands of
+            digits.
     """
     _check_toml(text)
     short, contents = _shortened(text)
@@ -156,11 +157,11 @@ def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
 
     Args:
         content: text, or bytes in UTF-8.
-        is_strict: refuse integers beyond 64 bits, numbers that are not finite, and texts with halves of surrogate
-            pairs, which no file can hold.
+        is_strict: refuse integers beyond 64 bits, numbers that are not finite, and strings with halves of surrogate
+            pairs, which UTF-8 cannot encode.
 
     Raises:
-        ValueError: if it is not JSON, is nested too deeply, or holds refused values.
+        ValueError: if the content is not JSON, is nested too deeply, or holds refused values.
     """
     try:
         document = json.loads(content)
@@ -173,7 +174,7 @@ def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
 
 
 def _shortened(text: str) -> tuple[str, list[str]]:
-    """The text with numbers in place of recordings, whose millions of letters would slow the parser down."""
+    """The text with numbers in place of recordings, whose millions of characters would slow the parser down."""
     if "\ue000" in text or _RECORDED.search(text) is None:
         return text, []
     contents: list[str] = []
@@ -243,7 +244,7 @@ def _place_in(text: str, at: int) -> str:
 
 
 def _problem_of(document: Any, *, is_strict: bool) -> str:
-    """A property of a document that no reader expects, as a message; empty for a good document."""
+    """Message about a property that no reader expects in a document; empty for an acceptable document."""
     waiting: list[Any] = [document]
     for level in range(MOST_DEPTH + 1):
         inner: list[Any] = []

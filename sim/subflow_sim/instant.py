@@ -27,10 +27,11 @@ class PacketsUnderWay:
         link: int32, index into `LinksNow.names`.
         subflow: int32, index into `SubflowsNow.names`.
         kind: uint8, `DATA`, `ACK` (including ACKs of a handshake) or `DATAGRAM`.
-        seq: uint32, for data the subflow's sequence number, for an ACK the next expected one; counts packets.
-        size_bytes: uint16, on the wire.
+        seq: uint32, in packets: sequence number of data on the subflow, or the next number that an ACK expects.
+        size_bytes: uint16, size on the wire.
         progress: float32, 0 to 1 along the wire; 0 while queued or in transmission. It follows from the remaining time
-            and the link's delay: after a change of the delay, packets on the wire keep their arrival times and jump.
+            and the link's delay: after a change of the delay, packets on the wire keep their arrival times, so their
+            progress jumps.
         queue_position: int32, -1 on the wire, 0 in transmission, from 1 waiting.
     """
 
@@ -54,7 +55,7 @@ class LinksNow:
         names: "wifi/forward", as in `Column.owner`.
         queue_pkts: int32, packets waiting or in transmission.
         queue_bytes: int64, size of these packets.
-        is_up: bool.
+        is_up: bool, whether the direction is in service.
         delivered_pkts: int64, packets that reached the far end since the start.
         dropped_pkts: int64, packets dropped by the queue, at random or by an outage since the start.
     """
@@ -69,7 +70,7 @@ class LinksNow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubflowsNow:
-    """The subflows of all flows, and the paths of those that send datagrams. All arrays are [len(names)], read-only.
+    """The subflows of all flows, and the paths of flows that send datagrams. All arrays are [len(names)] and read-only.
 
     NaN means undefined: not established, datagrams, no ssthresh, no RTT sample, no pacing.
 
@@ -77,11 +78,11 @@ class SubflowsNow:
         names: "download.1/2", as in `Column.owner`.
         is_established: bool.
         state: "closed", "joining", "open", "recovery" (after a fast retransmit), "loss" (after a timeout), "datagrams".
-        cwnd_pkts: float64.
-        ssthresh_pkts: float64.
+        cwnd_pkts: float64, congestion window.
+        ssthresh_pkts: float64, slow-start threshold.
         inflight_pkts: float64, the sender's estimate of its packets in the network.
-        srtt_s: float64.
-        min_rtt_s: float64.
+        srtt_s: float64, smoothed RTT.
+        min_rtt_s: float64, minimum RTT.
         rto_s: float64, retransmission timeout without backoff.
         pacing_rate_bps: float64, bit/s on the wire.
     """
@@ -104,7 +105,7 @@ class FlowsNow:
 
     Attributes:
         names: "download.1", as in `Column.owner`.
-        delivered_bytes: int64, payload delivered to the application in order; for datagrams all that arrived.
+        delivered_bytes: int64, payload delivered to the application in order; for datagrams, all arrived payload.
         reorder_queue_bytes: int64, payload that waits for missing earlier data.
         is_active: bool, whether the flow has started and is neither complete nor stopped with all data arrived.
     """
@@ -122,9 +123,9 @@ class Instant:
     Attributes:
         now_s: simulated time, s.
         packets: packets in transit.
-        links: link directions.
-        subflows: subflows and paths of datagrams.
-        flows: flows.
+        links: state of the link directions.
+        subflows: state of the subflows, and of the paths of datagrams.
+        flows: state of the flows.
     """
 
     now_s: float

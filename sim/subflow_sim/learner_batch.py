@@ -19,13 +19,14 @@ _MOST_EMPTY_EPISODES = 100
 
 
 class Actor(Protocol):
-    """A decider for an agent, for example a `Policy`."""
+    """Source of an agent's decisions, for example a `Policy`."""
 
     def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[NDArray[np.float32], float]:
-        """Returns the actions on the acting subflows, [S, A], and their estimated value.
+        """Returns an action for each subflow, [S, A], and the estimated value of the decision; only acting subflows use
+        theirs.
 
         Args:
-            rows: float32 [S, F], rows of the present subflows.
+            rows: float32 [S, F], observations of the existing subflows.
             acting: bool [S], subflows that need an action.
         """
 
@@ -39,8 +40,8 @@ name or file, or an actor.
 class LearnerBatch:
     """N environments, each with one learner: an agent that decides in every step.
 
-    Other agents of the same controller act when their decisions are due, which ends no step. Episodes without a
-    decision of the learner are skipped. The next step overwrites the arrays.
+    Other agents of the same controller decide without ending a step. Episodes without a decision of the learner are
+    skipped. Each step overwrites the arrays of the previous step.
 
     Args:
         scenarios: the episodes.
@@ -48,9 +49,9 @@ class LearnerBatch:
         first_env: number of the first environment.
         seed: seed of all random numbers if the first reset passes none; None: a random seed.
         threads: number of simulating threads; 0: the caller's thread.
-        episode_s: maximum duration of an episode, s; None: that of the scenario.
-        learner: a flow of the runs ("download.3"), for agents of subflows also a subflow ("download.3/2"); None: the
-            first.
+        episode_s: maximum duration of an episode, s; None: the duration of the scenario.
+        learner: the learning flow ("download.3"), or the learning subflow ("download.3/2") if subflows have separate
+            agents; None: the first.
         others: decider for the other agents.
         reward: "own" or "team", the reward returned as `paid`.
 
@@ -62,7 +63,7 @@ class LearnerBatch:
         acting: bool [N, S], whether the subflow needs an action.
         reward: float32 [N], reward of the epoch that ended; 0 in the first step of an episode.
         team_reward: float32 [N], mean over the step of the sum over all flows of ln(max(goodput in Mbit/s, 0.01)).
-        paid: float32 [N], the selected one of the two rewards.
+        paid: float32 [N], the reward selected by the argument `reward`.
         terminated: bool [N], whether every learning flow has delivered all its data.
         truncated: bool [N], whether the time of the episode has passed.
 
@@ -106,8 +107,9 @@ class LearnerBatch:
         shape = (num_envs, self.slots)
         self._envs = np.arange(num_envs)[:, np.newaxis]
         self._slot = np.zeros(shape, np.intp)  # slot of `vec` for each slot of the learner
-        self._is_mine = np.zeros(shape, np.bool_)  # whether that slot is in use
-        self._is_learner = np.zeros((num_envs, self.vec.slots), np.bool_)  # the same for each slot of `vec`
+        self._is_mine = np.zeros(shape, np.bool_)  # whether the learner's slot is in use
+        # whether the learner decides for the slot of `vec`
+        self._is_learner = np.zeros((num_envs, self.vec.slots), np.bool_)
         self._episode = np.full(num_envs, -1, np.int64)
         self._is_fresh = np.ones(num_envs, np.bool_)  # no decision of the learner in the episode yet
         self._named: list[tuple[int, list[str]]] = [(-1, [])] * num_envs  # flow names of the latest queried episode
@@ -136,7 +138,9 @@ class LearnerBatch:
         return bool(self.vec.episode[0] >= 0)
 
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
-        """Begins an episode in all environments: the given one, else the first one of a given seed, else the next."""
+        """Begins an episode in all environments: the given episode, else the first episode of a given seed, else the
+        next.
+        """
         if episode is not None and episode < 0:
             raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
         if seed is None and not self.is_begun:
@@ -166,7 +170,9 @@ class LearnerBatch:
         self._go_on()
 
     def flow_name(self, env: int) -> str:
-        """The learning flow of an environment (for a host the first one); for agents of subflows with the subflow."""
+        """The learning flow of an environment, for a host the first flow; agents of subflows add the subflow:
+        "download.3/2".
+        """
         slot = self._slot[env, 0]
         flow = self.vec.flow[env, slot]
         name: str = self._flow_names(env)[flow]
@@ -197,7 +203,9 @@ class LearnerBatch:
         self._show()
 
     def _unsettled(self, envs: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Those of the stepped environments in which the learner must not yet see the result."""
+        """The stepped environments in which the learner has neither a decision to make nor an end of its episode to
+        observe.
+        """
         vec = self.vec
         for env in envs[vec.episode[envs] != self._episode[envs]]:
             self._begin_episode(int(env))
@@ -221,7 +229,7 @@ class LearnerBatch:
         if self.info.scope != "subflow":
             mine = np.flatnonzero(vec.agent[env] == vec.agent[env, first]).tolist()
         self._is_learner[env] = False
-        # slots may belong to other subflows than before
+        # slots may belong to different subflows than in the previous episode
         self._action[env] = simple_action(self.info, self.vec.slots, None)
         self._is_learner[env, mine] = True
         self._is_mine[env] = np.arange(self.slots) < len(mine)

@@ -1,4 +1,4 @@
-"""Estimated cost of a run, and limits that refuse a run before its start or end it."""
+"""Estimated cost of a run, and limits that refuse a run before its start or stop it."""
 
 from __future__ import annotations
 
@@ -33,19 +33,17 @@ class Estimate:
     The actual number of link crossings is at most 1.25 times the estimate, and at least half of it if only the links
     limit the flows. Random loss, cautious controllers and schedulers can keep it far lower; options that make
     controllers send beyond the capacity of their paths exceed it. The memory covers traces and the packets that fit on
-    wires and in limited queues. Unlimited queues and buffers are only limited during the run. Snapshots need extra
-    memory.
-        buffers
-    without one, is limited while it runs. Snapshots are extra.
+    wires and in limited queues. The memory of unlimited queues and buffers is only limited during the run. Snapshots
+    need extra memory.
 
     Attributes:
-        link_crossings: packets offered to links, ACKs included; these events determine the time, 10 to 50 million per
+        link_crossings: packets offered to links, ACKs included; a run simulates 10 to 50 million of these events per
             second.
-        memory_bytes: peak memory, bytes; the sum of the next four.
-        trace_bytes: sampled columns.
-        packet_bytes: packets in queues and on wires, and their records at senders and receivers.
-        object_bytes: links, flows, subflows and marks.
-        decision_bytes: recorded decisions, and the arrays of those taken at once.
+        memory_bytes: peak memory, bytes; the sum of the next four attributes.
+        trace_bytes: memory of the sampled columns.
+        packet_bytes: memory of packets in queues and on wires, and of their records at senders and receivers.
+        object_bytes: memory of links, flows, subflows and marks.
+        decision_bytes: memory of recorded decisions, and of the arrays that return them.
         samples: samples per column.
         columns: number of sampled traces.
         busiest_flow: flow with the most crossings; empty if no flow has any.
@@ -130,7 +128,8 @@ class Limits:
         """Refuses an estimate that exceeds the limits.
 
         Raises:
-            TooLargeError: with the estimate, the limit, the largest cost and how to raise the limit.
+            TooLargeError: if the estimate exceeds a limit; the message names the estimate, the limit, the largest cost
+                and how to raise the limit.
         """
         if told.memory_bytes > self.memory_bytes:
             if told.decision_bytes >= max(told.trace_bytes, told.packet_bytes):

@@ -43,7 +43,7 @@ from subflow_sim.units import Dimension, format_quantity
 _Parsed = TypeVar("_Parsed")
 
 _PARAMS = params_by_key("link")
-# Keys of the whole link, with the reason why a single direction cannot set them.
+# Keys of the whole link, with the reason why an individual direction cannot set them.
 _OF_BOTH = {
     "ends": "both directions of a link have the same ends",
     "drops": "a packet is lost in the direction in which its flow sends",
@@ -73,7 +73,7 @@ class LinkReading:
 
     Attributes:
         link: the link, with placeholders for invalid values.
-        is_joined: whether its ends are two different existing nodes.
+        is_joined: whether the ends are two different existing nodes.
         events: rate steps after the first.
         drops: scripted drops as text; see `with_drops`.
     """
@@ -150,7 +150,7 @@ def read_limit(context: Context, path: Path, value: object) -> QueueSpec:
     """Reads the new queue limit of an event, given plainly or as a table; the discipline stays the same.
 
     Raises:
-        Noted: if the value is not usable.
+        Noted: if the value is not usable; the context's report then contains the problem.
     """
     if isinstance(value, dict):
         report = context.report
@@ -285,7 +285,7 @@ def _read_trace(context: Context, path: Path, table: Mapping[str, Any]) -> Deliv
 def _read_delay(context: Context, path: Path, value: object) -> float | DelayTrace:
     """Reads a delay or a delay trace.
 
-    Raises:
+    Noted: if the value is not usable; the context's report then contains the problem.
         Noted: if the value is not usable.
     """
     if not isinstance(value, dict):
@@ -382,7 +382,7 @@ def _with_content(side: Mapping[str, Any], folder: FilePath | None) -> dict[str,
 def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:
     """Reads a loss probability or a loss model.
 
-    Raises:
+    Noted: if the value is not usable; the context's report then contains the problem.
         Noted: if the value is not usable.
     """
     report = context.report
@@ -400,7 +400,7 @@ def _check_ends(context: Context, path: Path, ends: tuple[str, ...]) -> bool:
     if len(ends) != 2:
         context.report.add(path, f"this is a list of {len(ends)}, not of two nodes", either(list(context.nodes)))
         return False
-    # checks every name, also after an unknown one
+    # checks every name, even after an unknown name
     known = [context.check_name((*path, index), end, "node", context.nodes) for index, end in enumerate(ends)]
     if ends[0] == ends[1]:
         context.report.add(path, "both ends are the same node", "two different nodes")
@@ -427,7 +427,7 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
     made |= {
         "rate_bps": None if rate.first_bps == inf else rate.first_bps,
         "delay_s": delay.mean_s if isinstance(delay, DelayTrace) else delay,
-        # the default of the declaration is resolved already
+        # a default queue needs no resolution
         "queue": _resolved_queue(queue, rate.first_bps) if isinstance(queue, _Queue) else queue,
         "loss": loss if model is None else model.mean,
     }
@@ -441,7 +441,7 @@ def check_tables(context: Context, path: Path, values: Mapping[str, Any], change
     Args:
         context: receives the problems.
         path: path of the direction.
-        values: all values of the direction, including those inherited from the other one.
+        values: all values of the direction, including those inherited from the other direction.
         changed: keys set by the direction itself; None: all. Problems of inherited keys were reported for the other
             direction.
     """

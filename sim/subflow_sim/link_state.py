@@ -10,11 +10,11 @@ from subflow_sim.scenario_model import Event, LinkDirection
 
 @dataclass(frozen=True, slots=True)
 class LiveLink:
-    """A link direction at a time.
+    """The values and the service state of a link direction.
 
     Attributes:
         side: current values of the direction.
-        is_up: whether it is in service.
+        is_up: whether the direction is in service.
     """
 
     side: LinkDirection

@@ -31,7 +31,8 @@ def _others(params: Iterable[Param], *keys: str) -> tuple[Param, ...]:
     return tuple(param for param in params if param.key not in keys)
 
 
-# Values that reach the core as they are. The functions below write those of the other keys, which they name here.
+# Parameters whose values reach the core without conversion. The functions below convert the values of the excluded
+# keys.
 _DATAGRAMS = tuple(param for param in SECTIONS["flow"] if "onoff" in param.applies_to)
 _FLOW = _others(
     SECTIONS["flow"],
@@ -53,7 +54,7 @@ class Lowered:
         flows: per flow index: instance name, and the flow of the file with all options of its controller and scheduler.
         subflows: per subflow index: owner name ("download.1/2") and path (link names), also for cbr and onoff flows.
         links: per link-direction index: owner name ("wifi/forward").
-        profile: source of options omitted by controllers in events.
+        profile: transport profile, which supplies the options that controllers in events omit.
     """
 
     core: _core.Scenario
@@ -67,7 +68,7 @@ def transport_fields(profile: Profile, chosen: Mapping[str, OptionValue] | None 
     """Transport options as fields of the core.
 
     Args:
-        profile: source of options that are not given.
+        profile: transport profile, which supplies the omitted options.
         chosen: values by key of the `[transport]` section.
     """
     return option_fields(TRANSPORT, effective_transport(profile, chosen or {}))

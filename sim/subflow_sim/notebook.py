@@ -63,10 +63,10 @@ class Sampled(Protocol):
 
 
 def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
-    """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, SI.
+    """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, in SI units.
 
     Raises:
-        ImportError: if the library, or without a name all of them, is missing.
+        ImportError: if the named library is missing, or all supported libraries if none is named.
         ValueError: if the name is not in `DATA_FRAME_LIBRARIES`.
     """
     if library is not None and library not in DATA_FRAME_LIBRARIES:
@@ -171,8 +171,8 @@ def _round_up(value: float) -> float:
     return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
-# By key: heading, scale, decimals, and the flows that show it: with a size (True), without (False) or all (None). A
-# test compares the values with the application's table of measures.
+# Measures of flows by key: heading, scale, decimals, and the flows that show the measure: with a size (True), without
+# (False) or all (None). A test compares the values with the application's table of measures.
 MEASURES = {
     "completion_s": ("Completion time, s", 1.0, 3, True),
     "active_goodput_bps": ("Goodput while active, Mbit/s", 1e-6, 3, True),

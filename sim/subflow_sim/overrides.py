@@ -23,7 +23,7 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
 
     Args:
         tree: result of tomllib; changed in place.
-        overrides: texts "KEY=VALUE"; a number in the key is the index of an array element, from 0.
+        overrides: strings "KEY=VALUE"; a number in the key is the index of an array element, from 0.
         report: receives inapplicable overrides as problems, and the paths of the overridden values.
     """
     for override in overrides:
@@ -53,7 +53,7 @@ def override_value(text: str) -> object:
 
 def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> Path | None:
     """Sets the value of a dotted key; returns its path in the tree, or None after reporting a problem."""
-    # both events.0.at and events[0].at
+    # accepts both events.0.at and events[0].at
     steps = re.sub(r"\[(\d+)\]", r".\1", key).split(".")
     if len(steps) > MOST_KEY_PARTS:
         begun = ".".join(steps[:4])

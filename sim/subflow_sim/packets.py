@@ -1,4 +1,4 @@
-"""Packets captured at the network cards of a flow's two hosts, like a tcpdump there."""
+"""Packets captured at the network cards of the two hosts of a flow, as by tcpdump."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECEIVER: Final = 1
 HANDSHAKE: Final = 3
 """`CapturedPackets.kind` of the packets of a subflow's handshake."""
 ADD_ADDR_ECHO, ADD_ADDR, REMOVE_ADDR, RESET = 4, 5, 7, 9
-"""`CapturedPackets.seq` of address options, whose address number from 0 is `data_seq`, and of a reset."""
+"""`CapturedPackets.seq` of address options, whose `data_seq` is the number of the address from 0, and of a reset."""
 NO_EDGE: Final = 0xFFFFFFFF
 """`CapturedPackets.right_edge` of an ACK whose receive window has no limit."""
 DEFAULT_CAPACITY: Final = 1 << 20
@@ -37,7 +37,7 @@ class CapturedPackets:
         station: uint8, `SENDER` or `RECEIVER` of the flow's data: the host of the card.
         seq: uint32, for data the subflow's sequence number, for an ACK the next expected one, for a handshake 0 for the
             SYN, 1 for the SYN-ACK, 2 for the ACK, 3 for the fourth packet of MP_JOIN; or `ADD_ADDR` and so on.
-        data_seq: uint32, the equivalent of the connection: DSN or DATA_ACK.
+        data_seq: uint32, sequence number of the connection: the DSN of data, the DATA_ACK of an ACK.
         echo_ns: int64, for data the departure time from the sender, for an ACK its echo (RFC 7323).
         transmission: uint32, number of the ACK on its subflow, equal at departure and arrival; handshakes are numbered
             separately.

@@ -23,7 +23,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     """Multi-agent environment: every connection, or every subflow, of a controller is an agent.
 
     Agents have the names of connections, "download.3", or subflows, "download.3/2", in runs; a flow that may have
-    several copies has numbered agents also in episodes with a single copy.
+    several copies has numbered agents even in episodes with one copy.
 
     Agents do not decide in lockstep. A step ends at the next decision of any agent, and `infos[agent]["acting"]` marks
     the deciding agents: only their actions count in the next step, and only they receive the reward of the epoch that
@@ -45,7 +45,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     Raises:
         ScenarioError: if the scenario has problems.
-        SimulationError: if the controller has no agents of connections or subflows, or no flow.
+        SimulationError: if the controller has no agents of connections or subflows, or no flow can use it.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"name": "subflow_v0", "render_modes": ["ansi"], "is_parallelizable": True}
@@ -83,7 +83,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         self._is_joint = self.info.scope == "connection"
         self._width = self._scenarios.most_paths if self._is_joint else 1
         self._space: spaces.Space[Any] = set_space(self.info, self._width) if self._is_joint else row_space(self.info)
-        # One object for each agent, so that each has its own seed
+        # Separate objects, because each action space has a separate random generator
         self.possible_agents = self._possible_agents()
         self._action_spaces = {
             agent: action_space(self.info, self._width if self._is_joint else None) for agent in self.possible_agents
@@ -92,11 +92,11 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         self._slots: dict[str, NDArray[np.intp]] = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Observation space of an agent; the same for all."""
+        """Observation space, which is the same for all agents."""
         return self._space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Action space of an agent."""
+        """Action space of an agent: a separate object for each agent, so that each has a separate random generator."""
         return self._action_spaces[agent]
 
     def reset(
@@ -165,7 +165,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         ]
 
     def _names(self, instance: str, paths: int) -> list[str]:
-        """The agents of a connection."""
+        """Names of the agents of a connection."""
         return [instance] if self._is_joint else [f"{instance}/{ordinal}" for ordinal in range(1, paths + 1)]
 
     def _find_agents(self) -> dict[str, NDArray[np.intp]]:
@@ -176,7 +176,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         found: dict[str, NDArray[np.intp]] = {}
         for index, name in enumerate(names):
             slots = np.flatnonzero(vec.flow[0] == index)
-            # A single copy of a flow that may have several is the first copy.
+            # If only one copy of a flow with several possible copies exists, it counts as the first copy.
             instance = f"{name}.1" if name in largest and largest[name].count > 1 else name
             if len(slots):
                 agents = self._names(instance, len(slots))

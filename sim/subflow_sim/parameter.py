@@ -58,8 +58,8 @@ class Param:
     """One key of a scenario file, or one option of an algorithm.
 
     Attributes:
-        key: as written in the file.
-        dimension: kind of its value.
+        key: name as written in the file.
+        dimension: kind of the value.
         help: meaning, in one or two sentences for readers without background.
         default: SI value of an omitted key; None if the help describes the behaviour instead.
         required: whether the key is mandatory.
@@ -68,16 +68,16 @@ class Param:
         exclusive_minimum: whether `minimum` itself is forbidden.
         choices: allowed values of a CHOICE; empty if they depend on the available algorithms.
         reserved: names of the file format that this version of the simulator may lack.
-        allows_unlimited: whether "unlimited" is a value, too.
+        allows_unlimited: whether "unlimited" is allowed.
         allows_lines: whether a TEXT may be long and contain several lines.
-        allows_copy: whether the name of a copy of a flow, NAME.NUMBER, is a value, too.
+        allows_copy: whether the name of a copy of a flow, NAME.NUMBER, is allowed.
         applies_to: kinds of the section that have this key (flow kinds, "link" and "flow" for events, bases for the
             options of `uncoupled`); empty: all.
         textbook_default: SI value that applies under the `textbook` profile when the key is left out; None: `default`.
         symbol: unit of a NUMBER.
-        field: name of the value in the core, and with its unit in the model; empty: the key.
+        field: name of the value in the core; the model adds a suffix for the unit; empty: `key`.
         states: words for true and false of a FLAG that an event changes.
-        example: a possible LIST, as in a file.
+        example: example of a LIST, as written in a file.
     """
 
     key: str

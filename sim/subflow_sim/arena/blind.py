@@ -1,7 +1,7 @@
-"""Reference entrants of a ranking: senders without feedback from the network, and an oracle with its fair shares.
+"""Reference entrants of a ranking: senders without feedback from the network, and an oracle that knows its fair shares.
 
-They send datagrams on each path, at rates fixed before the run. Datagrams have no round-trip times: the queueing delay
-follows from the mean queues of the links. A document completes when its bytes have arrived.
+All of them send datagrams on each path, at rates fixed before the run. Datagrams have no round-trip times: the queueing
+delay follows from the mean queues of the links. A document completes when its bytes have arrived.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Spell(NamedTuple):
 
 
 Rates = Callable[[Network, str, int], Iterator[Spell]]
-"""The spells of a connection on one of its paths, by ordinal from 1."""
+"""Function of the network, the connection and the ordinal of a path, from 1, that yields the spells on the path."""
 
 
 def constant(rate_bps: float) -> Rates:

@@ -73,16 +73,16 @@ class Family:
         buffer: buffer of each bottleneck, as a multiple of the bandwidth-delay product of its longest path.
         loss: random loss of each bottleneck, 0..1.
         slow_rate: rate of every second bottleneck, bit/s; None: the rate of the others.
-        slow_rtt: round-trip time of every second bottleneck, s; None: that of the others.
+        slow_rtt: round-trip time of every second bottleneck, s; None: the round-trip time of the others.
         burst: mean length of a loss burst on the first, third, ... bottleneck, packets; None: independent losses.
         has_traces: whether the second, fourth, ... bottleneck follows a randomly drawn rate trace.
         beside: controller of the TCP connections that run beside the competing ones; empty: no TCP connections.
-        beside_each: whether each bottleneck carries a TCP connection, instead of the first only.
+        beside_each: whether each bottleneck carries a TCP connection, instead of only the first.
         happening: change of the links during the run: one link fails for a while ("failure"), all rates change once at
             the end of the warm-up ("step"), or change repeatedly ("walk").
         warmup_s: time before the measured time, s.
         measured_s: measured time, s.
-        topologies: by split.
+        topologies: names of the topologies of each split.
     """
 
     name: str
@@ -205,9 +205,8 @@ def network_text(family: Family, split: Split, number: int) -> str:
     """The scenario file of a network of a family.
 
     Args:
-        family: the family.
         split: "train", "validation" or "test".
-        number: from 1.
+        number: number of the network, from 1.
     """
     return _Writer(family, split, number).text()
 

@@ -13,7 +13,7 @@ from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.scenario import Choice, Scenario, parse_scenario
 
 FROZEN_NUMBERS = range(1, 21)
-"""Networks of the test split of each family that never change; a test checks the hash of their texts."""
+"""Numbers of the test networks of each family that never change; a test checks the hash of their scenario files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Network:
     """A network on which the arena runs controllers.
 
     Attributes:
-        family: name of its family.
+        family: name of the family.
         name: "lossy/test/3".
         scenario: the scenario, with an arbitrary controller on the competing connections and a fixed seed.
         competes: names of the flows that run the controller under test.
@@ -42,13 +42,13 @@ class Network:
 
     @property
     def connections(self) -> tuple[str, ...]:
-        """Names of the competing connections: the copies of their flows."""
+        """Names of the competing connections; a flow with a count contributes several."""
         return tuple(name for flow in self.competes for name in self.scenario.flows[flow].instances)
 
     def reference(self) -> Scenario:
         """The scenario with one NewReno in place of each competing connection, on the best of its paths.
 
-        The goodput of the flows beside is their reference for the gate.
+        The goodput of the background TCP flows in this run is the reference of the gate in `outcome`.
         """
         flows = dict(self.scenario.flows)
         facts = path_facts(self.scenario)
@@ -67,7 +67,7 @@ class Network:
         return replace(self.scenario, flows=flows)
 
     def _newreno_bps(self, path: Sequence[str], there: PathFacts) -> float:
-        """Approximate goodput of a NewReno on a path: its share among the flows beside, or its limit by loss."""
+        """Approximate goodput of NewReno on a path: an equal share with the background flows, limited by loss."""
         crowd = sum(
             flow.count
             for other in self.beside
@@ -82,7 +82,7 @@ def network(family: str, split: Split, number: int) -> Network:
     """A network of a family.
 
     Args:
-        family: its name.
+        family: name of the family.
         split: "train", "validation" or "test".
         number: number of the network, from 1; the same number always yields the same network.
 
@@ -106,7 +106,7 @@ def network(family: str, split: Split, number: int) -> Network:
 
 
 def networks(split: Split, numbers: Sequence[int], families: Sequence[str] = ()) -> list[Network]:
-    """Networks with these numbers of each of the families; without names, of all families.
+    """The networks with these numbers in each family; in all families if `families` is empty.
 
     Raises:
         ParamError: if a family, split or number is unknown.

@@ -22,7 +22,7 @@ class PathFacts:
         base_rtt_s: round-trip time without queueing: delays both ways plus the transmission time on each link, s.
         loss: configured loss ratio of data packets on its links while they are up, 0..1.
         capacity_bps: payload rate of its slowest link, bit/s.
-        newreno_bps: goodput of a NewReno limited by this loss only, bit/s.
+        newreno_bps: goodput of NewReno limited by this loss only, bit/s; infinite without loss.
         packet_s: transmission time of a packet on each of its links, s, by link direction.
     """
 
@@ -68,7 +68,7 @@ def _facts(scenario: Scenario, forth: Mapping[str, _Side], back: list[_Side]) ->
     base_s = math.fsum(side.delay_s + side.packet_s for side in way) + math.fsum(side.delay_s for side in back)
     loss = 1 - math.prod(1 - side.loss for side in way)
     payload = scenario.mss_bytes / (scenario.mss_bytes + HEADER_BYTES)
-    # Mathis, Semke, Mahdavi, Ott 1997: sqrt(3/2) packets over sqrt(p), each round trip
+    # Mathis, Semke, Mahdavi, Ott 1997: sqrt(3/2) / sqrt(p) packets per round trip
     newreno_bps = 8 * scenario.mss_bytes * math.sqrt(1.5 / loss) / base_s if loss > 0 and base_s > 0 else math.inf
     packet_s = {key: side.packet_s for key, side in forth.items()}
     return PathFacts(base_s, loss, min(side.rate_bps for side in way) * payload, newreno_bps, packet_s)

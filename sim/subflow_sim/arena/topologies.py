@@ -27,7 +27,7 @@ Paths = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Links, and the connections over them.
+    """Links, and the paths of the connections that cross them.
 
     Attributes:
         name: "ring".

@@ -1,4 +1,4 @@
-"""Score of a controller on a network: one utility, relative to absolute references only.
+"""Score of a controller on a network: a utility that does not depend on the other entrants.
 
 For each competing connection
 
@@ -41,17 +41,18 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation
 
 WORST = -5.0
-"""The lowest utility, about that of 1/150 of the fair share; also the score of a run that harms the others or fails."""
+"""The lowest utility, about that of 1/150 of the fair share; also the score of a run that fails or violates the gate.
+"""
 
 DELAY_WEIGHT = 0.5
 LOSS_WEIGHT = 5.0
 
 GATE = 0.8
-"""Share of the reference goodput that the connections beside must keep."""
+"""Share of the reference goodput that the background TCP connections must keep."""
 
 SAMPLE_INTERVAL_S = 0.25
 _STEADY_S = 2.0  # window over which the goodput is averaged
-_ARRIVED = 0.75  # fraction of the new share that counts as converged; its inverse bounds an excess
+_ARRIVED = 0.75  # a goodput between 0.75 and 1 / 0.75 of the new fair share counts as converged
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Outcome:
         excess_loss: mean loss beyond the configured loss of the links, 0..1.
         convergence_s: mean time from a change of capacity at the end of the warm-up until a connection reaches its new
             fair share, s; NaN without a change.
-        friendliness: goodput of the connections beside over the goodput that the gate demands; NaN without any.
+        friendliness: joint goodput of the background TCP flows over their reference goodput; NaN without such flows.
         reason: reason for the worst score; empty if the run passed.
     """
 
@@ -84,7 +85,7 @@ class Outcome:
 
 
 def utility(throughput_ratio: float, queueing_ratio: float, excess_loss: float) -> float:
-    """The utility of a connection.
+    """The utility of a connection, at least `WORST`.
 
     Args:
         throughput_ratio: goodput over the fair share.
@@ -111,7 +112,7 @@ def outcome(
     """Score of a run.
 
     Args:
-        net: the network.
+        net: the simulated network.
         summary: summary of the run, from `Simulation.summary`.
         beside_newreno_bps: joint goodput of the flows beside in the reference run, from `newreno_reference_bps`.
         convergence_s: measured convergence time, s; NaN if not measured.
@@ -221,7 +222,9 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """Time from the first start to the end of the last document of a network under max-min fair shares, s."""
+    """Time from the first start to the end of the last document of a network under max-min fair shares, s; infinite if
+    a document cannot complete.
+    """
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}
@@ -297,7 +300,7 @@ def queueing_of(subflows: Iterable[tuple[Mapping[str, Any], PathFacts]]) -> tupl
 
 
 def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, float, float]:
-    """Result of `queueing_of`, and loss beyond the configured loss of the links."""
+    """Result of `queueing_of` for a connection, and its loss ratio beyond the configured loss of the links."""
     subflows = list(zip(flow["subflows"], facts, strict=True))
     sent = sum(subflow["packets_sent"] for subflow, _ in subflows)
     lost = 0.0
@@ -307,7 +310,9 @@ def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, 
 
 
 def _convergence_s(net: Network, simulation: Simulation) -> float:
-    """Mean time over the connections from the step until the averaged goodput reaches the fair share, s."""
+    """Mean time over the connections from the step until the averaged goodput reaches the fair share, s; a connection
+    that never reaches its share counts with the whole measured time.
+    """
     shares = fair_shares(net)
     goodputs = {
         column.owner: simulation.values(index)

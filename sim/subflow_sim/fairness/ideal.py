@@ -50,7 +50,7 @@ def ideal_shares(
         scenario: the scenario with all events.
         from_s: start of the window, s.
         to_s: end of the window, s; equal to the start: the split at that time.
-        alive: active times of the connections; None: those of the scenario.
+        alive: active times of the connections; None: the times of the scenario.
         is_cancelled: whether to stop; called before each stretch of the window.
 
     Raises:
@@ -91,7 +91,7 @@ def max_min_shares(
         scenario: the scenario with all events.
         from_s: start of the window, s.
         to_s: end of the window, s; equal to the start: the shares at that time.
-        alive: active times of the connections; None: those of the scenario.
+        alive: active times of the connections; None: the times of the scenario.
 
     Raises:
         ArithmeticError: if no split is found.

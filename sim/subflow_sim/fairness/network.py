@@ -88,7 +88,9 @@ class Lifetime(NamedTuple):
 
 
 def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
-    """Active time of each connection from the scenario; flows with a size or arrivals require a run."""
+    """Active time of each connection from the scenario; for flows with a size or with arrivals, only a run yields the
+    times.
+    """
     return {
         name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
         for flow in scenario.flows.values()
@@ -106,7 +108,7 @@ def stretches(
         scenario: the scenario with all events.
         from_s: start of the window, s.
         to_s: end of the window, s; if not later than the start, the result is one stretch at the start.
-        alive: active times of the connections; None: those of the scenario.
+        alive: active times of the connections; None: the times of the scenario.
     """
     alive = lifetimes(scenario) if alive is None else alive
     times = {event.at_s for event in scenario.events}
@@ -173,7 +175,7 @@ class _Walk:
                 continue
             ordinals = range(1, len(flow.paths) + 1) if event.subflow is None else (event.subflow,)
             for subflow in ((name, ordinal) for name in named for ordinal in ordinals):
-                # An announced address is joined; a withdrawn one is left.
+                # The announcement of an address opens its subflow; the withdrawal closes the subflow.
                 for opens in (event.open, event.announce if subflow[1] > 1 or event.announce is False else None):
                     if opens is not None:
                         self._open[subflow] = opens

@@ -28,7 +28,7 @@ _MOST_STEPS = 200
 
 
 class Proportional(NamedTuple):
-    """The split, in the unit of its part.
+    """The proportionally fair split of a part, in the unit of the part.
 
     Attributes:
         rates: float64 [n_paths], sums over the connections of a class.
@@ -65,7 +65,7 @@ def proportional_rates(part: Part) -> Proportional:
 
 
 def _solved(part: Part) -> tuple[Floats, Floats]:
-    """Path rates and link prices."""
+    """Path rates and link prices, by the interior-point iteration."""
     paths = part.loads.shape[1]
     constraints = np.vstack([part.loads, -np.eye(paths)])
     bounds = np.concatenate([part.capacities, np.zeros(paths)])
@@ -92,7 +92,7 @@ def _solved(part: Part) -> tuple[Floats, Floats]:
 
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
-    """The solution; for a nearly singular matrix, when path rates are interchangeable, a short one of many."""
+    """The solution; if interchangeable path rates make the matrix nearly singular, a solution of small norm."""
     scale = 1.0 / np.sqrt(np.diag(matrix))
     scaled = matrix * scale * scale[:, np.newaxis] + _RIDGE * np.eye(len(scale))
     solution: Floats = scale * np.linalg.solve(scaled, scale * right)

@@ -10,17 +10,17 @@ from subflow_sim.fairness.network import SharedNetwork
 from subflow_sim.fairness.pooled import Floats, Part, decompose
 
 _BETTER = 1e-9
-_MOST_SHARES = 3000  # water fillings in the search for an equilibrium
-_MOST_PLACED = 50  # steps in which the connections of a class are placed
+_MOST_SHARES = 3000  # limit of water fillings in the search for an equilibrium
+_MOST_PLACED = 50  # limit of steps in which the connections of a class are placed
 
 
 def single_path_totals(network: SharedNetwork) -> dict[str, float]:
     """The max-min fair share of each connection if each uses only its best path, given the choices of the others.
 
     The choice is a Nash equilibrium: no connection gains by changing its path, as with selfish hosts and single-path
-    TCP. Connections are placed one by one in the order of the scenario, then moved while one gains by it. Several
-    equilibria may exist; this is one of them. Connections with the same paths receive their mean, because their
-    assignment to paths is arbitrary.
+    TCP. Connections are placed one by one in the order of the scenario, then moved as long as a move raises the share
+    of the moved connection. Several equilibria may exist; this is one of them. Connections with the same paths receive
+    their mean, because their assignment to paths is arbitrary.
 
     The share of a connection is thereby the largest of its shares over its paths, with all others fixed: "the best of
     the paths available to it" of RFC 6356, section 2.1, goal 1.

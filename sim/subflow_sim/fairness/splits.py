@@ -28,8 +28,9 @@ class Split:
     """A split of a network, in bit/s of payload.
 
     Attributes:
-        totals_bps: by connection; infinite if unlimited, 0 if the destination is unreachable.
-        subflows_bps: by subflow, one of possibly several solutions with these totals; NaN for unlimited connections.
+        totals_bps: total rate by connection; infinite if unlimited, 0 if the destination is unreachable.
+        subflows_bps: rate by subflow, one of possibly several solutions with these totals; NaN for unlimited
+            connections.
         prices: by link direction, the marginal value of capacity: for the proportionally fair split the increase of the
             sum of logarithms per bit/s; for the max-min fair split the increase of the smallest total that the link
             limits, bit/s per bit/s. Contains only limiting links.
@@ -57,9 +58,9 @@ def max_min_split(network: SharedNetwork) -> Split:
     """The split in which no total can be raised without lowering one that is not larger.
 
     Progressive filling by linear programs: each round raises the totals of all open connections together until some
-    cannot rise, fixes these and continues with the others. The dual prices identify them: a connection whose constraint
-    has a positive price has this total in every optimal solution (complementary slackness), and each round has at least
-    one.
+    cannot rise, fixes these and continues with the others. The dual prices identify the fixed connections: a connection
+    whose constraint has a positive price has this total in every optimal solution (complementary slackness). Each round
+    fixes at least one connection.
 
     Source: Bertsekas, Gallager 1992, "Data Networks", section 6.5.2; with several paths: Radunovic, Le Boudec 2007,
     "A unified framework for max-min and min-max fairness with applications".
@@ -132,7 +133,7 @@ def _max_min(part: Part) -> _Solved:
     loads = part.loads * units / part.capacities[:, np.newaxis]
     class_units = part.members @ units
     shares = part.members * units / class_units[:, np.newaxis]
-    level = np.zeros(classes)  # totals of single connections
+    level = np.zeros(classes)  # total of an individual connection, by class
     is_held = np.zeros(classes, bool)
     limits: list[list[int]] = [[] for _ in range(classes)]
     prices = np.zeros(links)
