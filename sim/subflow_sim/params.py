@@ -1,7 +1,7 @@
 """The declaration of every key of a scenario file.
 
-The parser, the JSON Schema, the document for the core, the window's forms and the docs are built from it. A new key is
-a row here and a value in `scenario_model` and in `sim/core/scenario.h`: docs/extending.md.
+The parser, the JSON Schema, the document for the core, the window's forms and the docs are built from the declarations.
+A new key needs a row here and a value in `scenario_model` and in `sim/core/scenario.h`: see docs/extending.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HEADER_BYTES = 52
 """Header bytes of a packet: IPv4, TCP and timestamps."""
 
 MAX_PATHS = 32
-"""Maximum number of subflows of a flow: the core stores sets of them in a 32-bit mask."""
+"""Maximum number of subflows of a flow: the core stores sets of subflows in a 32-bit mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class Algorithm:
         summary: one line for lists and tool tips.
         source: RFC or paper.
         options: options, as keys of the table `{ name = "...", option = ... }`.
-        is_coupled: whether it runs over the subflows of a connection jointly, and thus belongs to mptcp flows.
-        scheduler: scheduler for which a multipath controller was designed; empty: any.
+        is_coupled: whether it controls the subflows of a connection jointly, and thus requires an mptcp flow.
+        scheduler: scheduler for which a multipath controller was designed; empty: any scheduler.
         rules: decision rules; `subflow_sim.decisions` contains the decisions.
         script: source script; None for built-in algorithms.
     """
@@ -108,7 +108,7 @@ class AlgorithmCatalog:
 
     @property
     def learners(self) -> frozenset[str]:
-        """Names of the controllers driven by agents; for `uncoupled` the base decides."""
+        """Names of the controllers driven by agents, without `uncoupled`, whose base decides."""
         # The options of `uncoupled` include the policies of its bases.
         return frozenset(
             each.name
@@ -123,7 +123,8 @@ class AlgorithmCatalog:
     def controllers_for(self, *, is_multipath: bool) -> tuple[str, ...]:
         """Names of the controllers for flows with several paths, or with one.
 
-        For several paths the coupled ones come first. All others run on each subflow separately. Scripts come last.
+        For several paths the coupled controllers come first; all other controllers run on each subflow separately.
+        Scripts come last.
         """
         offered = [each for each in self.controllers if is_multipath or not each.is_coupled]
         return tuple(each.name for each in sorted(offered, key=lambda e: (e.script is not None, not e.is_coupled)))
@@ -553,7 +554,7 @@ EVENT_CHANGES: Mapping[str, tuple[Param, ...]] = MappingProxyType(
         for target in ("link", "flow")
     }
 )
-"""Keys that an event can change, of a link and of a flow, in the order of messages."""
+"""Keys that an event can change, by its target, "link" or "flow", in the order in which messages list them."""
 
 SCRIPT_SECTIONS: Mapping[ScriptKind, str] = MappingProxyType({"controller": "controllers", "scheduler": "schedulers"})
 """The sections of a scenario file for scripts, by kind."""

@@ -1,6 +1,6 @@
 """Trained policies: their files, descriptions and actions.
 
-A policy file is one safetensors file. Its metadata hold a JSON document under "subflow_policy":
+A policy file is one safetensors file. Its metadata contain a JSON document under "subflow_policy":
 
     {"format": 1, "controller": "drl-cc", "name": "drl-cc",
      "observation": {"features": [...], "history": 1},    features of the controller's agent, in order
@@ -9,14 +9,14 @@ A policy file is one safetensors file. Its metadata hold a JSON document under "
      "actor": NETWORK, "critic": null | NETWORK,
      "card": {...}}                                       description: recipe, seed, metrics, parent
 
-A NETWORK is {"encoder": ENCODER, "input": "slot" | "target" | "all", "slots": 2, "layers": [LAYER, ...]}, for a critic
-with "takes_action": true or false. ENCODER is {"type": "none"}, {"type": "lstm", "hidden": 64} or {"type": "pool",
+A NETWORK is {"encoder": ENCODER, "input": "slot" | "target" | "all", "slots": 2, "layers": [LAYER, ...]}; a critic also
+has "takes_action": true or false. ENCODER is {"type": "none"}, {"type": "lstm", "hidden": 64} or {"type": "pool",
 "layers": [64, 64], "activation": "relu" | "tanh", "pool": ["mean", "max"]} and computes h from all rows. LAYER is
 {"type": "linear", "in": 78, "out": 128}, {"type": "relu"}, {"type": "tanh"}, or at the end of an actor with choices
-{"type": "softmax"}. Input of the first layer: "slot": [h | row] for each acting row; "target": [h | the acting rows,
-zeros up to `slots` rows]; "all": [h | all rows, zeros up to `slots`]. A critic that takes the action receives it after
-the rows, within [-1, 1]. The output is the numbers of an action, or one per choice, for each row; for a critic one
-number.
+{"type": "softmax"}. The input of the first layer is for "slot" [h | row] for each acting row; for "target" [h | the
+acting rows, zeros up to `slots` rows]; for "all" [h | all rows, zeros up to `slots`]. A critic that takes the action
+receives it after the rows, within [-1, 1]. An actor outputs, for each acting row, the numbers of an action or one
+number per choice; a critic outputs one number.
 
 Tensors are float32 in PyTorch's layout: "actor.layers.K.weight" [out, in] and ".bias", K the position in "layers";
 "actor.encoder.weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" of an LSTM, gates in the order i, f, g, o;
@@ -63,7 +63,8 @@ class Policy:
         """The policy in the content of a file; cached, so that equal content gives the same object.
 
         Raises:
-            PolicyError: with the tensor, layer or key, the value and the allowed values.
+            PolicyError: if the content is not a policy; the message names the tensor, layer or key, the value and the
+                allowed values.
         """
         return _remembered(content)
 
@@ -88,17 +89,17 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """Name given by its author."""
+        """Name given by the author of the policy."""
         return str(self.document["name"])
 
     @property
     def controller(self) -> str:
-        """Name of the controller for which it was trained."""
+        """Name of the controller for which the policy was trained."""
         return self.core.controller
 
     @property
     def history(self) -> int:
-        """Records in a row of an observation."""
+        """Number of records in a row of an observation."""
         return self.core.history
 
     @property
@@ -113,7 +114,7 @@ class Policy:
 
     @property
     def options(self) -> dict[str, float | bool | str]:
-        """Options of the controller in training, SI: defaults for a scenario."""
+        """Options of the controller in training, SI; scenarios use them as defaults."""
         return dict(self.document.get("options", {}))
 
     @property
@@ -125,7 +126,7 @@ class Policy:
         """The action for one observation.
 
         Args:
-            rows: float32 [S, W], rows of the present subflows.
+            rows: float32 [S, W], rows of the existing subflows.
             acting: bool [S], subflows that need an action.
 
         Returns:
@@ -144,9 +145,9 @@ class Policy:
         """The actions for many observations, in the layout of `VecEnv`.
 
         Args:
-            rows: float32 [B, S, W].
+            rows: float32 [B, S, W], rows of the subflows.
             acting: bool [B, S], subflows that need an action.
-            mask: bool [B, S], present subflows; None: all.
+            mask: bool [B, S], existing subflows; None: all.
 
         Returns:
             Actions float32 [B, S, A] and values float32 [B], as in `act`; NaN if no subflow acts.
@@ -207,7 +208,7 @@ def actor_bytes(content: bytes) -> int:
 
 
 def write_policy(path: str | Path, document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> str:
-    """Writes a policy file atomically: an existing file stays until the new one is on the disk.
+    """Writes a policy file atomically: an existing file stays until the new file is on the disk.
 
     Args:
         path: path of the file.

@@ -1,4 +1,4 @@
-"""Resolution of a controller's trained policy, and of its other options given the policy."""
+"""Resolution of a controller's trained policy, and of the options that default to the values in its training."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def choose_policy(
         folder: folder of the scenario; None: the scenario is not a file.
 
     Raises:
-        ParamError: if the policy is missing, unusable, or does not fit.
+        ParamError: if the policy is missing, unusable, or does not fit the algorithm.
     """
     choice = algorithm.with_defaults(given, profile)
     name = choice.options.get("policy")
@@ -51,7 +51,7 @@ def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile:
     """As `choose_policy`, with a loaded policy file.
 
     Raises:
-        ParamError: if the policy is unusable or does not fit.
+        ParamError: if the policy is unusable or does not fit the algorithm.
     """
     policy = _policy(file)
     shown = f'"{file.name}"'

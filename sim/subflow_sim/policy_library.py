@@ -20,7 +20,7 @@ from subflow_sim.shipped import shipped_folder
 
 SUFFIX = ".safetensors"
 MAX_POLICY_BYTES = 64 << 20
-"""Size limit of a policy file."""
+"""Size limit of a policy file, bytes."""
 
 NEUTRAL = "neutral"
 RANDOM = "random"
@@ -105,8 +105,8 @@ def read_policy_file(path: Path) -> bytes:
 def _beside(value: str, folder: Path | None) -> Path:
     """Path of a file that belongs to a scenario, or an absolute path.
 
-    Delivery traces must lie beside the scenario, but a policy file need not, because a run reveals only its decisions:
-    so runs can name a training's policy at its original path.
+    Unlike delivery traces, policy files may lie outside the folder of the scenario, because a run reveals only
+    decisions of the policy. So runs can name a policy at the path at which its training saved it.
     """
     path = PurePosixPath(value)
     if Path(value).is_absolute():

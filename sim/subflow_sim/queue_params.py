@@ -211,6 +211,8 @@ QUEUE_TABLE: tuple[Param, ...] = (
 QUEUE_LIMITS: Mapping[str, int] = MappingProxyType(
     {"droptail": 100, "codel": 1000, "fq_codel": 10_240, "dualpi2": 10_000}
 )
-"""Default limits by discipline, in packets, those of Linux except for droptail; RED's depends on its thresholds."""
+"""Default limits by discipline, in packets, as in Linux except for droptail; the limit of RED depends on its
+thresholds.
+"""
 
 RED_CLASSIC_WEIGHT = 0.002

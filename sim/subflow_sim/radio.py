@@ -16,10 +16,10 @@ _Span = tuple[int, int]
 
 @dataclass(slots=True)
 class Radio:
-    """Adds the fields of radio links to those of link directions.
+    """Adds outages, hand-overs and media to the fields of link directions.
 
     Attributes:
-        duration_ns: duration of the run.
+        duration_ns: duration of the run, ns.
         seed: seed of the run's draws.
     """
 
@@ -56,7 +56,7 @@ class Radio:
         }
 
     def _pauses(self, index: int, name: str, side: LinkDirection) -> list[_Span]:
-        """Pauses of the transmitter, unordered; other changes are recorded."""
+        """Pauses of the transmitter, unordered; records all other changes."""
         pauses: list[_Span] = []
         if side.outages is not None:
             up_ns, down_ns = nanos(side.outages.up_s), nanos(side.outages.down_s)
@@ -87,7 +87,7 @@ class Radio:
 
 
 def _joined(spans: Iterable[_Span]) -> Iterator[_Span]:
-    """Spans in order, with adjacent ones merged."""
+    """The spans in order, with adjacent and overlapping spans merged."""
     start, end = 0, 0
     for here, there in sorted(spans):
         if here > end or end == 0:

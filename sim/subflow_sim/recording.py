@@ -2,8 +2,8 @@
 
 A stored run and a bundle contain the recording itself instead of its path: as text if short, otherwise packed. Packing
 takes the differences between successive numbers, groups their bytes by significance and compresses them: a regular
-recording of 64 MB shrinks below 1 MB, noise to half. A database stores each recording once and refers to it in the
-texts of its runs by hash, ``packed#...``, which remains in a text only if the recording is lost.
+recording of 64 MB shrinks below 1 MB, noise to half. A database stores each recording once; the texts of its runs refer
+to the recording by hash, ``packed#...``. A reader meets the hash only if the recording is lost.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_recording(name: str, folder: Path | None, example: str) -> str:
     """Reads a recording that belongs to a scenario; see `read_beside`.
 
     Raises:
-        ParamError: if the file cannot be read, is too large or not text.
+        ParamError: if the file cannot be read, is too large or is not text.
     """
     content = read_beside(name, folder, MOST_OWN_BYTES, example)
     try:
@@ -91,13 +91,14 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
 
     Args:
         text: rows with commas between columns; the first row contains the names.
-        wanted: names without unit; the first one present counts.
+        wanted: names without unit; the first name that the table contains counts.
 
     Returns:
         Times in s from 0, values in SI units, and the name without unit.
 
     Raises:
-        ParamError: with the line and the value; also for descending times and for gaps.
+        ParamError: if a line is not usable, times do not ascend, or a gap is too long; the message names the line and
+            the value.
     """
     header, _, rows = text.lstrip().partition("\n")
     names = [name.strip() for name in header.split(",")]

@@ -1,4 +1,5 @@
-"""Paths through a topology: checks paths given by a file and finds omitted ones. Hosts do not forward."""
+"""Paths through a topology: checks the paths given by a file, and finds paths that a file omits. Hosts do not forward.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class RouteProblem:
-    """An error in a path, with its position in the path (None: at its end)."""
+    """An error in a path, with its position in the path; the position None means the end of the path."""
 
     position: int | None
     message: str
@@ -83,7 +84,7 @@ def shortest_paths(topology: Topology, source: str, destination: str, limit: int
     Args:
         topology: the links; parallel links form separate paths.
         source: first node.
-        destination: last node, another one.
+        destination: last node, different from the first.
         limit: maximum number of paths.
     """
     distance = _distances(topology, destination)

@@ -83,14 +83,14 @@ def parse_scenario(
         file: name in messages; its stem is the default of the scenario's name.
         overrides: "KEY=VALUE" with a dotted key, e.g. "links.wifi.loss=1%", "events.0.at=5s". They replace or add
             values before all checks; a value that is not TOML is text.
-        algorithms: the available controllers, schedulers and trained policies; None: those of the compiled core and the
-            shipped policies.
+        algorithms: the available controllers, schedulers and trained policies; None: the algorithms of the compiled
+            core and the shipped policies.
         folder: folder of referenced files (delivery traces, policies); None: only traces with embedded content and
             policies of the library are usable.
         tree: the result of `tomllib` for the text, if already parsed; overrides change it.
 
     Raises:
-        ScenarioError: with all problems, in the order of the file.
+        ScenarioError: if the text has problems; contains all of them in the order of the file.
     """
     from subflow_sim.scenario_text import read_scenario
 

@@ -51,8 +51,8 @@ class QueueSpec:
         discipline: "droptail", "red", "codel", "fq_codel" or "dualpi2".
         limit_pkts: packets that fit, including the one in transmission.
         limit_bytes: wire bytes that fit, including the packet in transmission.
-        options: all options of the discipline in SI units. red: mode, min and max (packets, possibly fractional),
-            max_p, gentle, weight; codel: target, interval; fq_codel: these, quantum, flows.
+        options: all options of the discipline by key of `QUEUE_TABLE`, in SI units; red has its thresholds min and max
+            in packets, possibly fractional.
     """
 
     discipline: str = "droptail"
@@ -141,8 +141,8 @@ class Jitter:
     """Random difference of a packet's delay from that of its link.
 
     Attributes:
-        kind: "uniform" within the spread, "normal" with it as standard deviation, "exponential" with it as mean,
-            "pareto" as in netem.
+        kind: "uniform" within the spread, "normal" with the spread as standard deviation, "exponential" with the spread
+            as mean, "pareto" as in netem.
         spread_s: parameter of the distribution, s.
     """
 
@@ -237,7 +237,7 @@ class Access:
         overhead_s: time of an access besides its packets, s.
         window_min: size of the smallest contention window in slots, minus one.
         window_max: size of the largest contention window in slots, minus one.
-        group: group of stations that hear each other; None: it hears all stations, and all hear it.
+        group: group of stations that hear each other; None: the station hears all stations, and all stations hear it.
     """
 
     medium: str
@@ -255,21 +255,21 @@ class LinkDirection:
     """One direction of a link.
 
     Attributes:
-        rate_bps: wire rate, bit/s; None: unlimited (a wire without a transmitter). For a trace: its mean.
-        delay_s: one-way propagation delay.
+        rate_bps: wire rate, bit/s; None: unlimited (a wire without a transmitter); for a rate trace its mean.
+        delay_s: one-way propagation delay, s.
         queue: queue in front of the transmitter.
         loss: probability 0..1 that a packet is lost before the queue; for a loss model the stationary probability.
         loss_model: burst loss model; None: independent losses.
         trace: rate trace; None: constant rate.
         reorder: whether packets with a shorter delay may overtake earlier ones.
         delay_trace: delay trace, whose mean is `delay_s`; None: constant delay.
-        jitter: random delay of each packet in addition.
-        bucket: token bucket.
-        retransmission: link-layer retransmission.
-        outages: random times without service.
-        handover: periodic changes.
-        grants: scheduler grants.
-        access: access to a shared medium.
+        jitter: random difference of each packet's delay from `delay_s`; None: no jitter.
+        bucket: token bucket; None: no bursts beyond the rate.
+        retransmission: link-layer retransmission; None: no retransmission below the transport.
+        outages: random times without service; None: no outages.
+        handover: periodic changes; None: no hand-overs.
+        grants: scheduler grants; None: the link may send at any time.
+        access: access to a shared medium; None: the direction has its own medium.
     """
 
     rate_bps: float | None
@@ -315,9 +315,9 @@ class Link:
 
     Attributes:
         name: key in the file.
-        ends: the nodes it joins.
-        forward: from the first to the second.
-        reverse: from the second to the first.
+        ends: names of the two joined nodes.
+        forward: direction from the first node to the second.
+        reverse: direction from the second node to the first.
         drops: scripted drops, each in the direction in which its flow sends.
     """
 
@@ -350,9 +350,9 @@ class ScriptFile:
     """The text of a scenario's controller or scheduler; `subflow_sim.script` compiles it.
 
     Attributes:
-        name: name for flows.
+        name: name by which flows refer to the script.
         kind: "controller" or "scheduler".
-        text: text of the script, with line feeds only.
+        text: text of the script, with line feeds as the only line ends.
         file: file name in the scenario.
     """
 
@@ -394,7 +394,7 @@ class Arrivals:
     Attributes:
         mean_gap_s: mean of the exponential times between arrivals, s.
         lifetime_s: sending time of each copy, or its mean, s; None: until its transfer is complete or the flow stops.
-        lifetime_distribution: "fixed": equal lifetimes; "exponential": with that mean.
+        lifetime_distribution: "fixed": equal lifetimes; "exponential": random lifetimes with the mean `lifetime_s`.
         limit: maximum number of arrivals; None: no limit.
     """
 
@@ -406,7 +406,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Traffic from one host to another, in `count` identical copies or in copies that arrive.
+    """Traffic from one host to another, in `count` identical copies or in copies that arrive at random.
 
     Attributes:
         name: key in the file; `instances` names the copies.
@@ -416,7 +416,7 @@ class Flow:
         destination: host that receives the data.
         controller: congestion controller; `NO_CHOICE` for cbr and onoff.
         scheduler: packet scheduler; "minrtt" for tcp, which has no choice; `NO_CHOICE` for cbr and onoff.
-        paths: one per subflow, each the names of the links from source to destination. A path may occur twice.
+        paths: one path per subflow, each a tuple of link names from source to destination. A path may occur twice.
         count: number of identical copies.
         start_s: start time, s; the scenario's start jitter is added.
         stop_s: time after which it sends no new data, s; None: the end of the run.
@@ -511,13 +511,14 @@ class Event:
         loss_model: new burst loss model; None: independent losses.
         queue: new queue limits; the discipline stays.
         up: False: all queued and arriving packets are lost. True: back in service.
-        open: False: the subflow closes and its outstanding data goes over the others. True: a new one opens.
+        open: False: the subflow closes and its outstanding data goes over the other subflows. True: a new subflow
+            opens.
         backup: True: the subflow carries data only while no other is usable. False: it becomes a normal subflow.
         announce: True: the receiver announces the subflow's address, and the subflow joins. False: the address is
             withdrawn, and the subflow closes.
         refuse: True: the receiver answers attempts to open the subflow with a reset. False: it may be opened.
-        controller: takes over all subflows of the flow; window, ssthresh and RTT estimates stay, as with Linux's
-            setsockopt(TCP_CONGESTION).
+        controller: controller that takes over all subflows of the flow; window, ssthresh and RTT estimates stay, as
+            with Linux's setsockopt(TCP_CONGESTION).
     """
 
     at_s: float

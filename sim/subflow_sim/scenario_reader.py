@@ -105,7 +105,7 @@ def _check_beginning(report: Report, values: Mapping[str, Any]) -> None:
 
 
 def _read_transport(report: Report, tree: Mapping[str, Any]) -> dict[str, OptionValue]:
-    """The transport options set by the file, without those of the profile."""
+    """The transport options set by the file, without the defaults of the profile."""
     table = report.expect_table(("transport",), tree.get("transport", {}), "a table [transport]")
     if table is None:
         return {}
@@ -128,9 +128,9 @@ def _check_bottlenecks(
 
 
 def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node], frozenset[str]]:
-    """The nodes, and the names of those that are certainly hosts.
+    """The nodes, and the names of the nodes that are certainly hosts.
 
-    A node of unknown kind may end flows and forward others, so that its problem causes no further ones.
+    A node of unknown kind may end flows and forward others, so that its problem causes no further problems.
     """
     nodes = {name: Node(name) for name in _names(tree, "nodes")}
     hosts = set()
@@ -213,7 +213,7 @@ def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
     """Reads a table in the form of an `[[events]]` entry, including `at`, as a change of a running scenario.
 
     Raises:
-        ScenarioError: with all problems of the table.
+        ScenarioError: if the table has problems; contains all of them.
     """
     from subflow_sim.catalog import catalog_of
 

@@ -1,4 +1,4 @@
-"""From the text of a scenario file to the scenario, with its `[training]`."""
+"""From the text of a scenario file to the scenario, including its `[training]` block."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_scenario(
     """Implementation of `subflow_sim.scenario.parse_scenario`.
 
     Raises:
-        ScenarioError: with all problems, in the order of the file.
+        ScenarioError: if the text has problems; contains all of them in the order of the file.
     """
     text = text.removeprefix("\ufeff")  # some editors write a byte order mark, which TOML does not allow
     if tree is None:

@@ -63,7 +63,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
     """The schema of a scenario file as JSON values.
 
     Args:
-        algorithms: available controllers and schedulers; None: those of the compiled core.
+        algorithms: available controllers and schedulers; None: the algorithms of the compiled core.
 
     Source: JSON Schema draft 2020-12.
     """
@@ -136,8 +136,8 @@ def schema_text() -> str:
 def _object(
     params: Sequence[Param], *, also: Mapping[str, Schema] | None = None, also_required: Sequence[str] = ()
 ) -> Schema:
-    """A table with exactly these keys."""
-    # keys required by some kinds only are conditions of these kinds
+    """Schema of a table with these keys and no others."""
+    # keys that only some kinds require are conditions of these kinds
     required = [param.key for param in params if param.required and not param.applies_to]
     properties = {param.key: _value(param) for param in params} | dict(also or {})
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -254,7 +254,7 @@ def _queue() -> Schema:
     """A queue as a table: each discipline has its own options."""
     kinds = []
     for kind in next(param.choices for param in QUEUE_TABLE if param.key == "discipline"):
-        # an omitted discipline means the first one
+        # an omitted discipline means the first discipline
         chosen: Schema = {"properties": {"discipline": {"const": kind}}}
         required = {} if kind == "droptail" else {"required": ["discipline"]}
         kinds.append({"if": chosen | required, "then": _conditions(QUEUE_TABLE, kind)})

@@ -48,7 +48,7 @@ def compiled(script: ScriptFile) -> Script:
     """The compiled script.
 
     Raises:
-        ScriptError: with all its problems.
+        ScriptError: if the script has problems; contains all of them.
     """
     # loads the compiled core, which scenarios without scripts do not need
     from subflow_sim.script import compile_script
@@ -60,7 +60,7 @@ def algorithm_of(script: ScriptFile) -> Algorithm:
     """The description of a script for lists and forms, with its options.
 
     Raises:
-        ScriptError: with all its problems.
+        ScriptError: if the script has problems; contains all of them.
     """
     algorithm = compiled(script).algorithm
     return replace(algorithm, summary=on_one_line(algorithm.summary), script=script)
@@ -92,7 +92,7 @@ def read_script(name: str, folder: FilePath | None) -> str:
         folder: folder of the scenario; None: the scenario is not a file.
 
     Raises:
-        ParamError: if the script is missing or not text.
+        ParamError: if the script is missing or is not text.
     """
     from subflow_sim.script import MAX_SCRIPT_BYTES
 
@@ -112,7 +112,7 @@ def script_text(content: bytes, name: str) -> str:
     """The text of a file with line feeds only and without a byte order mark.
 
     Raises:
-        ParamError: if it is not text; the message begins with the file name.
+        ParamError: if the content is not UTF-8; the message begins with the file name.
     """
     try:
         text = content.decode("utf-8-sig")

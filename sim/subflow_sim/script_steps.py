@@ -21,7 +21,7 @@ class Step:
         kind: "begin" (an initial value of the function), "read", "set", "if" (1: true), "call" or "return".
         line: line of the script, from 1.
         name: expression with this value: "w.cwnd", "ack.acked", "w.cwnd < w.ssthresh".
-        source: text in the script: for an assignment the statement.
+        source: text in the script; for an assignment the whole statement.
         value: the value; may be meaningless for `return`.
     """
 
@@ -37,11 +37,11 @@ class ExecutedLine:
     """An executed line of a script as displayed text.
 
     Attributes:
-        line: from 1.
+        line: line number, from 1.
         source: text of the line in the script.
-        filled: the computed expression with the values of its names; the source if it contains no names.
-        result: its result: "= 12.5", "yes", "no"; empty for a return.
-        position: position of its last step, from 0.
+        filled: the computed expression with values in place of names; the source if it contains no names.
+        result: result of the expression: "= 12.5", "yes", "no"; empty for a return.
+        position: position of the line's last step in the record, from 0.
     """
 
     line: int
@@ -67,7 +67,7 @@ class Program:
     Attributes:
         name: name in the scenario.
         text: source text.
-        notes: descriptions of its steps, by number from 1: kind, name, source and line.
+        notes: descriptions of steps, by number from 1: kind, name, source and line.
     """
 
     name: str

@@ -66,7 +66,7 @@ class Report:
         self.problems.append(Problem(OVERRIDES_FILE, None, key, value, message, allowed))
 
     def sorted_problems(self) -> list[Problem]:
-        """All problems in the order of the file; those of the command line come last."""
+        """All problems in the order of the file; problems of the command line come last."""
         return sorted(self.problems, key=lambda problem: (problem.file == OVERRIDES_FILE, problem.line or 0))
 
     def expect_table(self, path: Path, value: object, header: str) -> dict[str, Any] | None:
@@ -88,7 +88,7 @@ class Report:
                 yield (name, number), found
 
     def names(self, path: Path, value: object) -> tuple[str, ...]:
-        """The value if it is a list of texts, otherwise an empty tuple after reporting a problem."""
+        """The value if it is a list of strings, otherwise an empty tuple after reporting a problem."""
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
         self.add(path, f"this is {kind_name(value)}", "a list of texts in quotes")
@@ -102,7 +102,7 @@ class Report:
                 self.add(path, f'unknown {what} "{name}"{did_you_mean(name, listed)}', either(listed))
 
     def unknown_key(self, path: Path, known: Iterable[str]) -> None:
-        """Reports an unknown key."""
+        """Reports an unknown key, with a suggestion from the known keys."""
         names = list(known)
         self.add(path, f"unknown key{did_you_mean(str(path[-1]), names)}", either(names))
 
@@ -130,7 +130,7 @@ def _toml_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         is_long = len(value) > _VALUE_CHARACTERS
-        # For long texts, for example scripts, the first line identifies them.
+        # Long strings, for example scripts, are identified by their first line.
         begun = value[: _VALUE_CHARACTERS + 1].partition("\n")[0] + "…" if is_long and "\n" in value else value
         shown = on_one_line(begun[: _VALUE_CHARACTERS + 1].replace("\\", "\\\\").replace('"', '\\"'))
         return f'"{shown}' if is_long else f'"{shown}"'
@@ -248,18 +248,17 @@ def read_section(
         report: receives the problems.
         path: path of the table.
         table: parsed table.
-        params: declaration of its keys.
+        params: declarations of the keys.
         kind: kind of the table, which determines the applicable keys; None if unknown: keys of certain kinds are then
             optional.
         noun: name of the table in messages about keys of another kind, e.g. "flow".
-        partial: whether the table only overrides another one: no key is missing, and no default applies.
+        partial: whether the table only overrides another table: no key is missing, and no default applies.
         specials: readers for keys whose values their `Param` cannot describe.
         also_known: further keys that are read elsewhere.
 
     Returns:
         SI values by key: the valid given values, and the defaults of omitted keys. Keys with unusable values are
             absent.
-        absent.
     """
     values: dict[str, Any] = {}
     for param in params:
@@ -301,7 +300,7 @@ def read_value(report: Report, path: Path, param: Param, value: object) -> Any:
     """Reads one value.
 
     Raises:
-        Noted: if the value is not allowed.
+        Noted: if the value is not allowed; the report then contains the problem.
     """
     try:
         return param.read(value)

@@ -1,7 +1,7 @@
-"""Controllers and schedulers written as text: Python's syntax, a small vocabulary, run by a machine in the core.
+"""Controllers and schedulers written as text: Python's syntax, a small vocabulary, run by a virtual machine in the
+core.
 
-A script is data. It is parsed, checked against the vocabulary and compiled; nothing of it is ever executed by Python.
-Start with `vocabulary` (hooks, objects and functions of scripts), then `compiler`.
+A script is data. It is parsed, checked against the vocabulary and compiled; Python never executes any part of it.
 """
 
 from subflow_sim.script.compiler import MAX_SCRIPT_BYTES, Script, ScriptKind, check_script, compile_script, kind_of

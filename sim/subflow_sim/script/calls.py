@@ -202,7 +202,7 @@ class Calls(Expressions):
                 return WRONG
             self.same_unit(node, found, other)
             is_found = Label()
-            # A found value is finite.
+            # A value found by the loop is finite, unlike the initial value.
             cell = self.emitter.constant(begin)
             self.emitter.emit("JumpUnlessEqual", 0, result, cell, is_found)
             self.emitter.emit("Move", result, other.cell)
@@ -210,7 +210,7 @@ class Calls(Expressions):
         return Number(result, RATIO if name in ("any", "all") else unit, name in ("any", "all"))
 
     def _take(self, name: str, elt: ast.expr, result: Cell, done: Label) -> Number | Wrong:
-        """Adds one subflow to a reduction."""
+        """Compiles one step of a reduction."""
         if name in ("any", "all", "count"):
             no = Label()
             if name == "all":
@@ -256,7 +256,9 @@ class Calls(Expressions):
 
     @contextmanager
     def each(self, loop: ast.GeneratorExp) -> Iterator[bool]:
-        """A generator expression: code compiled inside runs for each subflow that meets its conditions."""
+        """Context for compiling a generator expression: the code runs for each subflow that meets the conditions;
+        yields False if the expression is not usable.
+        """
         if len(loop.generators) != 1:
             self.problems.add(loop, "one loop at a time", "sum(... for s in siblings)")
             yield False
@@ -312,7 +314,7 @@ class Calls(Expressions):
 
 @cache
 def _shape(text: str, name: str) -> str:
-    """The `ast.dump` of an expression of one subflow, with the loop's name for it."""
+    """The `ast.dump` of an expression of one subflow, with `name` as the name of the subflow."""
     node = ast.parse(text, mode="eval").body
     for each in ast.walk(node):
         if isinstance(each, ast.Name):

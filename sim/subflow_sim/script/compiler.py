@@ -26,7 +26,7 @@ from subflow_sim.script.vocabulary import OBJECTS
 __all__ = ["MAX_SCRIPT_BYTES", "Script", "ScriptKind", "check_script", "compile_script", "kind_of"]
 
 MAX_SCRIPT_BYTES = 64_000
-"""Size limit of a script's text."""
+"""Size limit of a script's text, bytes."""
 
 _MOST_NODES = 20_000
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -55,17 +55,17 @@ class Script:
     program: _core.ScriptProgram
 
 
-@lru_cache(maxsize=256)  # more than the limit of a scenario
+@lru_cache(maxsize=256)  # more than a scenario may contain
 def compile_script(text: str, name: str, kind: ScriptKind) -> Script:
     """Compiles a script.
 
     Args:
-        text: content of its file.
+        text: content of the script's file.
         name: name in the scenario.
         kind: "controller" or "scheduler".
 
     Raises:
-        ScriptError: with all problems.
+        ScriptError: if the script has problems; contains all of them.
     """
     return _script(text, name, kind, read_script(text, kind))
 
@@ -74,7 +74,7 @@ def read_script(text: str, kind: ScriptKind) -> Reading:
     """Parses and analyses a script.
 
     Raises:
-        ScriptError: with all problems.
+        ScriptError: if the script has problems; contains all of them.
     """
     problems = Problems(text)
     tree = _parsed(text, problems)
@@ -129,7 +129,7 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
         problems.add_at(line, column, column + 1, message, "text without such characters")
         return None
     try:
-        # Python prints warnings about suspicious code on the terminal.
+        # Without the filter, Python prints warnings about suspicious code on the terminal.
         with _warnings_off, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
@@ -149,13 +149,13 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A script after compilation, before layout.
+    """A compiled script whose cells have no addresses yet.
 
     Attributes:
         emitter: emitted instructions.
         header: content of the module level.
         entry: first instruction of each function.
-        begun: function, name and cell of the initial values in a record of the function.
+        begun: values recorded when a function begins, as (function, name, cell).
         locals: local names of each function.
         functions: the function compiler, with the units it inferred.
     """

@@ -19,9 +19,9 @@ class Completion:
     """A name that can be inserted at a position.
 
     Attributes:
-        name: as written.
-        unit: symbol of its unit; may be empty.
-        help: one sentence.
+        name: name as written in a script.
+        unit: symbol of the unit; may be empty.
+        help: meaning in one sentence.
     """
 
     name: str
@@ -30,14 +30,14 @@ class Completion:
 
 
 def completions(text: str, line: int, column: int) -> tuple[Completion, ...]:
-    """The names that can be inserted at a position and match the word there, in the order of the vocabulary.
+    """The names that can be inserted at a position and match the word before it, in the order of the vocabulary.
 
     The text may be incomplete, because it is being edited.
 
     Args:
         text: text of the script.
-        line: from 1.
-        column: from 1; only the text before it counts.
+        line: line number, from 1.
+        column: column number, from 1; only the text before it counts.
     """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):

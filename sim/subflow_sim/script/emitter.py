@@ -10,7 +10,7 @@ from subflow_sim.script.values import Cell
 
 @dataclass(eq=False, slots=True)
 class Label:
-    """A jump target in the code."""
+    """A jump target in the code; `at` is -1 until the label is placed."""
 
     at: int = -1
 
@@ -79,19 +79,20 @@ class Emitter:
         label.at = self.position
 
     def note(self, kind: str, text: str, line: int, source: str = "") -> int:
-        """Number of a new note for an instruction, from 1."""
+        """Adds a note for an instruction; returns the number of the note, from 1."""
         self.notes.append(Note(kind, line, text, source or text))
         return len(self.notes)
 
     def constant(self, value: float) -> Cell:
-        """The cell of a constant."""
+        """The cell of a constant; equal constants share one cell."""
         key = (value, math.copysign(1.0, value))  # 0 and -0 differ
         if key not in self.constants:
             self.constants[key] = Cell("constant", float(value))
         return self.constants[key]
 
     def begin_function(self) -> None:
-        """Starts a function; its local cells overlap those of the others, because functions run one at a time."""
+        """Starts a function; its local cells overlap the cells of other functions, because functions run one at a time.
+        """
         self._locals = self._temporaries = 0
 
     def local(self) -> Cell:
@@ -111,7 +112,7 @@ class Emitter:
         return cell
 
     def mark(self) -> int:
-        """Position for `release`."""
+        """The number of temporary cells in use, for `release`."""
         return self._temporaries
 
     def release(self, mark: int) -> None:
@@ -123,7 +124,7 @@ class Emitter:
 
         Args:
             first: number of cells of the window.
-            fixed: state and options, in order.
+            fixed: cells of the state and the options, in order.
         """
         frame = [0.0] * first
         for cell in (*fixed, *self.constants.values()):

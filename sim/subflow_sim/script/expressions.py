@@ -47,7 +47,7 @@ class Expressions(Names):
         return value
 
     def value(self, node: ast.expr, target: Target = NOWHERE) -> Value:
-        """The value of an expression, in the target's cell if it has one."""
+        """The value of an expression, moved to the target's cell if the target has one."""
         found = self._value(node, target)
         if isinstance(found, Number) and target.cell is not None and found.cell is not target.cell:
             self.emitter.emit("Move", target.cell, found.cell, note=target.note)
@@ -339,7 +339,7 @@ def _asks_for_none(node: ast.Compare) -> bool:
 
 
 def _folded(op: str, left: float, right: float) -> float | None:
-    """The result of an operation on constants; None leaves it to the machine."""
+    """The result of an operation on constants; None: the virtual machine computes it."""
     match op:
         case "Add":
             found = left + right

@@ -28,7 +28,7 @@ _LARGEST = 1e12
 
 @dataclass(slots=True)
 class OptionCell:
-    """An option of a script."""
+    """An option of a script, with the cell and the unit of its value."""
 
     param: Param
     cell: Cell
@@ -362,7 +362,7 @@ class _Reader:
 
 
 def whole_power(base: float, exponent: int) -> float:
-    """The power as products from the left, as the machine computes it."""
+    """The power as products from the left, as the virtual machine computes it."""
     product = base
     for _ in range(exponent - 1):
         product *= base

@@ -39,8 +39,8 @@ class Scope:
 
     Attributes:
         hook: hook that the function implements.
-        things: values of its parameters.
-        names: local names so far.
+        things: values of the function's parameters.
+        names: local names defined so far.
         certain: local names with a value on every path.
         loops: number of open loops.
         read: cells of fields already read.
@@ -63,7 +63,7 @@ class Names:
         uses_siblings: whether the script reads siblings.
         learned: units inferred by an earlier reading of the script.
         learning: units inferred by this reading.
-        begun: names and cells of the initial values in a record of the function.
+        begun: names and cells of values that are recorded when a function begins.
     """
 
     def __init__(self, text: str, header: Header, problems: Problems, emitter: Emitter, learned: Learned) -> None:
@@ -253,7 +253,7 @@ class Names:
 
     @contextmanager
     def branch(self) -> Iterator[None]:
-        """Code compiled inside may be skipped: its reads and names are not certain afterwards."""
+        """Context for code that a run may skip: its reads and names are not certain afterwards."""
         read, certain = dict(self.scope.read), set(self.scope.certain)
         yield
         self.scope.read, self.scope.certain = read, certain

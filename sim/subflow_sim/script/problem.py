@@ -14,7 +14,7 @@ class ScriptProblem:
     """An error in a script.
 
     Attributes:
-        line: from 1.
+        line: line number, from 1.
         column: column of the first character, from 1.
         end_column: column after the last character in that line.
         message: description of the error.
@@ -67,10 +67,10 @@ class Problems:
         self.found.append(ScriptProblem(line, column, end_column, message, allowed))
 
     def raise_if_any(self) -> None:
-        """Raises an error if any problem was reported.
+        """Ends the compilation if any problem was reported.
 
         Raises:
-            ScriptError: with all problems, in the order of the text.
+            ScriptError: if any problem was reported; contains all of them in the order of the text.
         """
         if self.found:
             raise ScriptError(sorted(self.found, key=lambda each: (each.line, each.column)))

@@ -14,7 +14,7 @@ _HOW = "best(subflows, by=lambda s: s.srtt, where=lambda s: s.is_available)"
 
 
 def best(of: Calls, node: ast.Call) -> Value:
-    """Compiles a call of `best`; its value is a subflow or none, which returns as `wait`.
+    """Compiles a call of `best`; its value is a subflow, or no subflow, which a script can return like `wait`.
 
     Keys are compared lexicographically, the smallest wins; equal subflows keep the order of the list.
     """
@@ -93,7 +93,7 @@ def _body(of: Calls, node: ast.expr) -> tuple[str, ast.expr] | None:
     return arguments.args[0].arg, node.body
 
 
-class _named:  # noqa: N801  # a context, as `contextmanager` makes them
+class _named:  # noqa: N801 # a context manager, named like a function
     """Binds the subflow to a name within the context."""
 
     def __init__(self, of: Calls, name: str, item: Item) -> None:

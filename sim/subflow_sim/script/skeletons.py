@@ -52,4 +52,4 @@ def select(subflows, packet):
 '''
 
 SKELETONS: Mapping[ScriptKind, str] = {"controller": _CONTROLLER, "scheduler": _SCHEDULER}
-"""Runnable scripts by kind, with NAME in place of their name."""
+"""Runnable scripts by kind, with NAME in place of the script's name."""

@@ -16,7 +16,7 @@ from subflow_sim.script.values import Item, Local, Number
 from subflow_sim.script.vocabulary import HOOKS, OBJECTS, SECONDS, Hook
 from subflow_sim.units import Dimension
 
-# C++ names of script fields that are not the same name, with or without the suffix _pkts. "@" is the object.
+# C++ expressions of script fields that neither keep their name nor only add the suffix _pkts. "@" is the object.
 _CALLED: Mapping[tuple[str, str], str] = {
     ("w", "rate"): "@.pacing_pps",
     ("w", "advertised"): "@.advertised",
@@ -81,7 +81,7 @@ _CPP_WORD = re.compile(
 def to_cpp(script: Script) -> str:
     """The header of a controller whose windows equal those of the script.
 
-    Its explanations use one generic rule per function; the names of the rules should be improved by hand.
+    The explanations of its decisions use one generic rule per function; improve the names of the rules by hand.
 
     Raises:
         ParamError: if the script is a scheduler.
@@ -107,7 +107,7 @@ class _Writer:
     def _nodes(self) -> list[ast.FunctionDef]:
         return [*self._header.hooks.values(), *self._header.helpers.values()]
 
-    # ---- the whole ----
+    # ---- class ----
 
     def header(self) -> str:
         name = _class_name(self._script.name)
@@ -484,7 +484,7 @@ def _inlined(call: ast.Call, helper: ast.FunctionDef) -> ast.expr:
     assert returned.value is not None
 
     class Put(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:  # as ast calls it
+        def visit_Name(self, node: ast.Name) -> ast.expr:  # ast prescribes the name
             return copy.deepcopy(given[node.id]) if node.id in given else node
 
     replaced: ast.expr = Put().visit(copy.deepcopy(returned.value))

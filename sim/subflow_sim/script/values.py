@@ -11,7 +11,7 @@ from subflow_sim.script.vocabulary import Unit
 
 @dataclass(eq=False, slots=True)
 class Cell:
-    """A place in the machine's frame; its slot is assigned by the final layout.
+    """A place in the frame of the virtual machine; the final layout assigns its slot.
 
     Attributes:
         kind: purpose of the cell, which determines its region of the frame.
@@ -33,10 +33,10 @@ class Number:
 
     Attributes:
         cell: cell of the value.
-        unit: unit as a power of a second.
-        is_flag: whether it is True or False.
-        is_clock: whether it is a time in whole nanoseconds, as in the simulator.
-        constant: its value if known at compilation.
+        unit: unit as a power of a second; None: a literal, which takes the unit of the other operand.
+        is_flag: whether the value is True or False.
+        is_clock: whether the value is a time in whole nanoseconds, as in the simulator.
+        constant: the value if known at compilation; otherwise None.
     """
 
     cell: Cell
@@ -48,11 +48,11 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A subflow: the current one of a loop, or the one whose number is in a cell.
+    """A subflow: the current subflow of a loop, or the subflow whose number is in a cell.
 
     Attributes:
         kind: "sibling" or "subflow".
-        place: index of the loop (2: the own subflow), or the cell.
+        place: index of the loop (2: the subflow of the controller), or the cell.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Thing:
 
     Attributes:
         kind: key of `OBJECTS`.
-        index: its position among the objects of the hook; -1: the window.
+        index: position among the objects of the hook; -1: the window.
     """
 
     kind: str
@@ -104,11 +104,11 @@ class State:
     """A state variable of a script.
 
     Attributes:
-        cell: its cell; for a filter the first one.
+        cell: cell of the value; for a filter its first cell.
         filter: kind of the filter; empty for assigned values.
-        over: for a filter, the cell of its window or weight.
-        unit: unit as a power of a second, once known.
-        is_flag: whether it is True or False.
+        over: for a filter, the cell of its window or weight; otherwise None.
+        unit: unit as a power of a second; None until known.
+        is_flag: whether the value is True or False.
         is_clock: as in `Number`.
     """
 

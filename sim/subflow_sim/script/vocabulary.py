@@ -1,7 +1,7 @@
 """The vocabulary of scripts: hooks, their objects and fields, and functions.
 
-The compiler, completion, colours and the guide are built from it. The fields of the core are in
-sim/core/script/machine.cpp; a test compares the two.
+The compiler, completion, colours and the guide use it. The fields of the core are in sim/core/script/machine.cpp; a
+test compares both lists.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Field:
     """A readable field of an object.
 
     Attributes:
-        name: as written.
+        name: name as written in scripts.
         symbol: displayed unit: "pkt", "s", "pkt/s"; empty for a ratio, a number or a flag.
-        help: one sentence.
-        is_flag: whether it is True or False.
-        is_settable: whether scripts may assign it.
+        help: meaning in one sentence.
+        is_flag: whether the value is True or False.
+        is_settable: whether scripts may assign the field.
     """
 
     name: str
@@ -185,12 +185,12 @@ class Hook:
     """A function that a script may define.
 
     Attributes:
-        name: as written.
-        kind: kind of the scripts that may define it.
+        name: name as written in scripts.
+        kind: kind of the scripts that may define the function.
         parameters: parameters in order, each with its default name and its kind of object or collection; a script may
             choose other names. Parameters after the first two are optional, for a scheduler after the first.
         returns: "nothing", "next" (nothing, or `now`), "plan" (a time or `interval(...)`) or "subflow".
-        help: one sentence.
+        help: meaning in one sentence.
     """
 
     name: str
@@ -262,7 +262,7 @@ HOOKS: tuple[Hook, ...] = (
         "A packet needs a subflow: return one, or `wait`.",
     ),
 )
-"""All hooks, by their position in the core."""
+"""All hooks, in the order of the core."""
 
 COLLECTIONS: Mapping[str, str] = {"siblings": "sibling", "subflows": "subflow"}
 """Kind of the elements by kind of collection."""
@@ -273,9 +273,9 @@ class Function:
     """A function available to scripts.
 
     Attributes:
-        name: as written.
+        name: name as written in scripts.
         call: example of a call.
-        help: one sentence.
+        help: meaning in one sentence.
     """
 
     name: str
