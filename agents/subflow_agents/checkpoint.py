@@ -60,10 +60,10 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
-    """Writes a checkpoint; older ones are removed only after it is safe on the disk.
+    """Writes a checkpoint; removes older checkpoints only after the new checkpoint is safe on the disk.
 
     Raises:
-        CheckpointError: if it cannot be written; older checkpoints stay.
+        CheckpointError: if the checkpoint cannot be written; older checkpoints stay.
     """
     from safetensors.numpy import save
 
@@ -113,7 +113,7 @@ def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
     """The latest readable checkpoint of a folder.
 
     Returns:
-        The checkpoint, its path, and the errors of later, unreadable ones.
+        The checkpoint, its path, and the errors of later, unreadable checkpoints.
 
     Raises:
         CheckpointError: if the folder contains no readable checkpoint.
@@ -133,7 +133,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Replaces a file atomically: after a crash it has the old or the new content.
 
     Raises:
-        CheckpointError: if it cannot be written; the existing file stays.
+        CheckpointError: if the file cannot be written; the existing file stays.
     """
     try:
         write_whole(path, content)
@@ -145,6 +145,6 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Replaces a JSON file atomically.
 
     Raises:
-        CheckpointError: if it cannot be written.
+        CheckpointError: if the file cannot be written; the existing file stays.
     """
     write_atomically(path, (json.dumps(document, indent=2) + "\n").encode())

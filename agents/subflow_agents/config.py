@@ -17,7 +17,7 @@ CLASSICS = ("lia", "olia", "balia", "wvegas")
 ALL_FAMILIES = "all"
 """Placeholder for the names of all families of networks."""
 
-# Evaluation seeds start here; training seeds are smaller, so the two are disjoint.
+# Evaluation seeds start here; training seeds are smaller, so that both sets are disjoint.
 FIRST_EVALUATION_SEED = 1_000_000
 
 
@@ -30,17 +30,17 @@ class TrainingConfig:
         scenario: TOML text of the scenario or distribution (with its `[training]` table) to learn on.
         scenario_name: name in messages.
         scenario_folder: folder of the files referenced by the scenario; empty: no references.
-        overrides: "KEY=VALUE" for the scenario, as on the command line.
+        overrides: "KEY=VALUE" settings of the scenario, as on the command line.
         options: options of the agent that differ from its defaults.
         num_envs: number of parallel simulations.
         threads: number of simulating threads.
         seed: seed of all random numbers.
         minutes: budget of time, min; None: no limit.
         steps: budget of transitions; None: no limit. At least one of the two budgets is required.
-        episode_s: maximum simulated time of an episode, s; None: that of the scenario.
+        episode_s: maximum simulated time of an episode, s; None: the duration of the scenario.
         deterministic: whether the training is independent of the clock: two trainings with a budget of steps are then
             equal bit for bit.
-        evaluation_every: transitions between two evaluations; 0: none.
+        evaluation_every: transitions between two evaluations; 0: no evaluations.
         evaluation_seeds: seeds of the evaluation runs; never used in training.
         baselines: controllers for comparison in evaluations.
         evaluation_scenario: TOML text of the evaluation scenario; empty: the training scenario.
@@ -53,7 +53,7 @@ class TrainingConfig:
         checkpoint_minutes: time between two checkpoints.
         report_every: transitions between two reports of metrics, for repeatable curves; 0: one report per second.
         folder: output folder.
-        resume: continue from the last checkpoint in `folder`.
+        resume: whether to continue from the last checkpoint in `folder`.
     """
 
     agent: str
@@ -127,7 +127,7 @@ class TrainingConfig:
         """A configuration from its JSON object.
 
         Raises:
-            ConfigError: if a key is unknown or missing, or a value of the wrong kind or out of range.
+            ConfigError: if a key is unknown or missing, or a value has the wrong kind or is out of range.
         """
         fields = {field.name: field for field in dataclasses.fields(cls)}
         for key in document:

@@ -1,4 +1,4 @@
-"""Runs a scenario: the Python interface to the core. It adds no cost per packet."""
+"""Simulation of a scenario: the Python interface to the core, which adds no cost per packet."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A saved state of a simulation, which may outlive it; forks of the simulation can restore it, too.
+    """A saved state of a simulation, also usable after the simulation is deleted: forks of the simulation can restore
+    it, too.
 
     Attributes:
         core: state of the network.
@@ -88,7 +89,7 @@ class Simulation:
 
     Args:
         scenario: the scenario to simulate.
-        seed: seed in place of the scenario's.
+        seed: seed of the run; None: the seed of the scenario.
         sample_interval_s: simulated time between two samples, s.
         limits: maximum cost of the run, checked before its start and during the run; None: `Limits.from_environment`.
         decisions: limits of the decisions of controllers and schedulers recorded from the start; None: no recording
@@ -183,7 +184,7 @@ class Simulation:
         Raises:
             SimulationError: if the core detects a violated invariant or runs out of memory. Earlier results remain
                 readable; only `restore` makes this object usable again. Other simulations are not affected.
-            TooLargeError: soon after the run exceeds its limits. It can be read and restored.
+            TooLargeError: soon after the run exceeds its limits; the simulation can still be read and restored.
             BusyError: if another thread uses the simulation.
         """
         until_ns = nanos(t_s)
@@ -219,7 +220,7 @@ class Simulation:
             event: an event as in a scenario, checked by `scenario_reader.read_change`; its time is ignored.
 
         Returns:
-            The event with its time. `live_changes` contains all of them.
+            The event with its time. `live_changes` contains all returned events.
 
         Raises:
             SimulationError: if the core refuses the event, or the run has ended or failed. Nothing changes then.
@@ -237,7 +238,7 @@ class Simulation:
         return timed
 
     def interrupt(self) -> None:
-        """Stops the active `run_until` of another thread, otherwise the next one. Callable from any thread."""
+        """Stops the active `run_until` of another thread, otherwise the next `run_until`. Callable from any thread."""
         self._core.interrupt()
 
     def values(self, index: int) -> NDArray[np.float32]:
@@ -302,7 +303,7 @@ class Simulation:
         self._core.capture_packets(self._flow_names.index(flow), capacity)
 
     def take_packets(self) -> CapturedPackets:
-        """Packets of the captured flows since the last call, up to now, in order of time."""
+        """Packets of the captured flows since the last call, in order of time."""
         return packets_from_core(self._core.take_packets(), self._subflow_names)
 
     @property
@@ -342,7 +343,7 @@ class Simulation:
         return instant_from_core(self._core.inspect(), self._lowered.links, self._subflow_names, self._flow_names)
 
     def to_dataframe(self, library: DataFrameLibrary | None = None) -> Any:
-        """All samples as a data frame of the named library, or of any installed one; see `notebook.data_frame`."""
+        """All samples as a data frame of the named library, or of any installed library; see `notebook.data_frame`."""
         return data_frame(self, library)
 
     def _repr_html_(self) -> str:
@@ -575,7 +576,7 @@ def _defined(value: float) -> float | None:
 
 
 def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, int]:
-    """Data packets of the measured interval by fate, counted independently, so that their sum can be checked."""
+    """Data packets of the measured interval by fate, counted independently, so that a test can check the sum."""
     return {
         "packets_in_flight_at_start": packets.in_flight_at_start,
         "packets_sent": packets.sent,

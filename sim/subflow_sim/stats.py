@@ -45,7 +45,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Estimate:
-        """Estimate from these values."""
+        """Estimate from one value per run; values that are not finite do not count."""
         each = tuple(values)
         known = [value for value in each if math.isfinite(value)]
         if not known:

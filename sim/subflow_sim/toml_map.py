@@ -53,13 +53,13 @@ class KeyValue:
 
 @dataclass(slots=True)
 class Section:
-    """The entries under one header; the first section has no header and contains the keys of the file itself.
+    """The entries under one header; the first section has no header and contains the top-level keys of the file.
 
     Attributes:
         path: path, with the index of the element for an array of tables: `("events", 0)`.
         steps: names of the header.
         start: start of the header's line.
-        end: end of the line of its last entry, or of its header.
+        end: end of the line of the last entry; of the header's line if no entry follows.
         entries: entries in order.
     """
 
@@ -252,6 +252,6 @@ class _Scanner:
         return bisect_right(self._line_starts, self.at)
 
     def _line_end(self) -> int:
-        """Position after the end of the line."""
+        """Position after the end of the current line."""
         found = self.text.find("\n", self.at)
         return len(self.text) if found < 0 else found + 1

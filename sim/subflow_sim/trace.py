@@ -1,4 +1,4 @@
-"""Records of a run besides its figures: sampled columns, marks and monitor intervals."""
+"""Records of a run besides its summary: sampled columns, marks and monitor intervals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Mark:
 
     Attributes:
         time_s: simulated time, s.
-        owner: as in `Column`.
+        owner: owner of the mark, as in `Column`.
         kind: for subflows "loss" (fast retransmit began), "rto", "recovered", "established", "closed", "penalised" (its
             window was halved because it delayed a faster subflow), "action" (a learning agent acted), "scripted_drop"
             (a link dropped a data packet listed by the scenario), "marked" (its window was reduced after queues marked
@@ -81,15 +81,15 @@ class Intervals:
         throughput_bps: float64, delivered packets divided by the time of their acknowledgements.
         sent_pkts: int32, sent packets, retransmissions included.
         delivered_pkts: int32, delivered packets.
-        lost_pkts: int32, lost packets; delivered and lost packets add up to the sent ones.
+        lost_pkts: int32, lost packets; delivered and lost packets add up to the sent packets.
         loss_ratio: float64 in [0, 1], lost over sent.
-        rtt_mean_s: float64, mean of its RTT samples, s.
-        rtt_min_s: float64, minimum of its RTT samples, s.
+        rtt_mean_s: float64, mean of the RTT samples, s.
+        rtt_min_s: float64, minimum of the RTT samples, s.
         rtt_gradient: float64, s/s: slope of the RTT over the time of sending, by least squares; needs at least three
             samples.
         rtt_gradient_error: float64, s/s: standard error of that slope.
-        is_app_limited: bool, whether the application had too little data for a part of it.
-        utility: float64, utility from the controller, in its unit; NaN for controllers without one.
+        is_app_limited: bool, whether the application had too little data for a part of the interval.
+        utility: float64, utility computed by the controller, in its unit; NaN if the controller computes none.
     """
 
     owners: tuple[str, ...]

@@ -26,7 +26,7 @@ class Distribution:
     """The scenarios of episodes: a scenario file with the draws of its `[training]` block.
 
     Each episode is a function of (seed, environment, episode) only, for any order and number of requests; each draw
-    also depends on its key: adding a key to the block leaves the values of the others unchanged.
+    also depends on its key: adding a key to the block leaves the values of the other keys unchanged.
 
     Attributes:
         scenario: the file without draws, which is itself a valid episode.
@@ -83,7 +83,7 @@ class Distribution:
         Args:
             seed: seed of the training, at least 0.
             env: number of the environment.
-            episode: number of the episode in it, from 0.
+            episode: number of the episode in the environment, from 0.
 
         Raises:
             ScenarioError: if the drawn values contradict one another. This affects only draws that are checked against
@@ -128,7 +128,9 @@ class Distribution:
 
 
 def _all_at_once(flow: Flow, duration_s: float) -> Flow:
-    """The flow with its maximum number of copies, exceeded once in a billion episodes; unchanged without arrivals."""
+    """The flow with arrivals replaced by a fixed number of copies, which about one in a billion episodes exceeds;
+    unchanged without arrivals.
+    """
     if flow.arrivals is None:
         return flow
     end_s = duration_s if flow.stop_s is None else min(flow.stop_s, duration_s)

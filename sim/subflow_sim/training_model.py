@@ -21,7 +21,7 @@ class Template:
         file: name in messages.
         tree: tables without `[training]`; contains the content of delivery traces and scripts.
         algorithms: available algorithms.
-        folder: folder of referenced files.
+        folder: folder of referenced files; None: the scenario is not a file.
     """
 
     file: str
@@ -38,7 +38,7 @@ class DrawnEvents:
         values: draws by key of an `[[events]]` table, without the time.
         at: time of a single change; None: the change repeats.
         every: time from one change, or its reversal, to the next; None: a single change.
-        lasts: time until its reversal; None: permanent.
+        lasts: time until the change is reversed; None: permanent.
         probability: share of the episodes with this change.
     """
 
@@ -54,7 +54,7 @@ class Training:
     """A `[training]` block.
 
     Attributes:
-        episode: duration of episodes; None: that of the scenario.
+        episode: duration of episodes; None: the duration of the scenario.
         draws: draws by dotted key of the scenario file, in the order of the block.
         events: changes at random times.
         template: the scenario to which the draws apply.

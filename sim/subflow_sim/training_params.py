@@ -6,7 +6,7 @@ from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
 
 RANGES = ("uniform", "log_uniform", "integer")
-"""Draws from an interval."""
+"""Kinds of draws from an interval."""
 
 DRAW_KINDS = (*RANGES, "choice", "bdp", "of")
 """Keys that identify a table as a draw."""

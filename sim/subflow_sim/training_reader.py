@@ -1,4 +1,4 @@
-"""Reads the `[training]` block of a scenario file, draw by draw. `training_trials` checks their combinations."""
+"""Reads the `[training]` block of a scenario file, draw by draw. `training_trials` checks combinations of draws."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_training(report: Report, template: Template, value: object) -> tuple[Tr
 
 
 def _longest_s(episode: Independent | None, template: Template) -> float:
-    """Maximum duration of an episode; that of a run if the block gives none."""
+    """Maximum duration of an episode, s; the duration of a run if the block gives none."""
     if episode is not None:
         return max(float(_EPISODE.read(time)) for time in episode.trials())  # type: ignore[arg-type]
     duration = template.tree.get("duration")
@@ -90,7 +90,7 @@ def _flattened(table: Mapping[str, Any], path: Path, key: str = "") -> Iterator[
     model.
     """
     for step, value in table.items():
-        # both events.0.at and events[0].at
+        # accepts both events.0.at and events[0].at
         name = key + ("." if key else "") + re.sub(r"\[(\d+)\]", r".\1", step)
         if isinstance(value, dict) and not is_draw(value):
             yield from _flattened(value, (*path, step), name)

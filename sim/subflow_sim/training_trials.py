@@ -63,7 +63,8 @@ class _Trials:
         return found
 
     def pass_all(self, trials: Iterator[dict[str, Any]] | Sequence[dict[str, Any]]) -> bool:
-        """Builds scenarios with the values given by key, all others in the middle; True if all are valid.
+        """Builds scenarios with the values given by key and all other draws in the middle; True if all scenarios are
+        valid.
 
         For each draw, only the first failure is reported.
         """
@@ -99,7 +100,7 @@ class _Trials:
     def _build(
         self, chosen: Mapping[str, Any], events: tuple[dict[str, Any], ...]
     ) -> tuple[Sequence[Problem], Mapping[str, Any]]:
-        """The problems of the scenario with the given values, and all of its values."""
+        """The problems of the scenario with the given values, and all drawn values."""
 
         def choose(key: str, draw: Independent) -> Any:
             return chosen[key] if key in chosen else draw.value(_MIDDLE)

@@ -209,7 +209,7 @@ def effective_transport(profile: Profile, given: Mapping[str, OptionValue]) -> d
     """The value of every transport option, in the order of `TRANSPORT`.
 
     Args:
-        profile: source of options that are not given.
+        profile: profile that supplies the omitted options.
         given: values by key from a scenario file.
 
     Returns:

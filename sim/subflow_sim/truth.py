@@ -1,6 +1,6 @@
 """Measurements of an epoch that are known to the simulator but not to agents, for rewards in training.
 
-They are unavailable at run time: a policy is a function of its agent's observation.
+In use, no agent has these measurements: a policy is a function of its agent's observation.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class TruthComputer:
     """Computes TRUTH from the core's counters of epochs.
 
     Attributes:
-        truth: float32 [N, S, T].
+        truth: float32 [N, S, T], the measurements `TRUTH` of the latest epochs.
 
     Args:
-        counted: array of the core [N, S, 6].
-        num_envs: N.
-        slots: S.
+        counted: float32 [N, S, 6], the core's counters of epochs.
+        num_envs: number of environments, N.
+        slots: number of slots, S.
     """
 
     def __init__(self, counted: NDArray[np.float32], num_envs: int, slots: int) -> None:
@@ -109,7 +109,7 @@ class TruthComputer:
         return episode.groups
 
     def tell(self, time_s: NDArray[np.float64]) -> None:
-        """Updates `truth` from the core's counters at these times [N]."""
+        """Updates `truth` from the core's counters at the simulated times `time_s` [N]."""
         for env in np.flatnonzero(time_s >= self._next_change_s):
             self._enter(int(env), float(time_s[env]))
         counted, truth = self._counted, self.truth
@@ -199,7 +199,9 @@ def _paths(splits: Sequence[tuple[Stretch, Split]]) -> dict[str, SubflowPath]:
 
 
 def _bottleneck(path: SubflowPath | None, splits: Sequence[tuple[Stretch, Split]]) -> str:
-    """The link that limits a subflow at the start of the episode."""
+    """The link that limits a subflow at the start of the episode; the subflow's name if none limits it, empty without a
+    path.
+    """
     if path is None:
         return ""
     limits = splits[0][1].bottlenecks.get(path.owner.partition("/")[0], ())

@@ -62,7 +62,7 @@ UNITS: Mapping[Dimension, Mapping[str, Decimal]] = MappingProxyType(
 )
 """SI value of each accepted unit. Dimensions that list "" accept a number without a unit."""
 
-# Units in the output of `format_quantity`. "min" is never the shortest, and "us" is on every keyboard.
+# Units in the output of `format_quantity`: without "min", which is never the shortest, and "µs", which keyboards lack.
 _PRINTED: Mapping[Dimension, tuple[str, ...]] = {
     Dimension.RATE: ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
     Dimension.TIME: ("s", "ms", "us", "ns"),
@@ -73,7 +73,7 @@ _PRINTED: Mapping[Dimension, tuple[str, ...]] = {
     Dimension.NUMBER: ("",),
 }
 
-# Spellings from other tools, with their units here. Wrong case ("mbit/s") is detected without this table.
+# Spellings from other tools, with the corresponding units. Wrong case ("mbit/s") is detected without this table.
 _OTHER_SPELLINGS = {
     "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "gbps": "Gbit/s",
     "bits/s": "bit/s", "kbits/s": "kbit/s", "mbits/s": "Mbit/s", "gbits/s": "Gbit/s",
@@ -161,7 +161,7 @@ def format_quantity(value: float, dimension: Dimension) -> str:
     with localcontext(prec=160):
         for order, unit in enumerate(_PRINTED[dimension]):
             number = _plain(digits / UNITS[dimension][unit])
-            # Among equally short texts those without a decimal point read best: "1500B", not "1.5kB".
+            # Among equally short strings, those without a decimal point read best: "1500B", not "1.5kB".
             candidates.append((len(number) + len(unit), "." in number, order, number + unit))
     return min(candidates)[-1]
 

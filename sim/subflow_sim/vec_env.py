@@ -30,7 +30,7 @@ class Teller(Protocol):
     """Computes measurements of each epoch that agents cannot observe: see `subflow_sim.truth.TruthComputer`.
 
     Attributes:
-        truth: float32 [N, S, T].
+        truth: float32 [N, S, T], the measurements of the latest epochs.
     """
 
     truth: NDArray[np.float32]
@@ -47,12 +47,12 @@ TellerMaker = Callable[[NDArray[np.float32], int, int], Teller]
 
 @dataclass(frozen=True, slots=True)
 class AgentNumber:
-    """A number of an agent's observation of a subflow, or of its action on one.
+    """An element of an agent's observation of a subflow, or of its action on a subflow.
 
     Attributes:
         name: name in policy files.
-        unit: "1" for ratios.
-        help: meaning.
+        unit: symbol of the unit; "1" for ratios.
+        help: meaning in one sentence.
         minimum: lower bound.
         maximum: upper bound.
     """
@@ -70,8 +70,7 @@ class AgentSpec:
 
     Attributes:
         controller: name of the controller.
-        scope: flows or subflows that share an agent: the flows of a host, the subflows of a connection, a single
-            subflow.
+        scope: extent of one agent: all flows of a "host", all subflows of a "connection", or one "subflow".
         features: features of each subflow in a record of an observation.
         actions: numbers of an action on each acting subflow; empty for discrete actions.
         choices: names of the discrete actions; an action is the number of a choice.
@@ -80,7 +79,7 @@ class AgentSpec:
         history: number of records in an observation, the latest first.
         epoch: end of an epoch: after a "time", an "rtt", a number of "packets", or determined by the controller: "own".
         epoch_time_s: duration of an epoch, or minimum duration of an RTT epoch, s.
-        epoch_packets: packets of an epoch.
+        epoch_packets: number of packets in an epoch that a number of "packets" ends.
     """
 
     controller: str
@@ -159,9 +158,10 @@ def with_learner(
 ) -> Scenario:
     """The scenario with this controller on the learning flows.
 
-    These are the named flows; otherwise the flows that already use the controller; otherwise all MPTCP flows, or TCP
-    flows for a single-path controller. Options that are not given stay as in the scenario. A controller that requires a
-    certain scheduler replaces the default one.
+    The learning flows are the named flows; otherwise the flows that already use the controller. If no flow uses it, all
+    MPTCP flows learn; for a single-path controller all TCP flows, or MPTCP flows without any TCP flow. Options that are
+    not given stay as in the scenario. If the controller requires a certain scheduler, it replaces the default
+    scheduler.
 
     Raises:
         SimulationError: if no flow can have the controller.
@@ -213,8 +213,9 @@ def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
 class VecEnv:
     """N simulations, each advanced from one decision of its learning agents to the next.
 
-    A step runs a simulation until at least one learning agent must act; all agents due at that time act together. The
-    slots of one agent form one decision, and a transition leads from one decision of an agent to its next.
+    A step runs a simulation until at least one learning agent must act; all agents that must act at that time act
+    together. The slots of one agent form one decision, and a transition leads from one decision of an agent to its
+    next.
 
     Episodes follow each other as in Gymnasium's `AutoresetMode.NEXT_STEP`: the step that ends an episode returns the
     final observation and reward of every agent whose last action has no reward yet; the next step ignores the action,
@@ -226,11 +227,11 @@ class VecEnv:
     Args:
         make_scenario: function from (environment, episode) to the scenario; its flows with the controller learn.
         controller: controller whose agents learn.
-        num_envs: N.
+        num_envs: number of environments, N.
         seed: seed of all random numbers: those of an episode depend only on (seed, environment, episode).
         threads: number of simulating threads; 0: the caller's thread.
-        slots: S; None: as required by the first episode of environment 0.
-        episode_s: maximum duration of an episode, s; None: that of the scenario.
+        slots: number of slots, S; None: the number required by the first episode of environment 0.
+        episode_s: maximum duration of an episode, s; None: the duration of the scenario.
         first_env: number of the first environment; the numbers of the N environments determine their scenarios and
             random numbers.
         stagger: whether the first episodes of the environments end at different times, so that not all end together.
@@ -243,7 +244,8 @@ class VecEnv:
         obs: float32 [N, S, F], within the bounds of `info.features`, `info.history` records each, the latest first.
         mask: bool [N, S], whether the slot holds a subflow.
         acting: bool [N, S], whether the subflow needs an action.
-        finished: bool [N, S], whether its flow has delivered all its data; it does not act again in this episode.
+        finished: bool [N, S], whether the subflow's flow has delivered all its data; the subflow then never acts again
+            in this episode.
         agent: int32 [N, S], number of the agent in its simulation; -1: padding.
         flow: int32 [N, S], number of the flow in its simulation.
         reward: float32 [N, S], reward of the epoch that ended, equal for all slots of an agent; 0 for agents that do
@@ -330,7 +332,7 @@ class VecEnv:
         self._drain()
 
     def step(self, action: ArrayLike) -> None:
-        """One step of every environment.
+        """Makes one step of every environment.
 
         Args:
             action: float32 [N, S, A]; only acting slots count, and values are clipped to their bounds. Discrete actions

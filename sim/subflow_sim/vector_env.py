@@ -27,14 +27,15 @@ from subflow_sim.vec_env import AgentSpec
 
 
 class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """N environments; number n equals the single environment with `number=n` and the same seed, step for step.
+    """N environments; environment n equals the environment for one learner with `number=n` and the same seed, step for
+    step.
 
     Autoreset mode is Gymnasium's NEXT_STEP: the step after the end of an episode ignores that environment's action and
     begins the next episode, with reward 0.
 
     Args:
         num_envs: N.
-        scenario: as in the environment for one learner, like the parameters not listed here.
+        scenario: as in the environment for one learner, which also describes the parameters not listed here.
         controller: controller whose agents learn.
         threads: number of simulating threads.
     """
@@ -83,7 +84,9 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode in all environments: the first ones of the given seed or, without a seed, the next ones."""
+        """Begins an episode in all environments: the first episodes of the given seed or, without a seed, the next
+        episodes.
+        """
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._infos()
@@ -131,7 +134,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
 
 class HostVectorEnv(_LearnerVectorEnv):
-    """N environments `HostEnv`; see there for spaces, rewards and everything else."""
+    """N environments `HostEnv`, which describes spaces, rewards and parameters."""
 
     single = HostEnv
 

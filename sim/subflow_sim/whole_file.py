@@ -1,4 +1,4 @@
-"""Atomic replacement of files: readers find the old or the new content, also after a crash."""
+"""Atomic replacement of files: readers find the old or the new content, even after a crash."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ class Scenario:
         duration_s: simulated time, s.
         warmup_s: initial time omitted from summary figures, s.
         seed: seed of all random draws.
-        mss_bytes: payload of a full packet.
+        mss_bytes: payload of a full packet, bytes.
         profile: transport defaults: "linux" (behaviour of a current kernel) or "textbook" (closed forms hold).
         start_jitter_s: upper bound of the random delay of each flow's start, s.
-        transport: options set by the file; `transport_params.effective_transport` adds those of the profile.
+        transport: options set by the file; `transport_params.effective_transport` adds the defaults of the profile.
         nodes: nodes by name, in the order of the file, like links and flows.
-        events: events sorted by time; those of the same nanosecond keep the order of the file.
+        events: events sorted by time; events in the same nanosecond keep the order of the file.
         format: version of the file format.
         scripts: controllers and schedulers of the scenario, including unused ones.
         notes: notes on the drawing; without effect on a run.
