@@ -91,7 +91,7 @@ class DdpgLearner:
     """Learns a policy for the agents of an environment; see `learner.Learner` for the methods.
 
     Args:
-        config: options.
+        config: options of the agent.
         setup: agent and environments.
         head: head of the networks: "slot", "target" or "all".
         relative_to: reference of relative rewards; see `read_decisions`.
@@ -338,7 +338,7 @@ class DdpgLearner:
         )
 
     def state(self) -> LearnerState:
-        """The complete state of the learner."""
+        """A copy of the complete state, including replay buffer, noise and random generators."""
         state = LearnerState()
         for name, module in (("networks", self.networks), ("targets", self.targets)):
             state.tensors |= module_tensors(name, module)
@@ -362,7 +362,7 @@ class DdpgLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Restores a state."""
+        """Replaces the complete state by one from `state`; raises `CheckpointError` if algorithm or networks differ."""
         if state.values.get("algorithm") != self.config.algorithm:
             raise CheckpointError(f"it is of {state.values.get('algorithm')!r}, not {self.config.algorithm!r}")
         for name, module in (("networks", self.networks), ("targets", self.targets)):

@@ -2,7 +2,7 @@
 
 Source: DDPG-MPCC (Future Internet 2024), sections 2 and 3; the utility and the probing are MPCC's (sim/core/cc/mpcc.h).
 The paper gives no sizes, learning rates or discount. It trains on a log of MPCC's intervals instead of a network
-(log_env.py); the default here is the simulator. Results of the two must not be mixed.
+(log_env.py); the default here is the simulator. Results from the log and from the simulator must not be mixed.
 """
 
 from __future__ import annotations

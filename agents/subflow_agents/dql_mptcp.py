@@ -1,6 +1,6 @@
 """DQL-MPTCP: an agent per connection that sets the windows of its subflows and their shares of the packets.
 
-Despite its name it uses policy gradients with prioritised samples. Source: Pokhrel, Walid, "Learning to Harness
+Despite its name, the agent uses policy gradients with prioritised samples. Source: Pokhrel, Walid, "Learning to Harness
 Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC 2021: section III (state, action, reward),
 Algorithms 1 and 2 of section IV.
 """

@@ -28,7 +28,7 @@ class EpisodeLog:
 
     def send(self, action: FloatArray) -> None:
         """Starts a step of all environments: float32 [N, S, A]."""
-        begins = self._env.terminated | self._env.truncated  # the action is ignored
+        begins = self._env.terminated | self._env.truncated  # a new episode begins and ignores the action
         for env, actions in enumerate(self._actions):
             if begins[env]:
                 actions.clear()

@@ -32,7 +32,7 @@ class DivergenceError(AgentError):
 
     Attributes:
         metric: name of the value that is not finite.
-        step: step of the training at its detection.
+        step: step at which the training detected the divergence.
     """
 
     def __init__(self, metric: str, step: int) -> None:

@@ -112,7 +112,7 @@ class Evaluation:
 
     @property
     def best_baseline(self) -> ControllerResult | None:
-        """The baseline with the largest mean goodput."""
+        """The baseline with the largest mean goodput; None without baselines."""
         baselines = [result for result in self.results if result.contender.is_baseline]
         return max(baselines, key=lambda result: result.figure("goodput_bps").mean, default=None)
 
@@ -200,7 +200,7 @@ def contender_scenario(
 
     Raises:
         ScenarioError: if the contender's options do not fit the scenario.
-        ConfigError: if the scenario has no flow for it.
+        ConfigError: if the scenario has no flow for the contender.
     """
     from subflow_sim.catalog import catalog_of
     from subflow_sim.vec_env import scheduler_beside
@@ -222,10 +222,10 @@ def contender_scenario(
 def run_once(
     scenario: Scenario, names: Sequence[str], seed: int, simulations: list[Simulation] | None = None
 ) -> RunFigures:
-    """One run of a contender's scenario.
+    """Runs a contender's scenario to its end.
 
     Args:
-        scenario: from `contender_scenario`.
+        scenario: scenario from `contender_scenario`.
         names: names of the flows under evaluation, from `contender_scenario`.
         seed: seed of the run.
         simulations: receives the simulation, so that another thread can interrupt it.
@@ -240,7 +240,7 @@ def run_once(
 
 
 def run_figures(summary: Mapping[str, Any], scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:
-    """Figures from the summary of a run of a contender's scenario; parameters as for `run_once`."""
+    """Results from the summary of a run of a contender's scenario; parameters as for `run_once`."""
     flows = [flow for flow in summary["flows"] if flow["kind"] in ("tcp", "mptcp") and flow["active_s"] > 0]
     steered = [flow for flow in flows if _key(flow["name"], scenario) in names]
     others = [flow for flow in flows if _key(flow["name"], scenario) not in names]
@@ -280,11 +280,11 @@ def evaluate(
         baselines: controllers for comparison; None: `default_baselines`.
         name: name of the scenario in messages.
         folder: folder of files referenced by the scenario.
-        overrides: "KEY=VALUE" for the scenario.
+        overrides: "KEY=VALUE" settings of the scenario.
         run: function that makes one run, for callers with several processes or interruptible runs.
 
     Raises:
-        ConfigError: if a text names no contender, or the scenario has no flow for it.
+        ConfigError: if a text names no contender, or the scenario has no flow for a contender.
         ScenarioError: if the scenario is not usable with a contender.
     """
     plain = read_scenario(scenario, name, folder, overrides)

@@ -1,4 +1,4 @@
-"""Evaluates policies in a separate thread during training, and keeps the best one."""
+"""Evaluates policies in a separate thread during training, and keeps the best policy."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def with_evaluation(policy: bytes, evaluation: dict[str, Any]) -> bytes:
 
 
 class Evaluator:
-    """Runs policies on seeds never used in training, beside the baselines, whose runs are made once.
+    """Runs policies on seeds never used in training, and the baselines once on the same seeds.
 
     Attributes:
-        best: step, score and figures of the best policy so far; None before the first evaluation.
+        best: step, score and results of the best policy so far; None before the first evaluation.
 
     Args:
         config: configuration of the training.
@@ -75,7 +75,7 @@ class Evaluator:
         self._under_way = self._executor.submit(self._evaluate, policy, step)
 
     def collect(self) -> list[dict[str, Any]]:
-        """The values of a finished evaluation, if any.
+        """The values of a finished evaluation in a list, which is empty without one.
 
         Raises:
             CheckpointError: if the best policy cannot be written.
@@ -87,7 +87,7 @@ class Evaluator:
         return [done.result()]
 
     def close(self) -> None:
-        """Stops the current evaluation."""
+        """Stops the current evaluation, and waits for its thread."""
         self._ends.set()
         for simulation in tuple(self._running):
             simulation.interrupt()
@@ -122,7 +122,7 @@ class Evaluator:
         return {"step": step, "is_best": is_best, "score": None if math.isnan(score) else score, **values}
 
     def _validation(self, contender: Contender) -> Validation | None:
-        """Utilities of the policy on the networks that select the best one; None without such networks."""
+        """Utilities of the policy on the networks that select the best policy; None without such networks."""
         from subflow_agents.validation import Validation, validate, validation_networks
 
         config = self._config

@@ -1,6 +1,6 @@
 """Rewards of epochs from measurements of the simulator, and the critic's input from them.
 
-They exist only in training: a policy receives none of them.
+The measurements exist only in training: a policy receives none of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from subflow_sim.truth import TRUTH
 _AT = {name: place for place, name in enumerate(TRUTH)}
 _LEAST_RATE = 1e-2
 _LONGEST = 2.0  # base RTTs; otherwise slow links beside a TCP, with their long epochs, would dominate the reward
-_DUE = 0.98  # share of their reference rate below which flows beside count as harmed
-_MEMORY_RTTS = 40.0  # averaging time of the rate of flows beside, because the rate of a TCP fluctuates
+_DUE = 0.98  # background flows below this share of their reference rate count as harmed
+# averaging time of the rate of background flows, in base RTTs, because the rate of a TCP fluctuates
+_MEMORY_RTTS = 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Prices:
         loss: weight of the loss beyond random loss.
         beside_tcp: factor of delay and loss if a TCP contributes to them.
         excess: weight of ln(rate / fair rate) if other flows want the capacity.
-        harm: weight of ln(reference rate of the flows beside / their rate).
+        harm: weight of ln(reference rate of the background flows / their rate).
     """
 
     delay: float = 0.5
@@ -43,14 +44,14 @@ class Judge:
 
     Args:
         prices: weights of the parts of the reward.
-        lanes: number of lanes, N times S.
+        lanes: number of lanes, N times S; each slot of an environment is a lane.
     """
 
     width = len(TRUTH) + 1
 
     def __init__(self, prices: Prices, lanes: int) -> None:
         self._prices = prices
-        self.beside = np.ones(lanes)  # recent rate of the flows beside over their reference rate
+        self.beside = np.ones(lanes)  # recent rate of the background flows over their reference rate
 
     def see(self, truth: NDArray[np.float32], acting: NDArray[np.bool_]) -> None:
         """Processes the measurements of epochs [N, S, T] at acting slots."""

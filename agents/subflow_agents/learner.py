@@ -1,4 +1,4 @@
-"""The interface between the training loop and environments and learners, for any algorithm.
+"""Interfaces of environments and learners for the training loop, independent of the algorithm.
 
 The loop: `observe` the results of the environments, `act` on them, send the actions, `learn` while the environments
 simulate, receive. The results never depend on the clock.
@@ -30,16 +30,16 @@ class TrainingEnv(Protocol):
 
     Attributes:
         info: description of the agents.
-        num_envs: N.
-        slots: S: largest number of subflows of the agents in one simulation; unused slots are padding.
+        num_envs: number of environments, N.
+        slots: number of slots, S: largest number of subflows of the agents in one simulation; unused slots are padding.
         obs: float32 [N, S, F].
         mask: bool [N, S], whether the slot holds a subflow.
         acting: bool [N, S], whether the subflow needs an action.
         agent: int32 [N, S], number of the slot's agent; -1: padding.
-        flow: int32 [N, S].
+        flow: int32 [N, S], number of the slot's flow.
         reward: float32 [N, S], reward of the epoch that ended, equal for all acting slots of one agent; otherwise 0.
         team_reward: float32 [N], sum over flows of ln(goodput in Mbit/s) since the last step.
-        terminated: bool [N].
+        terminated: bool [N], whether every learning flow has delivered all its data.
         truncated: bool [N], whether the time limit ended the episode; the final state still has a value.
         time_s: float64 [N], simulated time of the episode.
         episode: int64 [N], number of the current episode; changes with the `send` that begins the next one.
@@ -67,7 +67,9 @@ class TrainingEnv(Protocol):
     truth: FloatArray | None
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
-        """Begins an episode in each environment: the first one or the given one; (seed, env, episode) determine it."""
+        """Begins an episode in each environment, by default the first; (seed, env, episode) determine its random
+        values.
+        """
         ...
 
     def send(self, action: FloatArray, envs: Sequence[int] | None = None) -> object:
@@ -81,7 +83,7 @@ class TrainingEnv(Protocol):
     def episode_metrics(self, env: int) -> Mapping[str, float]:
         """Metrics of the last finished episode of an environment.
 
-        goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain, duration_s.
+        The keys are goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain and duration_s.
         """
         ...
 
@@ -147,7 +149,7 @@ class Learner(Protocol):
         ...
 
     def load_state(self, state: LearnerState) -> None:
-        """Restores a state.
+        """Replaces the complete state by a state from `state`.
 
         Raises:
             CheckpointError: if the state belongs to another network or algorithm.
@@ -161,9 +163,9 @@ class LearnerSetup:
 
     Attributes:
         spec: description of the agents.
-        num_envs: N.
-        slots: S.
-        seed: seed of its weights, noise and sampling.
+        num_envs: number of environments, N.
+        slots: number of slots of an environment, S.
+        seed: seed of the learner's weights, noise and sampling.
     """
 
     spec: AgentSpec

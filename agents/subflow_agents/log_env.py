@@ -2,7 +2,7 @@
 
 Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its published code: each rate returns the logged results of
 the nearest logged rate. This is not a network: actions do not influence later results, and the best policy moves to the
-best row of the log. Its results must not be mixed with those of simulations.
+best row of the log. Results from the log and from simulations must not be mixed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 EPISODE_STEPS = 1000  # section 2.2: "we execute 1000 actions or steps"
 START_UTILITY = (0.4, 0.7)  # relative to the largest utility of the log, section 2.2
-RATE_STEP = 0.25  # x becomes x (1 + 0.25 a): the paper gives no scale, so that of the simulator is used
+RATE_STEP = 0.25  # x becomes x (1 + 0.25 a): the paper gives no step size, so the simulator's is used
 RESOLUTION = 0.02  # rates that differ by less are merged
-INTERVAL_RTTS = 1.5  # MPCC's interval
+INTERVAL_RTTS = 1.5  # length of MPCC's interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class LogTable:
         rtt: float64 [m], relative to the largest of the log.
         loss: float64 [m], relative to the largest of the log; 0 without any loss.
         utility: float64 [m], relative to the largest of the log, at least 0.
-        throughput_bps: float64 [m].
-        rtt_s: float64 [m].
-        loss_ratio: float64 [m].
+        throughput_bps: float64 [m], delivered rate, bit/s.
+        rtt_s: float64 [m], RTT, s.
+        loss_ratio: float64 [m], lost / sent.
     """
 
     rate: FloatArray
@@ -54,7 +54,7 @@ class LogTable:
         """Condenses a log: among rates within RESOLUTION of each other, the row with the largest utility remains.
 
         A log contains many rows with similar rates, whose results differ with the rates of other senders. A lookup can
-        return only one of them; the best one preserves the maximum of the log.
+        return only one of these rows; the row with the largest utility preserves the maximum of the log.
         """
         # Rates are binned on a logarithmic scale.
         bins = np.rint(np.log(log["rate"] / log["rate"].max()) / np.log1p(RESOLUTION)).astype(np.int64)
@@ -75,7 +75,7 @@ class LogTable:
         )
 
     def nearest(self, rate: FloatArray) -> NDArray[np.int64]:
-        """Rows nearest to these rates [n], relative to the log's largest; of two equally near rows the lower one."""
+        """Rows nearest to these rates [n], relative to the log's largest; the lower row if two are equally near."""
         above = np.clip(np.searchsorted(self.rate, rate), 1, max(len(self.rate) - 1, 1))
         if len(self.rate) == 1:
             return np.zeros(len(rate), dtype=np.int64)
@@ -148,7 +148,7 @@ class LogEnv:
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._rate = np.zeros(num_envs)
         self._row = np.zeros(num_envs, dtype=np.int64)
-        self._sums = np.zeros((num_envs, 3))  # of throughput, RTT and loss over the episode
+        self._sums = np.zeros((num_envs, 3))  # sums of throughput, RTT and loss over the episode
         self.obs = np.zeros((num_envs, 1, 3), dtype=np.float32)
         self.mask = np.ones((num_envs, 1), dtype=np.bool_)
         self.acting = np.ones((num_envs, 1), dtype=np.bool_)
@@ -161,7 +161,7 @@ class LogEnv:
         self.time_s = np.zeros(num_envs)
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> None:
-        """Begins an episode in all environments: the first one, or those with these numbers."""
+        """Begins an episode in all environments: the first episode, or the episodes with these numbers."""
         if seed is not None:
             self._seed = seed
         self.episode[:] = 0 if episodes is None else episodes

@@ -220,7 +220,7 @@ def require_room(spec: NetSpec, rows: int, acting: int) -> None:
     """Refuses decisions with more rows than a joint head allows.
 
     Raises:
-        ConfigError: with the name of the option.
+        ConfigError: if a decision has too many rows; the message names the option.
     """
     needed = {"slot": 1, "target": acting, "all": rows}[spec.head]
     if needed > spec.slots:
@@ -262,7 +262,7 @@ def network_tensors(
 
     Args:
         name: "actor" or "critic".
-        encoder: shared or separate encoder.
+        encoder: encoder before the trunk.
         trunk: layers after the encoder.
         outputs: number of outputs of the last layer to export, from the first; None: all.
     """

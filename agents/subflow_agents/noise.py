@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 class OrnsteinUhlenbeck:
     """Mean-reverting noise with mean 0, one independent process per agent.
 
-    n <- n + theta (0 - n) + sigma N(0, 1), with one time step per decision. Its stationary standard deviation is sigma
+    n <- n + theta (0 - n) + sigma N(0, 1), with one time step per decision. The stationary standard deviation is sigma
     / sqrt(2 theta - theta^2), which is 0.380 for theta = 0.15 and sigma = 0.2.
 
     Args:

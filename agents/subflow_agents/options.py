@@ -24,9 +24,9 @@ class OptionSpec:
         name: name of the field.
         kind: "number", "integer", "flag" or "choice".
         default: default value.
-        help: one sentence.
+        help: meaning in one sentence.
         source: source of the default: the paper, or a ruling where the paper omits it.
-        unit: "1" for plain numbers.
+        unit: symbol of the unit; "1" for plain numbers.
         minimum: smallest number allowed.
         maximum: largest number allowed.
         choices: allowed values of a choice.

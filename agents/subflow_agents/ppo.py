@@ -46,7 +46,7 @@ def advantages(
 
     Args:
         reward: [T, L], reward of each decision.
-        value: [T, L], value of its state.
+        value: [T, L], value of the state in which the decision was made.
         boundary: [T, L], whether an episode ended with the decision.
         bootstrap: [T, L], at a boundary the value of the final state; 0 for terminal states.
         count: [L], number of decisions of the lane, <= T.
@@ -192,7 +192,7 @@ class PpoLearner:
         opened, rollout = self._open, self._rollout
         acting = env.acting.reshape(-1)
         same = opened.there & (opened.agent == env.agent.reshape(-1))
-        # A full lane waits for the others.
+        # A full lane waits for the other lanes.
         closes = acting & same & (rollout.count < self._quota())
         ended = np.repeat(env.terminated | env.truncated, self._slots)
         if self._judge is not None:
@@ -278,7 +278,9 @@ class PpoLearner:
         return means
 
     def policy(self) -> PolicyParts:
-        """The network of the policy, whose largest output is the choice, and that of the value."""
+        """The policy network, whose largest output is the choice, and the value network unless the critic is
+        privileged.
+        """
         spec = self.spec
         actor, actor_tensors = _exported("actor", self._actor)
         document: dict[str, Any] = {
@@ -288,7 +290,7 @@ class PpoLearner:
             "actor": actor,
         }
         if not self._is_critic_blind:
-            # Its additional input exists only in training.
+            # The critic's additional input exists only in training.
             return PolicyParts(document, actor_tensors)
         critic, critic_tensors = _exported("critic", self._critic)
         last = f"critic.layers.{len(critic['layers']) - 1}"
@@ -321,7 +323,7 @@ class PpoLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Restores a state.
+        """Replaces the complete state by a state from `state`.
 
         Raises:
             CheckpointError: if the network or the number of environments differs.
@@ -391,7 +393,7 @@ class PpoLearner:
         )
 
     def _begin_values(self, value: float) -> None:
-        """Initialises the values of all states with the discounted sum of the mean first reward.
+        """Initialises the values of all states with the discounted sum of the first rollout's mean reward.
 
         Otherwise the critic would need hundreds of updates to learn this sum.
         """

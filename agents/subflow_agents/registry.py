@@ -24,15 +24,15 @@ class AgentInfo:
         title: displayed name.
         summary: one sentence.
         source: the paper.
-        controller: controller of the core that applies its decisions.
+        controller: controller of the core that applies the agent's decisions.
         scope: "host", "connection" or "subflow": the flows or subflows that share a decision.
         default_recipe: file in assets/agents/recipes, without suffix, that trained the shipped policy.
-        config_class: frozen dataclass of its options.
+        config_class: frozen dataclass of the agent's options.
         make_learner: (config, setup) -> learner; the first call imports PyTorch.
         make_environment: (training, config) -> environment, for agents with a special training environment; None
             selects the simulation of the scenario.
         controller_options: (config) -> options of the controller in training, by their names in scenarios.
-        min_paths: minimum number of paths of a flow in its scenario.
+        min_paths: minimum number of paths of an mptcp flow in the training scenario.
     """
 
     name: str
@@ -49,7 +49,7 @@ class AgentInfo:
     min_paths: int = 1
 
     def options(self) -> tuple[OptionSpec, ...]:
-        """Its options, in the order of a form."""
+        """The options of the agent, in the order of a form."""
         return options_of(self.config_class)
 
     def config(self, options: Mapping[str, object] | None = None) -> Any:
@@ -94,5 +94,5 @@ def agent(name: str) -> AgentInfo:
 
 
 def agents() -> tuple[AgentInfo, ...]:
-    """All agents, loaded."""
+    """All agents, whose modules are loaded."""
     return tuple(agent(name) for name in _AGENTS)

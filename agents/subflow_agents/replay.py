@@ -78,7 +78,7 @@ class Replay:
         """Restores a state from `state`.
 
         Raises:
-            CheckpointError: if the state is larger than this memory.
+            CheckpointError: if the state does not have the expected number of transitions.
         """
         self.added = int(values["added"])
         self.columns = {}
@@ -131,7 +131,7 @@ class SumTree:
         return self._nodes[self._first + indices]
 
     def set(self, indices: Indices, weights: NDArray[np.float64]) -> None:
-        """Sets the weights of leaves; of duplicates the last one counts."""
+        """Sets the weights of leaves; for duplicate leaves the last weight counts."""
         nodes = self._first + indices
         self._nodes[nodes] = weights
         for _ in range(self._levels):
@@ -156,11 +156,11 @@ class PrioritisedReplay(Replay):
     """A ring buffer that samples with P(i) = p_i^alpha / sum p^alpha, p_i = |delta_i| + epsilon.
 
     New transitions get the largest priority so far, so that each is likely to be sampled once. The minibatch is
-    stratified: one sample from each of its equal parts of the sum.
+    stratified: the sum is divided into equal parts, each of which yields one sample.
 
     Args:
         capacity: maximum number of transitions.
-        alpha: 0: uniform; 1: in proportion to the error.
+        alpha: exponent of the priorities; 0: uniform sampling; 1: in proportion to the error.
         epsilon: constant added to each error, so that transitions without error can be sampled.
         fillers: as in `Replay`.
         delete_after_sampling: whether to sample each transition only once.
@@ -213,7 +213,7 @@ class PrioritisedReplay(Replay):
         return sample
 
     def refresh(self, indices: Indices, errors: NDArray[np.floating[Any]]) -> None:
-        """Updates the priorities of sampled transitions by their new errors."""
+        """Updates the priorities of sampled transitions by their new errors; no effect with `delete_after_sampling`."""
         if self._delete:
             return
         weights = (np.abs(errors).astype(np.float64) + self._epsilon) ** self._alpha
@@ -230,7 +230,7 @@ class PrioritisedReplay(Replay):
         """Restores a state from `state`.
 
         Raises:
-            CheckpointError: if the state has no priorities or is larger than this memory.
+            CheckpointError: if the state has no priorities or does not have the expected number of transitions.
         """
         if "_weights" not in tensors:
             raise CheckpointError("its memory has no priorities")

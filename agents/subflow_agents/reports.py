@@ -57,14 +57,14 @@ METRICS: tuple[Metric, ...] = (
         "Time to the end of the budget at the speed since the last report, then of the evaluation.",
     ),
 )
-"""All values of "metrics" reports. Inapplicable or unknown ones are omitted."""
+"""All values of "metrics" reports. A report omits inapplicable and unknown values."""
 
 SATURATED = 0.98
 """Magnitude beyond which an action component counts as saturated; a share above one half deserves a warning."""
 
 
 class ReportKind(StrEnum):
-    """Kind of a report."""
+    """Kind of a report; the comments list its values."""
 
     METRICS = "metrics"  # values: the known METRICS
     EVALUATION = "evaluation"  # values: step, is_best, and Evaluation.to_json()
@@ -108,7 +108,7 @@ class Command(StrEnum):
     NONE = "none"
     PAUSE = "pause"
     RESUME = "resume"
-    STOP = "stop"  # with a checkpoint
+    STOP = "stop"  # saves a checkpoint first
     CHECKPOINT = "checkpoint"
     EVALUATE = "evaluate"
 

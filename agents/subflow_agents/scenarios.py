@@ -19,10 +19,10 @@ SINGLE_PATH_BASELINES = ("cubic", "newreno")
 
 
 def read_scenario(text: str, name: str, folder: str, overrides: Sequence[str] = ()) -> Scenario:
-    """The scenario of a training's text.
+    """The scenario in the TOML text of a training.
 
     Raises:
-        ScenarioError: with all its problems.
+        ScenarioError: if the text has problems; contains all of them.
     """
     from subflow_sim import parse_scenario
 
@@ -82,7 +82,7 @@ def require_paths(scenario: Scenario, info: AgentInfo) -> None:
     """Refuses a scenario without the flows and paths required by an agent.
 
     Raises:
-        ConfigError: with the missing flows or paths.
+        ConfigError: if flows or paths are missing; the message names them.
     """
     kinds = ("mptcp",) if info.scope in ("host", "connection") else ("mptcp", "tcp")
     candidates = {name: flow for name, flow in scenario.flows.items() if flow.kind in kinds}

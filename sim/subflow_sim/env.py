@@ -418,7 +418,8 @@ class PathEnv(_LearnerEnv):
 
     Args:
         scenario: as in `HostEnv`; None: the shipped distribution "train-single-path".
-        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn if no MPTCP flow must.
+        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn, or
+            MPTCP flows without any TCP flow.
         options: as in `HostEnv`; {"probe_bw": False} disables the probes.
         seed: as in `HostEnv`.
         number: as in `HostEnv`.

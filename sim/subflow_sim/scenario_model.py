@@ -485,7 +485,7 @@ class Flow:
         return self.count if self.arrivals is None else self.arrivals.limit or MAX_COPIES
 
     def has_copy(self, name: str) -> bool:
-        """True if a run can contain a flow with this name: this one, or a copy, for example "download.3"."""
+        """True if a run can contain a flow with this name: the flow itself, or a copy, for example "download.3"."""
         if self.count == 1 and self.arrivals is None:
             return name == self.name
         base, _, ordinal = name.partition(".")

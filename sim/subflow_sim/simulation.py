@@ -84,7 +84,7 @@ class Simulation:
     """One run of a scenario, advanced by its caller.
 
     Only one thread may use it at a time. During `run_until`, other threads may read `sample_count` and `values` and
-    call `interrupt`; anything else raises BusyError and changes nothing. The same scenario, seed and version give the
+    call `interrupt`; all other calls raise BusyError and change nothing. The same scenario, seed and version give the
     same `signature`, for any sequence of steps and any other load.
 
     Args:
@@ -385,9 +385,9 @@ class Simulation:
         """A second simulation of the same scenario and seed, at a snapshot or at the current state.
 
         The fork is independent and has the samples that `restore` would keep; without changes it repeats this
-        simulation bit for bit. Marks, decisions, intervals and agents' steps not yet taken at the snapshot can be taken
-        from both. Each can restore snapshots of the other. A fork needs the memory of another simulation; limits are
-        not checked again.
+        simulation bit for bit. Both simulations return marks, decisions, intervals and agents' steps that were not yet
+        taken at the snapshot. Each can restore snapshots of the other. A fork needs the memory of another simulation;
+        limits are not checked again.
 
         Raises:
             BusyError: if another thread uses the simulation.
@@ -417,11 +417,12 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def summary(self) -> dict[str, Any]:
-        """Figures from the end of the warm-up to now: the JSON document of `subflow run`, without wall_s and run_id.
+        """Results from the end of the warm-up to now: the JSON document of `subflow run`, without wall_s and run_id.
 
-        The `controller` of a flow is its initial one; the scenario's events and `live_changes` list later ones.
+        The `controller` of a flow is its initial controller; the scenario's events and `live_changes` list later
+        controllers.
 
-        Undefined figures (a mean RTT without a sample, the completion time of an incomplete flow) are None.
+        Undefined results (a mean RTT without a sample, the completion time of an incomplete flow) are None.
 
         Packets are data packets and datagrams, retransmissions included. `packets_in_flight_at_start` + `packets_sent`
         = `packets_delivered` + `packets_dropped` + `packets_in_flight_at_end`: packets on links at the start of the

@@ -54,7 +54,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """Values of the used slots: constants of the episode, and values from each of `starts_s`."""
+    """Values of the used slots: constants of the episode, and values that hold from each time in `starts_s`."""
 
     groups: list[int]
     base_rtt_s: NDArray[np.float64]
