@@ -49,7 +49,8 @@ class TrainingConfig:
         validation_networks: number of networks from each family's validation split that, with the evaluation scenario,
             select the best policy; 0: only the score on that scenario.
         validation_families: the families of these networks.
-        validation_home: whether the agent's score on the evaluation scenario is half of the selection score.
+        validation_home: whether the agent's score on the evaluation scenario is half of the selection score; if not,
+            only the validation networks count.
         checkpoint_minutes: time between two checkpoints.
         report_every: transitions between two reports of metrics, for repeatable curves; 0: one report per second.
         folder: output folder.

@@ -51,7 +51,7 @@ class RunFigures:
         seed: seed of the run.
         goodput_bps: mean goodput of the flows under evaluation, each over its active time.
         total_goodput_bps: total goodput of all flows with congestion control over the measured time.
-        other_goodput_bps: mean goodput of the flows that keep their own controller; NaN without any.
+        other_goodput_bps: mean goodput of the flows that keep the scenario's controller; NaN without any.
         rtt_s: mean RTT over the flows under evaluation; NaN without a sample.
         loss_ratio: packets lost over packets sent, mean over the flows under evaluation.
         jain: Jain's index of the goodputs of all flows with congestion control.

@@ -43,7 +43,7 @@ class FamilyEpisodes:
         self._options = options
 
     def draw(self, env: int, episode: int) -> Scenario | None:
-        """The scenario of an episode; None for episodes on the training's own scenario."""
+        """The scenario of an episode; None for episodes on the scenario of the training."""
         if not self._families or self._chance(env, episode, "is of a family") >= self._share:
             return None
         family = self._families[int(self._chance(env, episode, "family") * len(self._families))]

@@ -67,9 +67,7 @@ class TrainingEnv(Protocol):
     truth: FloatArray | None
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
-        """Begins an episode in each environment, by default the first; (seed, env, episode) determine its random
-        values.
-        """
+        """Begins an episode in each environment, by default the first; (seed, env, episode) determine all draws."""
         ...
 
     def send(self, action: FloatArray, envs: Sequence[int] | None = None) -> object:

@@ -154,7 +154,7 @@ class PpoLearner:
             config: options of PPO.
             setup: agent and environments.
             judge: computes rewards from measurements of the simulator, which the critic receives, too; epochs cut short
-                by the end of an episode are then ignored. None: the agents' own rewards count.
+                by the end of an episode are then ignored. None: the agents' rewards count.
             is_critic_blind: whether the critic receives only the policy's observation despite a judge.
 
         Raises:
@@ -278,9 +278,7 @@ class PpoLearner:
         return means
 
     def policy(self) -> PolicyParts:
-        """The policy network, whose largest output is the choice, and the value network unless the critic is
-        privileged.
-        """
+        """The policy network, whose largest output is the choice, and the value network unless it is privileged."""
         spec = self.spec
         actor, actor_tensors = _exported("actor", self._actor)
         document: dict[str, Any] = {

@@ -23,7 +23,7 @@ def load_module(name: str, module: nn.Module, tensors: Mapping[str, NDArray[Any]
     """Loads the weights with this name into a network.
 
     Raises:
-        CheckpointError: if they belong to another network.
+        CheckpointError: if the tensors belong to another network.
     """
     given = tensors_under(name, tensors)
     for key, weight in module.state_dict().items():

@@ -46,7 +46,7 @@ _POLL_S = 0.02  # polling interval while paused or waiting
 MOST_CONFIG_BYTES = 100_000_000
 """Size limit of a training's config: it contains two scenarios, with the content of delivery traces."""
 
-# Settings that must be equal to those of the training to resume
+# Settings that a resumed training must not change
 _FIXED = (
     *("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s"),
     *("families", "families_share", "validation_networks", "validation_families", "validation_home"),
@@ -59,10 +59,10 @@ class TrainingResult:
 
     Attributes:
         state: finished, stopped or failed.
-        step: transitions learned from.
-        updates: gradient steps.
-        elapsed_s: time spent training.
-        policy: the latest policy file.
+        step: number of transitions learned from.
+        updates: number of gradient steps.
+        elapsed_s: time spent training, s.
+        policy: the latest policy file; None if none was written.
         best: the best policy file by evaluation; None without an evaluation.
         checkpoint: the last checkpoint; None if none could be written.
         error: reason of a failure; empty otherwise.
@@ -93,9 +93,9 @@ def run_training(config: TrainingConfig, control: Control, report: Callable[[Rep
         The final state. Divergence and write errors are results, too, with the last good checkpoint.
 
     Raises:
-        ConfigError: if the config does not fit the scenario or the training to resume; before the start.
+        ConfigError: if the config does not fit the scenario or the training to resume; raised before the start.
         ScenarioError: if the scenario has problems.
-        CheckpointError: if no training can be resumed, or the folder is not writable; before the start.
+        CheckpointError: if no training can be resumed, or the folder is not writable; raised before the start.
     """
     import torch
 
@@ -191,7 +191,7 @@ class _Training:
             self._ended.append(dict(env.episode_metrics(n)))
 
     def _attend(self) -> None:
-        """Executes commands, and does all work that is due."""
+        """Executes commands, and makes due reports, policy files, checkpoints and evaluations."""
         self._obey(self.control.poll())
         while self.state is TrainingState.PAUSED and not self._stops:
             time.sleep(_POLL_S)
@@ -271,7 +271,7 @@ class _Training:
             error=error,
         )
 
-    # ---------------------------------------------------------------------------------------------- budget and news
+    # ---------------------------------------------------------------------------------------------- budget and reports
 
     def _elapsed(self) -> float:
         if self.state is TrainingState.PAUSED:

@@ -21,12 +21,12 @@ class Decisions:
     """D observations of agents that must act, or receive the reward of their last action.
 
     Attributes:
-        env: int64 [D].
+        env: int64 [D], number of the environment.
         agent: int64 [D], number of the agent in its environment.
         rows: float32 [D, R, F], observed subflows in the order of their slots, zero-padded.
         count: int16 [D], number of subflows.
         acting: int16 [D, K], positions of the acting subflows in `rows`, padded with -1.
-        slots: int16 [D, K], their slots in the environment, padded with -1.
+        slots: int16 [D, K], slots of the acting subflows in the environment, padded with -1.
         reward: float32 [D], reward of the agent's previous decision.
         terminated: bool [D], whether the episode ends in a terminal state.
     """
@@ -53,8 +53,7 @@ def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decis
 
     Args:
         env: the environments.
-        relative_to: subtracts the reward of fair shares, whose logarithms are those of flows or subflows; None: no
-            change.
+        relative_to: level of the logarithms in the reward of fair shares, which is subtracted; None: subtracts nothing.
     """
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]
@@ -109,7 +108,7 @@ def _fair_reward(
 
 
 class TransitionBuilder:
-    """Joins each decision of an agent with its next one, by environment and agent.
+    """Joins each decision of an agent with the agent's next decision, by environment and agent.
 
     An agent without a further decision in its episode produces no further transition.
     """
@@ -128,8 +127,9 @@ class TransitionBuilder:
             ended: bool [N], whether the environment's episode has ended; its open decisions are dropped.
 
         Returns:
-            rows, count, acting, action; reward; next_rows, next_count, next_acting; ends: 1 for a terminal state, but 0
-            at a time limit, so that such transitions are bootstrapped. Empty if no transition ends.
+            Arrays rows, count, acting, action, reward, next_rows, next_count, next_acting, and ends, which is 1 for a
+            terminal state, but 0 at a time limit, so that such transitions are bootstrapped. Empty if no transition
+            ends.
         """
         ending = [
             (before, index)
@@ -177,7 +177,7 @@ class TransitionBuilder:
         }
 
     def load(self, state: dict[str, NDArray[Any]]) -> None:
-        """Restores open decisions."""
+        """Replaces the open decisions by those from `state`."""
         self._open = {
             (int(key[0]), int(key[1])): (rows, int(count), acting, action)
             for key, rows, count, acting, action in zip(

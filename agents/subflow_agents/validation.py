@@ -1,6 +1,6 @@
 """The fixed set of networks whose utility selects the best policy of a training.
 
-It comes from the validation split of the arena; the test split is never read here, because test results are only
+The set comes from the validation split of the arena; the test split is never read here, because test results are only
 meaningful if no selection used them.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
 
 HOME = "home"
-"""Family of the evaluation scenario with the evaluation seeds."""
+"""Name of the family of the evaluation scenario with the evaluation seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Validation:
 
 
 def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
-    """The set: networks of the validation split, and the evaluation scenario with each of its seeds."""
+    """Networks of the validation split, and with `validation_home` the evaluation scenario with each of its seeds."""
     names = family_names(config.validation_families)
     abroad = networks("validation", range(1, config.validation_networks + 1), names)
     if not config.validation_home:

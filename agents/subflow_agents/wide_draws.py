@@ -1,8 +1,8 @@
-"""Widely drawn networks, for an agent that must generalise to unforeseen ones.
+"""Widely drawn networks, for an agent that must generalise to unforeseen networks.
 
-All ranges are wider than those of the arena's families. The networks also contain elements absent from its training
-split: two to four subflows of a connection in one bottleneck, competing BBR, MPCC and connections of the same kind,
-flows that start late, varying delays, and marking queues. Each network is a function of a key only.
+All ranges are wider than those of the arena's families. The networks also contain elements absent from the arena's
+training split: two to four subflows of a connection in one bottleneck, competing BBR, MPCC and connections of the same
+kind, flows that start late, varying delays, and marking queues. Each network is a function of a key only.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ counterexamples found: a competing NewReno behind buffers of at most about a ten
 
 T = TypeVar("T")
 Chance = Callable[[str], float]
-"""A number in [0, 1) for a name."""
+"""Function from the name of a draw to a number in [0, 1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Bottlenecks of a topology, with the number of a connection's ways to each."""
+    """A topology: number of a connection's paths through each bottleneck, and relative frequency of the topology."""
 
     ways: tuple[int, ...]
     weight: float

@@ -1,5 +1,4 @@
-"""Observations, actions and rewards of learning agents in a run: columns of decisions, with search by agent and time.
-"""
+"""Observations, actions and rewards of learning agents in a run: columns of decisions, found by agent and time."""
 
 from __future__ import annotations
 

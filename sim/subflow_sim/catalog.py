@@ -42,7 +42,7 @@ def catalog_with(policies: PolicyLibrary) -> AlgorithmCatalog:
 
 
 def catalog_of(scenario: Scenario, algorithms: AlgorithmCatalog | None = None) -> AlgorithmCatalog:
-    """The algorithms available to the flows of a scenario, including its own scripts.
+    """The algorithms available to the flows of a scenario, including the scripts of the scenario.
 
     Args:
         scenario: the scenario; its scripts must compile.

@@ -445,9 +445,7 @@ def from_core(
     scripts: Sequence[_core.ScriptProgram] = (),
     script_rules: Sequence[_core.RuleInfo] = (),
 ) -> Decisions:
-    """The decisions of a core table, with the scripts of the run and their rules; the arrays share the memory of the
-    table.
-    """
+    """The decisions of a core table, with the run's scripts and their rules; the arrays share the table's memory."""
     subflow: Scope = "subflow"
     flow: Scope = "flow"
     scopes = (subflow,) * len(subflow_names) + (flow,) * len(flow_names)

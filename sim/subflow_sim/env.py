@@ -30,9 +30,7 @@ def row_space(info: AgentSpec) -> spaces.Box:
 
 
 def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
-    """Observation space of up to S subflows: their rows [S, F], a mask of existing subflows, and a mask of acting
-    subflows.
-    """
+    """Observation space of up to S subflows: rows [S, F], a mask of existing and a mask of acting subflows."""
     row = row_space(info)
     rows = spaces.Box(np.tile(row.low, (slots, 1)), np.tile(row.high, (slots, 1)), dtype=np.float32)
     there, acting = spaces.MultiBinary(slots), spaces.MultiBinary(slots)
@@ -40,8 +38,7 @@ def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
 
 
 def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
-    """Action space for up to K subflows in the order of their slots; without the dimension K if `most_acting` is None.
-    """
+    """Action space for up to K subflows in the order of their slots; if `most_acting` is None, for one subflow."""
     if info.choices:
         count = len(info.choices)
         return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
@@ -418,8 +415,8 @@ class PathEnv(_LearnerEnv):
 
     Args:
         scenario: as in `HostEnv`; None: the shipped distribution "train-single-path".
-        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn, or
-            MPTCP flows without any TCP flow.
+        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn, or MPTCP flows
+            without any TCP flow.
         options: as in `HostEnv`; {"probe_bw": False} disables the probes.
         seed: as in `HostEnv`.
         number: as in `HostEnv`.

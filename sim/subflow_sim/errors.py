@@ -11,7 +11,7 @@ class SimError(Exception):
 
 
 class ParamError(SimError):
-    """A single value is not acceptable.
+    """A value is not acceptable.
 
     Attributes:
         message: description of the error, without the key.

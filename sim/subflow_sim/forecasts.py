@@ -68,7 +68,7 @@ def forecast(
     trial_s: float = TRIAL_S,
     trial_events: int | None = None,
 ) -> Forecast:
-    """Forecasts a run of this scenario with its own seed; the trial leaves no results.
+    """Forecasts a run of this scenario with the scenario's seed; the trial leaves no results.
 
     Args:
         scenario: the scenario to simulate.
@@ -120,9 +120,7 @@ def forecast(
 
 
 def _middle(looks: Sequence[_Look]) -> _Look:
-    """The look nearest to the middle of the trial: the first half, with slow starts, does not represent the rest of a
-    run.
-    """
+    """The look nearest to the middle of the trial, whose first half, with slow starts, does not represent the run."""
     return min(looks[:-1], key=lambda each: abs(each.now_s - looks[-1].now_s / 2))
 
 

@@ -22,8 +22,7 @@ class Actor(Protocol):
     """Source of an agent's decisions, for example a `Policy`."""
 
     def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[NDArray[np.float32], float]:
-        """Returns an action for each subflow, [S, A], and the estimated value of the decision; only acting subflows use
-        theirs.
+        """Returns actions for all subflows, [S, A], and the decision's estimated value; only acting subflows use them.
 
         Args:
             rows: float32 [S, F], observations of the existing subflows.
@@ -68,7 +67,7 @@ class LearnerBatch:
         truncated: bool [N], whether the time of the episode has passed.
 
     Raises:
-        SimulationError: if the learner, the reward or the decider for the others is unknown.
+        SimulationError: if the learner, the reward or the decider for other agents is unknown.
     """
 
     def __init__(
@@ -138,9 +137,7 @@ class LearnerBatch:
         return bool(self.vec.episode[0] >= 0)
 
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
-        """Begins an episode in all environments: the given episode, else the first episode of a given seed, else the
-        next.
-        """
+        """Begins an episode in all environments: `episode`, else the first episode of a given seed, else the next."""
         if episode is not None and episode < 0:
             raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
         if seed is None and not self.is_begun:
@@ -170,9 +167,7 @@ class LearnerBatch:
         self._go_on()
 
     def flow_name(self, env: int) -> str:
-        """The learning flow of an environment, for a host the first flow; agents of subflows add the subflow:
-        "download.3/2".
-        """
+        """The learning flow, for a host its first; agents of subflows add the subflow: "download.3/2"."""
         slot = self._slot[env, 0]
         flow = self.vec.flow[env, slot]
         name: str = self._flow_names(env)[flow]
@@ -203,9 +198,7 @@ class LearnerBatch:
         self._show()
 
     def _unsettled(self, envs: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The stepped environments in which the learner has neither a decision to make nor an end of its episode to
-        observe.
-        """
+        """The stepped environments in which the learner neither decides next nor observes the end of its episode."""
         vec = self.vec
         for env in envs[vec.episode[envs] != self._episode[envs]]:
             self._begin_episode(int(env))

@@ -75,7 +75,7 @@ def transport_fields(profile: Profile, chosen: Mapping[str, OptionValue] | None 
 
 
 def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
-    """Builds the core's scenario for a run with this seed; None: the scenario's own seed.
+    """Builds the core's scenario for a run with this seed; None: the scenario's seed.
 
     Link directions are numbered forward, reverse, link by link in the order of the file; flows and subflows are
     numbered in that order, too.

@@ -66,7 +66,7 @@ def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
     """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, in SI units.
 
     Raises:
-        ImportError: if the named library is missing, or all supported libraries if none is named.
+        ImportError: if the named library is missing, or without a name all supported libraries.
         ValueError: if the name is not in `DATA_FRAME_LIBRARIES`.
     """
     if library is not None and library not in DATA_FRAME_LIBRARIES:

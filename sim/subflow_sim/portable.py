@@ -74,7 +74,7 @@ def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PortableChoice:
-    """A controller or scheduler that can replace the one of a flow in a document.
+    """A controller or scheduler that can replace the algorithm of a flow in a document.
 
     Attributes:
         name: name of the algorithm.

@@ -1,5 +1,4 @@
-"""Paths through a topology: checks the paths given by a file, and finds paths that a file omits. Hosts do not forward.
-"""
+"""Paths through a topology: checks given paths, and finds paths that a file omits. Hosts do not forward."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ class LinkDirection:
         outages: random times without service; None: no outages.
         handover: periodic changes; None: no hand-overs.
         grants: scheduler grants; None: the link may send at any time.
-        access: access to a shared medium; None: the direction has its own medium.
+        access: access to a shared medium; None: the medium is not shared.
     """
 
     rate_bps: float | None

@@ -54,8 +54,7 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A saved state of a simulation, also usable after the simulation is deleted: forks of the simulation can restore
-    it, too.
+    """A saved state of a simulation, valid even after the simulation's deletion; its forks can restore the state, too.
 
     Attributes:
         core: state of the network.

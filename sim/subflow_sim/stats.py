@@ -168,7 +168,7 @@ def half_width(variance: float, n: int) -> float:
 
 
 def t_tail(t: float, freedom: float) -> float:
-    """Two-sided tail probability of Student's t: that of an absolute value of at least `abs(t)`."""
+    """Two-sided tail probability of Student's t: probability of an absolute value of at least `abs(t)`."""
     return _beta_tail(freedom / (freedom + t * t), freedom / 2)
 
 

@@ -1,8 +1,8 @@
 """Positions of the parts of a TOML text, which the standard library's parser does not report.
 
 The scanner reads only as much of TOML as necessary to follow keys through tables, arrays of tables, dotted keys, inline
-tables and multi-line values. It requires a valid text, checked by `tomllib` before. Callers that edit a text verify the
-content of the result.
+tables and multi-line values. The text must be valid TOML, which `tomllib` checks before. Callers that edit a text
+verify the content of the result.
 """
 
 from __future__ import annotations

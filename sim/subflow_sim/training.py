@@ -78,7 +78,7 @@ class Distribution:
         return agent_slots(scenario, controller)
 
     def draw(self, seed: int, env: int, episode: int) -> Scenario:
-        """The scenario of an episode, with its own seed.
+        """The scenario of an episode, with the seed of the episode.
 
         Args:
             seed: seed of the training, at least 0.
@@ -128,8 +128,9 @@ class Distribution:
 
 
 def _all_at_once(flow: Flow, duration_s: float) -> Flow:
-    """The flow with arrivals replaced by a fixed number of copies, which about one in a billion episodes exceeds;
-    unchanged without arrivals.
+    """The flow with arrivals replaced by a number of copies that about one episode in a billion exceeds.
+
+    Unchanged without arrivals.
     """
     if flow.arrivals is None:
         return flow

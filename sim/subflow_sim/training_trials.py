@@ -63,8 +63,7 @@ class _Trials:
         return found
 
     def pass_all(self, trials: Iterator[dict[str, Any]] | Sequence[dict[str, Any]]) -> bool:
-        """Builds scenarios with the values given by key and all other draws in the middle; True if all scenarios are
-        valid.
+        """Builds scenarios with the values given by key, all other draws in the middle; True if all are valid.
 
         For each draw, only the first failure is reported.
         """

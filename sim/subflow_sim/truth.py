@@ -199,8 +199,9 @@ def _paths(splits: Sequence[tuple[Stretch, Split]]) -> dict[str, SubflowPath]:
 
 
 def _bottleneck(path: SubflowPath | None, splits: Sequence[tuple[Stretch, Split]]) -> str:
-    """The link that limits a subflow at the start of the episode; the subflow's name if none limits it, empty without a
-    path.
+    """The link that limits a subflow at the start of the episode.
+
+    Empty without a path, and the subflow's name if no link limits it.
     """
     if path is None:
         return ""

@@ -27,8 +27,7 @@ from subflow_sim.vec_env import AgentSpec
 
 
 class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """N environments; environment n equals the environment for one learner with `number=n` and the same seed, step for
-    step.
+    """N environments; number n equals the environment for one learner with `number=n` and the same seed, step for step.
 
     Autoreset mode is Gymnasium's NEXT_STEP: the step after the end of an episode ignores that environment's action and
     begins the next episode, with reward 0.
@@ -84,9 +83,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode in all environments: the first episodes of the given seed or, without a seed, the next
-        episodes.
-        """
+        """Begins an episode in all environments: the first of the given seed or, without a seed, the next."""
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._infos()

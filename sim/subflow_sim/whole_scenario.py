@@ -18,7 +18,7 @@ class Scenario:
     Attributes:
         name: displayed title.
         duration_s: simulated time, s.
-        warmup_s: initial time omitted from summary figures, s.
+        warmup_s: initial time omitted from the summary, s.
         seed: seed of all random draws.
         mss_bytes: payload of a full packet, bytes.
         profile: transport defaults: "linux" (behaviour of a current kernel) or "textbook" (closed forms hold).

@@ -1,4 +1,4 @@
-"""Reference entrants of a ranking: senders without feedback from the network, and an oracle that knows its fair shares.
+"""Reference entrants of a ranking: senders without feedback from the network, and an oracle with the fair shares.
 
 All of them send datagrams on each path, at rates fixed before the run. Datagrams have no round-trip times: the queueing
 delay follows from the mean queues of the links. A document completes when its bytes have arrived.

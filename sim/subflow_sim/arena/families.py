@@ -72,8 +72,8 @@ class Family:
         rtt: round-trip time of each link, s.
         buffer: buffer of each bottleneck, as a multiple of the bandwidth-delay product of its longest path.
         loss: random loss of each bottleneck, 0..1.
-        slow_rate: rate of every second bottleneck, bit/s; None: the rate of the others.
-        slow_rtt: round-trip time of every second bottleneck, s; None: the round-trip time of the others.
+        slow_rate: rate of every second bottleneck, bit/s; None: the rate of the other bottlenecks.
+        slow_rtt: round-trip time of every second bottleneck, s; None: as for the other bottlenecks.
         burst: mean length of a loss burst on the first, third, ... bottleneck, packets; None: independent losses.
         has_traces: whether the second, fourth, ... bottleneck follows a randomly drawn rate trace.
         beside: controller of the TCP connections that run beside the competing ones; empty: no TCP connections.
@@ -205,6 +205,7 @@ def network_text(family: Family, split: Split, number: int) -> str:
     """The scenario file of a network of a family.
 
     Args:
+        family: distributions of the network's parameters.
         split: "train", "validation" or "test".
         number: number of the network, from 1.
     """

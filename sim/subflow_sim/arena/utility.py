@@ -222,9 +222,7 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """Time from the first start to the end of the last document of a network under max-min fair shares, s; infinite if
-    a document cannot complete.
-    """
+    """Time from the first start to the last document's end under max-min fair shares, s; infinite if one has no share."""
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}
@@ -310,8 +308,9 @@ def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, 
 
 
 def _convergence_s(net: Network, simulation: Simulation) -> float:
-    """Mean time over the connections from the step until the averaged goodput reaches the fair share, s; a connection
-    that never reaches its share counts with the whole measured time.
+    """Mean time over the connections from the step until the averaged goodput reaches the fair share, s.
+
+    A connection that never reaches its share counts with the whole measured time.
     """
     shares = fair_shares(net)
     goodputs = {

@@ -164,7 +164,7 @@ def _mean_split(parts: list[tuple[float, Split]]) -> Split:
 
 
 def _means(parts: list[tuple[float, Mapping[str, float]]], *, of_flow: bool = False) -> dict[str, float]:
-    """Means over the time during which each name is present.
+    """Means over the time during which each name has a value.
 
     A subflow that cannot send counts as 0 while its connection is present (`of_flow`).
     """

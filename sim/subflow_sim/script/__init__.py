@@ -1,5 +1,4 @@
-"""Controllers and schedulers written as text: Python's syntax, a small vocabulary, run by a virtual machine in the
-core.
+"""Controllers and schedulers written as text: Python's syntax, a small vocabulary, and a virtual machine in the core.
 
 A script is data. It is parsed, checked against the vocabulary and compiled; Python never executes any part of it.
 """

@@ -256,8 +256,9 @@ class Calls(Expressions):
 
     @contextmanager
     def each(self, loop: ast.GeneratorExp) -> Iterator[bool]:
-        """Context for compiling a generator expression: the code runs for each subflow that meets the conditions;
-        yields False if the expression is not usable.
+        """Context for the loop of a generator expression: its code runs for each subflow that meets the conditions.
+
+        Yields False if the expression is not usable.
         """
         if len(loop.generators) != 1:
             self.problems.add(loop, "one loop at a time", "sum(... for s in siblings)")

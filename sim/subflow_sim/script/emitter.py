@@ -91,8 +91,7 @@ class Emitter:
         return self.constants[key]
 
     def begin_function(self) -> None:
-        """Starts a function; its local cells overlap the cells of other functions, because functions run one at a time.
-        """
+        """Starts a function; its local cells overlap those of other functions, because functions run one at a time."""
         self._locals = self._temporaries = 0
 
     def local(self) -> Cell:

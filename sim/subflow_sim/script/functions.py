@@ -299,8 +299,9 @@ class Functions(Calls):
         self.problems.add(node, "this line changes nothing", _STATEMENTS)
 
     def _slow_start(self, node: ast.Call, cell: Cell, name: str = "") -> Number | None:
-        """Compiles slow start: `cell`, the cell of `name` if given, receives the packets that remain for congestion
-        avoidance. None after reporting a problem.
+        """Compiles slow start, which leaves the remaining acknowledged packets in `cell`, the cell of `name` if given.
+
+        Returns None after reporting a problem.
         """
         things = [self.value(each) for each in node.args]
         kinds = [each.kind if isinstance(each, Thing) else "" for each in things]

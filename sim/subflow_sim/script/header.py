@@ -49,7 +49,7 @@ class Header:
         groups: names of groups of values, each "state" or "per_subflow".
         states: states by group and name.
         kept: a scheduler's values per subflow: position and initial value by group and name.
-        helpers: functions with a single return statement.
+        helpers: functions that consist of one return statement.
         hooks: functions called by the simulator.
     """
 
