@@ -45,10 +45,10 @@ class TrainingConfig:
         baselines: controllers for comparison in evaluations.
         evaluation_scenario: TOML text of the evaluation scenario; empty: the training scenario.
         families: families of the arena whose training split supplies some episodes; "all" means every family.
-        families_share: share of these episodes.
+        families_share: share of the episodes on networks of the families, more than 0, at most 1.
         validation_networks: number of networks from each family's validation split that, with the evaluation scenario,
             select the best policy; 0: only the score on that scenario.
-        validation_families: the families of these networks.
+        validation_families: families of the validation networks; "all" means every family.
         validation_home: whether the agent's score on the evaluation scenario is half of the selection score; if not,
             only the validation networks count.
         checkpoint_minutes: time between two checkpoints.

@@ -1,7 +1,7 @@
 """Confluence: one policy that multiplies the window of each subflow, trained by PPO on widely drawn networks.
 
-The core defines its observations, actions and the safety bounds that hold for every policy (sim/core/cc/confluence.h).
-This module defines its training: rewards from measurements of the simulator, and a critic that receives them, too.
+The core defines observations, actions and the safety bounds that hold for every policy (sim/core/cc/confluence.h).
+This module defines the training: rewards from measurements of the simulator, which the critic receives, too.
 """
 
 from __future__ import annotations

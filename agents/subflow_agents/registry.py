@@ -22,8 +22,8 @@ class AgentInfo:
     Attributes:
         name: name on the command line.
         title: displayed name.
-        summary: one sentence.
-        source: the paper.
+        summary: description in one sentence.
+        source: paper or document that describes the agent.
         controller: controller of the core that applies the agent's decisions.
         scope: "host", "connection" or "subflow": the flows or subflows that share a decision.
         default_recipe: file in assets/agents/recipes, without suffix, that trained the shipped policy.

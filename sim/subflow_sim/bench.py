@@ -16,7 +16,7 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.simulation import Simulation
 
-# One link between two hosts; the way back is a pure delay.
+# One link between two hosts; its reverse direction only adds delay.
 _LINK = """
 [links.{name}]
 ends = ["server", "client"]

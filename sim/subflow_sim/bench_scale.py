@@ -72,7 +72,7 @@ _TWO_PACKETS_ENVIRONMENT = _one_path(
 
 @dataclass(frozen=True, slots=True)
 class ScalePoint:
-    """Cost at one size.
+    """Cost at one size of a series.
 
     Attributes:
         size: value of the growing quantity, in the size unit of its series.

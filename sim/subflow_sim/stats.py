@@ -158,7 +158,7 @@ def with_holm(differences: Sequence[Difference]) -> list[Difference]:
 
 
 def stars(p: float) -> str:
-    """The usual significance marks: three below 0.1 %, two below 1 %, one below 5 %, none above."""
+    """The usual significance marks: three below 0.1 %, two below 1 %, one below 5 %, otherwise empty."""
     return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else ""
 
 

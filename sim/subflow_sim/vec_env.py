@@ -206,7 +206,7 @@ def agent_slots(scenario: Scenario, controller: str) -> int:
 
 
 def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
-    """The scheduler for a flow with this controller: the one required by the controller, in place of the default."""
+    """The scheduler for a flow with this controller, which replaces the default scheduler if it requires another."""
     return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler
 
 

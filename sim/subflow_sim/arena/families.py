@@ -1,8 +1,8 @@
 """The families of networks of the arena: the distributions of their parameters, and their topologies.
 
-Each family varies one property of networks that challenges controllers. Its networks are numbered, and a hash of
-family, split and number draws each one, independent of the others. Training, validation and test use different numbers
-and different topologies: an agent is tested on paths that overlap in ways absent from its training.
+Each family varies one property of networks that challenges controllers. Its networks are numbered; a hash of family,
+split and number draws each network independently. Training, validation and test use different numbers and different
+topologies: an agent is tested on paths that overlap in ways absent from its training.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Family:
         slow_rtt: round-trip time of every second bottleneck, s; None: as for the other bottlenecks.
         burst: mean length of a loss burst on the first, third, ... bottleneck, packets; None: independent losses.
         has_traces: whether the second, fourth, ... bottleneck follows a randomly drawn rate trace.
-        beside: controller of the TCP connections that run beside the competing ones; empty: no TCP connections.
+        beside: controller of the background TCP connections; empty: no background connections.
         beside_each: whether each bottleneck carries a TCP connection, instead of only the first.
         happening: change of the links during the run: one link fails for a while ("failure"), all rates change once at
             the end of the warm-up ("step"), or change repeatedly ("walk").

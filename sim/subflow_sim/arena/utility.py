@@ -114,7 +114,7 @@ def outcome(
     Args:
         net: the simulated network.
         summary: summary of the run, from `Simulation.summary`.
-        beside_newreno_bps: joint goodput of the flows beside in the reference run, from `newreno_reference_bps`.
+        beside_newreno_bps: joint goodput of the background flows in the reference run, from `newreno_reference_bps`.
         convergence_s: measured convergence time, s; NaN if not measured.
 
     Raises:
@@ -153,13 +153,13 @@ def outcome(
 
 
 def beside_bps(net: Network, summary: Mapping[str, Any]) -> float:
-    """Joint goodput of the flows beside the competing ones, bit/s."""
+    """Joint goodput of the background TCP flows, bit/s."""
     names = _copies(net, net.beside)
     return math.fsum(flow["goodput_bps"] for flow in summary["flows"] if flow["name"] in names)
 
 
 def newreno_reference_bps(net: Network) -> float:
-    """Joint goodput of the flows beside while NewReno replaces the competing ones, bit/s; 0 without flows beside.
+    """Joint goodput of the background flows while NewReno replaces the competing flows, bit/s; 0 without any.
 
     Simulated once for each network, with the seed of its scenario.
     """
@@ -222,7 +222,7 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """Time from the first start to the last document's end under max-min fair shares, s; infinite if one has no share."""
+    """Time from the first start to the last document's end under max-min fair shares, s; infinite without shares."""
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}

@@ -88,7 +88,7 @@ class Lifetime(NamedTuple):
 
 
 def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
-    """Active time of each connection from the scenario; flows with a size or arrivals have one only in a run."""
+    """Active times of connections in the scenario; with sizes or arrivals, they are known only after a run."""
     return {
         name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
         for flow in scenario.flows.values()
