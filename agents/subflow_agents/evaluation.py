@@ -222,7 +222,7 @@ def contender_scenario(
 def run_once(
     scenario: Scenario, names: Sequence[str], seed: int, simulations: list[Simulation] | None = None
 ) -> RunFigures:
-    """Runs a contender's scenario to its end.
+    """Runs a contender's scenario to its end, and returns the results.
 
     Args:
         scenario: scenario from `contender_scenario`.

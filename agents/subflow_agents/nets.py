@@ -45,7 +45,7 @@ class EncoderSpec:
 
     @property
     def width(self) -> int:
-        """Length of h."""
+        """Length of the encoding h; 0 for the kind "none"."""
         return {"none": 0, "lstm": self.hidden, "pool": len(POOLS) * self.hidden}[self.kind]
 
 

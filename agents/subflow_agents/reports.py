@@ -75,7 +75,7 @@ class ReportKind(StrEnum):
 
 
 class TrainingState(StrEnum):
-    """State of a training."""
+    """State of a training, as in its reports."""
 
     STARTING = "starting"
     RUNNING = "running"

@@ -60,7 +60,7 @@ class RunAgent:
 
     @property
     def width(self) -> int:
-        """Length of an observation."""
+        """Length of an observation, all records included."""
         return self.history * len(self.features)
 
     @property

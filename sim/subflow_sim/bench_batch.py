@@ -12,7 +12,7 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
 BATCH = "E"
-"""Name of the workload."""
+"""Name of the workload on the command line."""
 
 DESCRIPTION = "1000 copies of A, each with a seed of its own, in threads on all cores; half of them on one core"
 

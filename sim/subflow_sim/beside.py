@@ -46,6 +46,6 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
 
 
 def shown(word: str) -> str:
-    """A word from a file in quotes, shortened, with control characters escaped."""
+    """A word from a file for messages: in quotes, shortened, with control characters escaped."""
     harmless = on_one_line(word[:_MOST_SHOWN])
     return f'"{harmless}…"' if len(word) > _MOST_SHOWN else f'"{harmless}"'

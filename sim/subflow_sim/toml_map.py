@@ -180,7 +180,7 @@ class _Scanner:
         return path, steps
 
     def _scan_keys(self) -> tuple[Step, ...]:
-        """Scans a dotted key."""
+        """The names of a dotted key, bare or quoted."""
         steps = []
         while True:
             self._skip(_SPACE)

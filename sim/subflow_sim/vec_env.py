@@ -79,7 +79,7 @@ class AgentSpec:
         history: number of records in an observation, the latest first.
         epoch: end of an epoch: after a "time", an "rtt", a number of "packets", or determined by the controller: "own".
         epoch_time_s: duration of an epoch, or minimum duration of an RTT epoch, s.
-        epoch_packets: number of packets in an epoch that a number of "packets" ends.
+        epoch_packets: number of packets acknowledged or lost in an epoch of "packets".
     """
 
     controller: str

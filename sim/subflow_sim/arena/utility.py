@@ -11,11 +11,11 @@ configured loss of the links on the paths.
 
 For documents, ln(x / fair) is ln(ideal / makespan): the makespan under max-min fair shares over the measured makespan.
 
-The gate: the TCP connections beside the competing ones must keep at least `GATE` of their joint goodput in a reference
-run with the same seed, in which one NewReno replaces each competing connection. Otherwise the network scores `WORST`.
-The reference is a run instead of the fair share, because on links with random loss TCP falls far short of its fair
-share beside any sender. If the reference run exceeds the fair share (each NewReno uses one path and may avoid them),
-the fair share suffices. No utility is below `WORST`, so that an idle sender has a finite score.
+The gate: the background TCP connections must keep at least `GATE` of their joint goodput in a reference run with the
+same seed, in which one NewReno replaces each competing connection. Otherwise the network scores `WORST`. The reference
+is a run instead of the fair share, because on links with random loss TCP falls far short of its fair share beside any
+sender. If the reference run exceeds the fair share (each NewReno uses one path and may avoid the background
+connections), the fair share suffices. No utility is below `WORST`, so that an idle sender has a finite score.
 """
 
 from __future__ import annotations

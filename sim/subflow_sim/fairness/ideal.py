@@ -166,7 +166,7 @@ def _mean_split(parts: list[tuple[float, Split]]) -> Split:
 def _means(parts: list[tuple[float, Mapping[str, float]]], *, of_flow: bool = False) -> dict[str, float]:
     """Means over the time during which each name has a value.
 
-    A subflow that cannot send counts as 0 while its connection is present (`of_flow`).
+    A subflow that cannot send counts as 0 while its connection is active (`of_flow`).
     """
     names = dict.fromkeys(name for _, values in parts for name in values)
     means = {}

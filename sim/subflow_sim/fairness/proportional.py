@@ -47,8 +47,8 @@ def proportional_rates(part: Part) -> Proportional:
     Raises:
         ArithmeticError: if no answer within 1e-6 of the optimum is found.
     """
-    # Path rates are scaled by the largest rate of the path alone, links by their capacity, so that a link a thousand
-    # times slower than the others loses no precision.
+    # Path rates are scaled by the path's largest rate without other traffic, links by their capacity, so that a link a
+    # thousand times slower than the others loses no precision.
     units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
     scaled = replace(
         part,

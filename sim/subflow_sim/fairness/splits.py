@@ -58,9 +58,9 @@ def max_min_split(network: SharedNetwork) -> Split:
     """The split in which no total can be raised without lowering one that is not larger.
 
     Progressive filling by linear programs: each round raises the totals of all open connections together until some
-    cannot rise, fixes these and continues with the others. The dual prices identify the fixed connections: a connection
-    whose constraint has a positive price has this total in every optimal solution (complementary slackness). Each round
-    fixes at least one connection.
+    cannot rise, fixes these totals and continues with the rest. The dual prices identify the fixed connections: a
+    connection whose constraint has a positive price has this total in every optimal solution (complementary slackness).
+    Each round fixes at least one connection.
 
     Source: Bertsekas, Gallager 1992, "Data Networks", section 6.5.2; with several paths: Radunovic, Le Boudec 2007,
     "A unified framework for max-min and min-max fairness with applications".
@@ -127,8 +127,8 @@ def _limits(part: Part, prices: Floats) -> list[list[int]]:
 def _max_min(part: Part) -> _Solved:
     classes, paths = part.members.shape
     links = len(part.capacities)
-    # Path rates are scaled by the largest rate of the path alone, links by their capacity, classes by the sum over
-    # their paths, so that a link a thousand times slower than the others loses no precision.
+    # Path rates are scaled by the path's largest rate without other traffic, links by their capacity, classes by the
+    # sum over their paths, so that a link a thousand times slower than the others loses no precision.
     units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
     loads = part.loads * units / part.capacities[:, np.newaxis]
     class_units = part.members @ units

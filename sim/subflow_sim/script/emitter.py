@@ -66,7 +66,7 @@ class Emitter:
         value: Label | Cell | int = 0,
         note: int = 0,
     ) -> None:
-        """Appends an instruction."""
+        """Appends an instruction of the current line of the script."""
         self._code.append(_Instruction(op, to, a, b, value, self.line, note))
 
     @property
