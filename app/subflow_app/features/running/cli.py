@@ -134,11 +134,11 @@ def carry_out_and_tell(
     """Run the job, print its summary, and export it.
 
     Args:
-        job: to be run.
-        store: where the run is stored; None: nowhere.
-        tags: for the stored run.
-        export: a folder for data and figures.
-        as_json: print one document.
+        job: the run.
+        store: store of the run; None: the run is not stored.
+        tags: tags for the stored run.
+        export: folder for data and figures; None: no export.
+        as_json: whether to print one JSON document instead of text.
         more: called after the run; returns further keys of the JSON document.
         tell_more: called after the run; prints the text for the same values below the summary.
 

@@ -190,7 +190,7 @@ def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
     try:
         check_script_name(name, script.kind, app_catalog())
     except InputError:
-        name = "checked"  # any name of a file will do for a check
+        name = "checked"  # any valid name suffices for a check
     jobs: list[ConformanceJob | ArenaTrial] = [ConformanceJob(script.kind, name, script.text)]
     if script.kind == "controller":
         jobs.append(ArenaTrial(name, script.text))

@@ -44,7 +44,7 @@ HALF = 0.5
 """Minimum share of the goodput of the reference."""
 
 STARVED = 0.1
-"""Minimum share of the mean goodput of many flows, for each of them."""
+"""Minimum goodput of each of many flows, as a share of their mean."""
 
 _NEAR = 0.05
 """Difference of arena scores up to which a script counts as good as NewReno."""
@@ -98,7 +98,7 @@ class Question:
     Attributes:
         id: key in documents.
         title: a word or two, in English.
-        question: in English.
+        question: text of the question, in English.
         tells: text of the answer, in English, with its numbers as placeholders such as `{share}`.
     """
 
@@ -113,13 +113,13 @@ class Check(Question):
     """A question that a run of a small network answers.
 
     Attributes:
-        kinds: of scripts that the check applies to.
-        rate: of each link.
-        queue: of each link.
+        kinds: kinds of scripts to which the check applies.
+        rate: rate of each link.
+        queue: capacity of the queue of each link.
         link: further TOML lines of each link.
         more: further TOML tables of the scenario.
         count: number of flows with the script.
-        duration_s: of the run.
+        duration_s: simulated time of the run, s.
         warmup_s: unmeasured time at the beginning, s.
         judges: computes a share from the flows with the script and those with the reference, and whether it suffices.
     """
@@ -139,8 +139,8 @@ class Check(Question):
 
         Args:
             kind: controller or scheduler.
-            name: of the algorithm.
-            text: of the script; None for a built-in algorithm.
+            name: name of the algorithm.
+            text: text of the script; None for a built-in algorithm.
 
         Raises:
             ScenarioError: if the script has errors.
@@ -206,7 +206,7 @@ CHECKS: tuple[Check, ...] = (
         translatable("does it survive timeouts?"),
         _OF_PLAINEST,
         _share,
-        # Repeatedly, and longer than any retransmission timer waits.
+        # Repeated outages, longer than any retransmission timer waits.
         more="".join(_down(at, at + 0.6) for at in (3, 7, 11, 15)),
     ),
     Check(
@@ -249,7 +249,7 @@ CHECKS: tuple[Check, ...] = (
         warmup_s=10,
     ),
 )
-"""In the order of display; for a scheduler, the links exist twice."""
+"""Checks in the order of display; those of a scheduler use two links."""
 
 
 ARENA = Question(
@@ -266,9 +266,9 @@ class Finding:
 
     Attributes:
         check: the question.
-        verdict: "error" if a run failed.
+        verdict: "pass" or "fail"; "error" if a run failed.
         value: the share, or the score in the arena; 0 if a run failed.
-        text: the answer, in the language of the window.
+        text: the answer, in the language of the window; the reason if a run failed.
         source: scenario of the run behind the result.
     """
 
@@ -301,14 +301,14 @@ def checks_of(kind: ScriptKind) -> tuple[Check, ...]:
 
 
 class ConformanceJob(Batch[Check]):
-    """Makes all checks of a script. `run` blocks and belongs into a worker thread; other methods suit any thread.
+    """Makes all checks of a script. `run` blocks and belongs on a worker thread; other methods suit any thread.
 
     A script with errors ends the job: its error is part of the outcome.
 
     Args:
-        kind: of the script.
-        name: of the script.
-        text: of the script.
+        kind: kind of the script.
+        name: name of the script.
+        text: text of the script.
         jobs: number of simultaneous runs.
         executor: makes the executor of the runs; None: according to `jobs`.
     """
@@ -350,8 +350,8 @@ class ArenaTrial(Job):
     """Runs a controller in the networks of the arena, in their quick form; otherwise like `ConformanceJob`.
 
     Args:
-        name: of the script.
-        text: of the script.
+        name: name of the script.
+        text: text of the script.
         jobs: number of simultaneous runs.
     """
 

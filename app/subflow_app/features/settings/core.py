@@ -1,6 +1,6 @@
 """The settings of the dialog, one row each: name, purpose and allowed values.
 
-A new setting needs a field in ``settings`` and a row here.
+A new setting needs a field of `Settings` and a row here.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class SettingSpec:
         section: heading of the group.
         label: name in the dialog.
         tip: effect of the setting, in a sentence.
-        kind: of editor.
-        choices: value -> text, of a ``choice``.
+        kind: kind of editor.
+        choices: text of each value of a ``choice``.
         bounds: lowest and highest value of a ``time`` (s) or a ``whole``.
-        unit: of a ``whole``, for display.
+        unit: unit of a ``whole``, for display.
         is_for_next_start: whether it takes effect only at the next start of the program.
     """
 

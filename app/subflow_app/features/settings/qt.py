@@ -118,7 +118,7 @@ class SettingRow(QWidget):
         layout.addWidget(about)
 
     def matches(self, words: str) -> bool:
-        """True if the texts of the row contain every word."""
+        """True if section, label and tip together contain every word."""
         said = f"{tr(self.spec.section)} {tr(self.spec.label)} {tr(self.spec.tip)}".lower()
         return all(word in said for word in words.lower().split())
 

@@ -1,8 +1,8 @@
-"""Live changes of a run as events of that run, and its links and flows at any time with all events until then.
+"""Live changes of a run as events of that run, and the state of links and flows at a given time.
 
-A change can contain all keys of an `[[events]]` entry of a scenario file except the time, which is the present. It is
-appended to the text that is stored with the run, and this text reproduces the run bit for bit. The document from which
-the run was started does not change.
+A change can contain all keys of an `[[events]]` entry of a scenario file except the time. The change is appended to the
+text that is stored with the run, and this text reproduces the run bit for bit. The document from which the run was
+started does not change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LiveChange:
     """A change made to a running simulation.
 
     Attributes:
-        event: with the exact time at which it happened.
+        event: the event with its exact time.
         values: the keys of its `[[events]]` entry, without `at`.
     """
 
@@ -51,7 +51,7 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
     Args:
         text: TOML of the scenario.
         values: keys of an `[[events]]` entry, without `at`.
-        at_s: when it happens, a whole number of nanoseconds.
+        at_s: time of the change, s, a whole number of nanoseconds.
 
     Raises:
         TomlEditError: if the text cannot take another event.
@@ -60,8 +60,8 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"{key} = {toml_edit.render(value)}" for key, value in entry.items()]
     appended = newline.join([text.rstrip(), "", "[[events]]", *lines, ""])
-    # Parsing takes a tenth of the time of an edit that finds its own place, and the run waits for this function. The
-    # comparison fails for a file whose events are an inline array.
+    # Parsing twice takes a tenth of the time of `append_table`, and the run waits for this function. The comparison
+    # fails if the events of the file are an inline array.
     try:
         before, after = toml_edit.read_toml(text), toml_edit.read_toml(appended)
     except toml_edit.TomlEditError:
@@ -76,10 +76,10 @@ class LiveSubflow:
     """State of a subflow after the events so far.
 
     Attributes:
-        ordinal: from 1 in path order.
-        path: names of its links.
-        is_open: whether it is open: never closed, or opened again.
-        is_backup: whether it carries data only while no other subflow is usable.
+        ordinal: position in the order of paths, from 1.
+        path: names of the links of its path.
+        is_open: whether the subflow was never closed, or was opened again.
+        is_backup: whether the subflow carries data only while no other subflow is usable.
     """
 
     ordinal: int
@@ -91,7 +91,7 @@ class LiveSubflow:
 def live_link(
     scenario: Scenario, changes: Sequence[LiveChange], name: str, direction: str, now_s: float
 ) -> LiveLink | None:
-    """A link in one direction ("forward" or "reverse") at that time; None for an unknown name."""
+    """A link in one direction ("forward" or "reverse") at `now_s`; None for an unknown name."""
     link = scenario.links.get(name)
     if link is None:
         return None
@@ -105,7 +105,7 @@ def live_link(
 def live_subflows(
     scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float
 ) -> tuple[LiveSubflow, ...]:
-    """The subflows of a flow at that time; empty for a flow of datagrams or an unknown name."""
+    """The subflows of a flow at `now_s`; empty for a flow of datagrams or an unknown name."""
     flow = scenario.flows.get(name)
     if flow is None or flow.sends_datagrams:
         return ()
@@ -114,13 +114,13 @@ def live_subflows(
 
 
 def live_controller(scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float) -> Choice | None:
-    """The controller in force at that time; None for a flow of datagrams or an unknown name.
+    """The controller in force at `now_s`; None for a flow of datagrams or an unknown name.
 
     Args:
-        scenario: as the run started with it.
-        changes: live changes made until then.
-        name: of a flow, or of one of its copies, to which events of the flow apply too.
-        now_s: the time.
+        scenario: scenario at the start of the run.
+        changes: live changes before `now_s`.
+        name: name of a flow or of a copy of it; events of a flow apply to its copies too.
+        now_s: simulated time, s.
     """
     base = name.partition(".")[0]
     flow = scenario.flows.get(base)
@@ -144,7 +144,7 @@ def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubf
 
 
 def _until(scenario: Scenario, changes: Sequence[LiveChange], now_s: float) -> Iterator[Event]:
-    """Events until then, in the order in which they happened."""
+    """Events until `now_s`, in chronological order."""
     live = [change.event for change in changes]
     # A live change is dated a nanosecond after it was made, and a paused run has not reached that time yet.
     planned = [event for event in scenario.events if event.at_s <= now_s]

@@ -26,12 +26,12 @@ class RunEstimate:
     """Estimate of `subflow run` for a scenario.
 
     Attributes:
-        most: upper limit, reached if the flows filled their links; limits are checked against it.
+        most: upper bound, reached if flows fill their links; compared with the limits.
         told: forecast of time and memory of the simulation.
         is_tried: False if the run exceeds the limits, so that no trial was made.
         start_s: processor time until the run begins, s.
         start_wall_s: time until the run begins, s.
-        is_kept: whether it is stored.
+        is_kept: whether the run is stored.
     """
 
     most: Estimate
@@ -49,14 +49,15 @@ class RunEstimate:
 
     @property
     def wall_s(self) -> float:
-        """Time from the command to its end under the present load of this machine, s."""
+        """Time from the command to its end under the current load of this machine, s."""
         return self.start_wall_s + (self.cpu_s - self.start_s) * self._slowness
 
     @property
     def _slowness(self) -> float:
-        """Wall-clock time divided by processor time. A trial is short, and a busy machine favours new processes.
+        """Wall-clock time divided by processor time, from the trial and from the start of the program.
 
-        The start of the program reveals the load, but also includes waits for the disk.
+        A busy machine favours new processes, so a short trial underestimates the load. The start of the program also
+        includes waits for the disk.
         """
         tried = 1.0 / executors.speed(1, self.told.slowness)
         return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))
@@ -113,7 +114,7 @@ def estimate_run(
     """Estimate of `subflow run` for a scenario, in a process that has just started.
 
     Args:
-        scenario: to be estimated.
+        scenario: scenario of the run.
         sample_interval_s: simulated time between two samples, s.
         decisions: limits of the recorded decisions; None: no recording.
         is_kept: whether the run is stored.

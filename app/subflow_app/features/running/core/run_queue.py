@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 200
-"""Runs that one request can add: more than a person would wait for."""
+"""Maximum number of runs that one request can add, more than a person would wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class QueuedRun:
     """A run to be queued.
 
     Attributes:
-        source: of the scenario to simulate.
-        name: of the run.
+        source: the scenario to simulate, with its text.
+        name: name of the run.
         maker: makes the run in the thread that simulates it; None: the scenario runs from its beginning.
     """
 
@@ -51,14 +51,14 @@ class QueueEntry:
 
     Attributes:
         number: identifies the run; counts up in the order of adding.
-        name: of the run.
-        seed: of the run.
-        tag: of its batch.
+        name: name of the run.
+        seed: seed of the run.
+        tag: tag of the batch; empty without a tag.
         state: waiting, running, paused or an end state.
         fraction: share of the duration simulated so far, 0 to 1.
         eta_s: remaining wall time, s; NaN while unknown.
-        note: why the run failed, or why it is not (completely) stored.
-        run_id: its number in the store; None if it is not stored (yet).
+        note: why the run failed, or why it is not (completely) stored; else empty.
+        run_id: number of the run in the store; None if the run is not stored (yet).
     """
 
     number: int
@@ -87,7 +87,7 @@ class RunQueue:
     """The queue of one window. All methods may be called from any thread; the window polls for changes.
 
     Args:
-        store: returns the store for new runs; None keeps them in memory.
+        store: returns the store for new runs, or None to keep them in memory.
         sample_interval_s: returns the simulated time between two samples, s.
         parallel: maximum number of simultaneous runs; None: one less than the cores of this machine.
     """
@@ -123,7 +123,7 @@ class RunQueue:
             return [self._shown(item) for item in self._items]
 
     def estimate(self) -> None:
-        """Estimate the runs that have not ended, for `progress` until the first ones are measured; takes a moment."""
+        """Estimate the time of unfinished runs, which `progress` uses until runs are measured; blocks for a moment."""
         with self._lock:
             scenarios = [item.run.source.scenario for item in self._items if not item.entry.state.is_over]
         simulated_s = sum(scenario.duration_s for scenario in scenarios)
@@ -183,11 +183,11 @@ class RunQueue:
         """Queue runs and start as many as `parallel` permits.
 
         Args:
-            runs: in the order in which they shall start.
-            tag: given to each stored run; empty: no tag.
+            runs: runs in the order of their start.
+            tag: tag of each stored run; empty for no tag.
 
         Returns:
-            Their numbers.
+            Numbers of the queued runs.
         """
         with self._lock:
             numbers = []
@@ -200,13 +200,13 @@ class RunQueue:
             return numbers
 
     def set_parallel(self, parallel: int) -> None:
-        """Set the maximum number of simultaneous runs; runs beyond it finish."""
+        """Set the maximum number of simultaneous runs; running ones above the maximum continue to their end."""
         with self._lock:
             self._parallel = max(1, parallel)
             self._start_next()
 
     def pause(self) -> None:
-        """Hold all runs, and start none."""
+        """Pause the running runs, and start no waiting ones."""
         with self._lock:
             self.is_paused = True
             for item in self._items:
@@ -301,7 +301,7 @@ class RunQueue:
                 thread.start()
 
     def _carry_out(self, item: _Item) -> None:
-        """Body of the thread of one run."""
+        """Thread function of one run."""
         try:
             entry = self._run(item)
         except Exception as error:

@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 # Samples are written in blocks of this many rows, or after this wall time (s), so that a crash loses little.
 _BLOCK_SAMPLES = 512
 BLOCK_WALL_S = 0.5
-# This many decisions and intervals are written at once, before the block is full.
+# This many waiting decisions, intervals and agent steps cause a write before the block is full.
 BLOCK_EVENTS = 1 << 16
 
 
@@ -54,9 +54,9 @@ class RunPast:
     """History of a fork, i.e. of a run that continues another run from a later time than 0.
 
     Attributes:
-        fork: branch point, for the store.
-        marks: of the time until the branch.
-        events: of the time until the branch, by stream; names have the numbers that the simulation uses.
+        fork: branch point as stored.
+        marks: marks before the branch.
+        events: events before the branch, by stream; names have the numbers that the simulation uses.
         origin: the traces of the original run.
     """
 
@@ -70,11 +70,11 @@ class RunRecorder:
     """Moves samples and events of one run to traces and store. Used by the simulation thread.
 
     The store begins a run in a separate thread, and the simulation does not wait for it. With many flows or a busy
-    disk, this takes longer than the first seconds of the simulation.
+    disk, beginning a run can take seconds.
 
-    Marks, monitor intervals, decisions and steps of agents always go to the live traces; with a store, they and the
-    samples go there too. The first `StoreError` ends the storing, but not the run: it is kept in `error`. The traces in
-    memory stay complete, except for the oldest of very many intervals, decisions and steps.
+    Marks, monitor intervals, decisions and steps of agents always go to the live traces. With a store, they also go to
+    the store, together with the samples. The first `StoreError` ends the storing, but not the run, and is kept in
+    `error`. The traces in memory stay complete, except for the oldest of very many intervals, decisions and steps.
 
     Attributes:
         has_begun: whether the store has ever begun the run.
@@ -97,9 +97,9 @@ class RunRecorder:
         is_over = began_at is not None
         self._simulation = simulation
         self._traces = traces
-        self._starting: Future[RunWriter] | None = None  # the store has not begun the run yet
+        self._starting: Future[RunWriter] | None = None  # set until the store has begun the run
         self._writer: RunWriter | None = None
-        self.error: StoreError | None = None  # the reason if the store lacks the run
+        self.error: StoreError | None = None  # first failure of the store
         self.has_begun = False
         self._stored_samples = 0
         self._decisions = decisions
@@ -136,12 +136,14 @@ class RunRecorder:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in the store; waits for its start there. None without a store or after its failure."""
+        """Number of the run in the store, after waiting until the store has begun the run; None without a store or
+        after its failure.
+        """
         self._take_writer(wait=True)
         return self._writer.run_id if self._writer is not None else None
 
     def record(self, *, everything: bool = False) -> None:
-        """Take over samples, marks and events since the last call.
+        """Transfer new samples, marks and events to the traces and the store.
 
         Args:
             everything: write even a short block to the store, e.g. because the run pauses now.
@@ -156,7 +158,7 @@ class RunRecorder:
         steps = self._simulation.take_agent_steps()
         if steps is not None:
             self._add_events(AGENT, agent_table(steps))
-        # With a window, the simulation keeps the decisions until the end, as only then the last ones are known.
+        # With a window, the simulation keeps the decisions until the end, because the last ones are known only then.
         if self._decisions is not None and self._decisions.window_s is None:
             self._take_decisions(None)
         self._take_writer(wait=everything)
@@ -200,7 +202,7 @@ class RunRecorder:
         return self._writer is not None or self._starting is not None
 
     def _take_writer(self, *, wait: bool) -> None:
-        """Use the writer of the store if it is ready, or wait for it."""
+        """Get the writer from the store; without `wait`, only if it is ready."""
         starting = self._starting
         if starting is None or not (wait or starting.done()):
             return
@@ -220,7 +222,7 @@ class RunRecorder:
             return
         table = decision_table(decisions)
         if window_s is not None:
-            # The simulation counts the window of each owner from the owner's last decision.
+            # In the simulation, the window of each owner ends at the owner's last decision; here it ends with the run.
             first_ns = (self._simulation.now_s - window_s) * NANOSECONDS
             table = table.select(slice(int(np.searchsorted(table["time_ns"], first_ns)), None))
         self._add_events(DECISION, table)
@@ -271,7 +273,7 @@ def run_start(
     sample_interval_s: float,
     fork: RunFork | None = None,
 ) -> RunStart:
-    """Values with which the store begins a run now."""
+    """Description of a run that starts now, for the store."""
     return RunStart(
         name=name,
         scenario_name=scenario.name,
@@ -330,8 +332,8 @@ def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = 
     """Names of the controllers of a scenario, each once: ``"lia, newreno"``; constant-rate flows add no name.
 
     Args:
-        scenario: of the run.
-        changes: of a fork, which may continue with other controllers.
+        scenario: scenario of the run.
+        changes: changes at the branch of a fork, which can replace controllers.
     """
     names = [flow.controller.name for flow in scenario.flows.values()]
     for change in changes:
@@ -369,16 +371,16 @@ class RunnableSimulation(Protocol):
 
     @property
     def sample_count(self) -> int:
-        """Samples published so far."""
+        """Number of samples published so far."""
 
     def run_until(self, t_s: float) -> bool:
-        """Simulate up to that time; False if `interrupt` ended it before."""
+        """Simulate up to `t_s`; False if `interrupt` ended the call early."""
 
     def apply(self, event: Event) -> Event:
         """Make a change now; returns the event as a scenario would contain it."""
 
     def interrupt(self) -> None:
-        """End the present `run_until`, or else the next one, within some milliseconds."""
+        """End the current `run_until`, or else the next one, within some milliseconds."""
 
     def values(self, index: int) -> NDArray[np.float32]:
         """Samples of one column."""

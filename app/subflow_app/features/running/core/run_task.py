@@ -33,11 +33,11 @@ class RunTask:
     """A run to be simulated, possibly on another machine.
 
     Attributes:
-        scenario: to simulate.
-        seed: of the run.
-        sample_interval_s: of its traces.
-        keeps_traces: whether traces come back in addition to the summary.
-        records_decisions: whether decisions come back.
+        scenario: scenario to simulate.
+        seed: seed of the run.
+        sample_interval_s: simulated time between two samples of the traces, s.
+        keeps_traces: whether the outcome contains traces in addition to the summary.
+        records_decisions: whether to record decisions, which the outcome contains with the traces.
     """
 
     scenario: Scenario
@@ -52,16 +52,16 @@ class RunOutcome:
     """Result of a run.
 
     Attributes:
-        version: of the simulator that made the run.
+        version: version of the simulator that made the run.
         status: "finished", "stopped" or "failed".
-        summary: document of the run.
-        signature: of the run.
-        problem: why the run failed; empty on success.
-        n_samples: of its traces, even if they are not kept.
-        columns: of its traces.
+        summary: summary document of the run; empty if the run could not start.
+        signature: signature of the run; empty if the run could not start.
+        problem: reason of a failure; else empty.
+        n_samples: number of samples of the traces, even if they are not kept.
+        columns: columns of the traces; empty if they are not kept.
         samples: float32 [n_samples, n_columns].
-        marks: (time in ns, owner, kind, value) each.
-        events: rows by stream.
+        marks: (time in ns, owner, kind, value) of each mark.
+        events: rows of events by stream.
     """
 
     version: str
@@ -77,7 +77,7 @@ class RunOutcome:
 
     @property
     def failure(self) -> str:
-        """Why the run did not finish; empty if it did.
+        """Reason why the run did not finish; empty for a finished run.
 
         Raises:
             ClusterError: if a worker with another version of the simulator made the run.
@@ -91,10 +91,10 @@ class RunOutcome:
 
 
 def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
-    """Simulate to the end.
+    """Simulate a run to its end; a failure becomes part of the outcome, not an exception.
 
     Args:
-        task: the run.
+        task: the run to make.
         on_start: called with the job, so that another thread can stop it.
     """
     try:
@@ -144,11 +144,11 @@ def keep_run(
     Args:
         store: destination.
         outcome: result of the run.
-        scenario: that was simulated.
-        scenario_text: its text, from which the run can be repeated.
-        name: of the run.
-        seed: of the run.
-        sample_interval_s: of its traces.
+        scenario: simulated scenario.
+        scenario_text: text of the scenario, from which the run can be repeated.
+        name: name of the run.
+        seed: seed of the run.
+        sample_interval_s: simulated time between two samples of the traces, s.
         on_start: called with the number of the run while it is still open in the store.
 
     Returns:

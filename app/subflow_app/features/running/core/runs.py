@@ -4,8 +4,7 @@ Samples and marks are streamed to the store: a run is a stream of start, columns
 affect the run. A failing store cannot stop the simulation either: the run continues in memory, and
 `RunResult.store_error` describes the failure, so that the traces can be exported or saved elsewhere.
 
-A step ends at the next planned event, at the next sample, or after a length of time. The scale of speeds is
-logarithmic.
+A step ends at the next planned event, at the next sample, or after a fixed time. The scale of speeds is logarithmic.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ class RunResult:
 
 
 def decision_limits(scenario: Scenario, window_s: float | None = None) -> DecisionLimits:
-    """Limits for recorded decisions: of the whole run, or of a window (s) at its end."""
+    """Limits of recording decisions, for the whole run or for the last `window_s` seconds."""
     from subflow_sim.decisions import DecisionLimits
 
     capacity = _MOST_DECISIONS
@@ -137,27 +136,27 @@ SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]
 def make_simulation(
     scenario: Scenario, seed: int | None, sample_interval_s: float, limits: Limits | None = None
 ) -> RunnableSimulation:
-    """A simulation with the compiled core."""
+    """A simulation by the compiled core; without `limits`, those of the environment or the built-in ones apply."""
     from subflow_sim.simulation import Simulation
 
     return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s, limits=limits)
 
 
 class RunJob:
-    """One run. `run` blocks and belongs into a worker thread; all other methods may be called from any thread.
+    """One run. `run` blocks and belongs on a worker thread; all other methods may be called from any thread.
 
     Args:
-        scenario: to simulate.
+        scenario: scenario to simulate.
         scenario_text: the TOML text of exactly this scenario; it is stored, so that the run can be repeated. Each live
             change is appended to it as an event.
-        seed: overrides the scenario's seed.
+        seed: replaces the seed of the scenario; None keeps it.
         store: where the run is kept; None keeps it in memory only.
         sample_interval_s: simulated time between two samples, s.
         name: name of the run; default: the scenario's.
         simulation_maker: makes the simulation; default: `make_simulation`, with the compiled core.
-        limits: on the resources of the run; default: from the environment, else the built-in limits.
-        decisions: record the decisions of controllers and schedulers and their reasons: all of them, or those of a
-            window at the end of the run.
+        limits: limits on the resources of the run; default: from the environment, else the built-in limits.
+        decisions: limits of the recorded decisions of controllers and schedulers, for the whole run or for a window at
+            its end; None: no recording.
         past: history of the simulation if it starts later than 0; the run is then a fork of another.
 
     Attributes:
@@ -384,7 +383,7 @@ class RunJob:
                     self._make_changes(recorder)
                 due = time.perf_counter()
                 self._paused_s += due - paused
-                continue  # a change may have set a new pause or end here
+                continue  # another pause, a stop or a change may have come meanwhile
             if self._stop.is_set():
                 return JobState.STOPPED
             self._hurry.clear()
@@ -454,7 +453,7 @@ class RunJob:
                 self._wanted.popleft().answer.set_exception(SimulationError("the run is over"))
 
     def _wait_until(self, due: float) -> None:
-        """Wait until `due` (of perf_counter), so that a paced run does not exceed its limit."""
+        """Wait until `due` (a time of perf_counter), so that a paced run does not exceed its limit."""
         remaining_s = due - time.perf_counter()
         # Stop, pause or a new limit may have come during the slice; then the event is set and this returns at once.
         if remaining_s > 0 and self._go.is_set() and not self._stop.is_set() and not self._wanted:
@@ -476,11 +475,11 @@ class RunJob:
         summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
         recorder.finish(status.value, summary, signature)
         if isinstance(recorder.error, StoreLocked) and not recorder.has_begun:
-            # The lock of another process on the database may have ended since the start of the run.
+            # Another process may have released its lock on the database since the start of the run.
             recorder = self._recorder(self._store, is_over=True)
             recorder.finish(status.value, summary | {"run_id": recorder.run_id}, signature)
             self.traces.run_id = recorder.run_id
-        # A run that the store lost on the way has no number there that anyone could use.
+        # A run that the store failed to complete has no usable number there.
         summary["run_id"] = recorder.run_id
         start = run_start(
             self.scenario,
@@ -530,9 +529,9 @@ MOST_SPEED_STEPS = round(math.log10(FASTEST / SLOWEST) * _STEPS_PER_DECADE) + 1
 
 
 def next_event_s(scenario: Scenario, now_s: float) -> float | None:
-    """Time of the next event, or start or stop of a flow, that the scenario plans, s; None without one.
+    """Time of the next planned event, flow start or flow stop, s; None without one.
 
-    Flows with random arrivals and starts with a random delay are not included: their times are drawn by the simulator.
+    Starts with random arrivals or a random delay are not included, because the simulator draws their times.
     """
     times = [event.at_s for event in scenario.events]
     for flow in scenario.flows.values():
@@ -568,7 +567,7 @@ def speed_at(position: int) -> float | None:
 
 
 def position_of(limit: float | None) -> int:
-    """The nearest position of a speed limit."""
+    """The position nearest to a speed limit; `MOST_SPEED_STEPS` without a limit."""
     if limit is None:
         return MOST_SPEED_STEPS
     position = round(math.log10(max(limit, SLOWEST) / SLOWEST) * _STEPS_PER_DECADE)

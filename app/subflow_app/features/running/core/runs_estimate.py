@@ -32,14 +32,14 @@ class RunsEstimate:
     """Estimate of many runs.
 
     Attributes:
-        runs: total number.
-        link_crossings: of all runs, if their flows filled their links; limits are checked against this.
+        runs: total number of runs.
+        link_crossings: link crossings of all runs if flows fill their links, an upper bound; compared with the limits.
         rate: link crossings per second that this machine simulates on one core.
         disk_bytes: space in the database, bytes.
         memory_bytes: memory of the largest run, bytes.
         setting_up_s: processor time of all runs before and after their simulation, in the processes that simulate, s.
         storing_s: processor time of the one process that distributes and stores the runs, s.
-        expected_crossings: of all runs, extrapolated from their beginnings.
+        expected_crossings: link crossings of all runs, extrapolated from trials; NaN without trials.
         slowness: wall-clock time divided by processor time on this machine; see `subflow_sim.forecasts.Forecast`.
     """
 
@@ -64,10 +64,10 @@ class RunsEstimate:
         return self.crossings / self.rate + self.setting_up_s + self.storing_s
 
     def wall_s(self, jobs: int) -> float:
-        """Time with so many simultaneous runs under the present load, s; storing sets a lower limit.
+        """Wall time with `jobs` simultaneous runs under the current load, s; storing sets a lower limit.
 
         Args:
-            jobs: number of simultaneous runs; more than one run in processes, whose start takes time.
+            jobs: number of simultaneous runs; more than one need processes, whose start takes time.
         """
         if jobs == 1:
             return self.threads_s(1)
@@ -76,11 +76,11 @@ class RunsEstimate:
         return max(self.storing_s / executors.speed(1, self.slowness), work_s / executors.speed(makers, self.slowness))
 
     def threads_s(self, jobs: int) -> float:
-        """The same time for runs in threads of this process, s."""
+        """Wall time with `jobs` runs in threads of this process, s."""
         return self.cpu_s / executors.speed(max(1, min(jobs, self.runs)), self.slowness)
 
     def time_text(self, jobs: int) -> str:
-        """The time with so many simultaneous runs, as text."""
+        """Text of `wall_s`."""
         return long_text(self.wall_s(jobs))
 
 
@@ -96,7 +96,7 @@ def estimate_runs(
 
     Args:
         scenarios: at most `SCENARIOS_TRIED`, spread over the runs; those too large to run are not tried.
-        runs: total number.
+        runs: total number of runs.
         sample_interval_s: simulated time between two samples, s.
         keeps_traces: whether the runs are stored with their traces.
         is_tried: whether to simulate the beginnings of the scenarios for a moment.
@@ -134,7 +134,7 @@ def spread_numbers(count: int, most: int = SCENARIOS_TRIED) -> range | tuple[int
 
 
 def long_text(time_s: float) -> str:
-    """Text of a time that may be days."""
+    """Text of a duration, in days from two days on."""
     return duration_text(time_s) if time_s < 2 * 86_400 else f"{count_text(time_s / 86_400)} days"
 
 

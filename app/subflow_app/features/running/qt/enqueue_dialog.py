@@ -30,10 +30,10 @@ class Enqueueing:
     """Runs to add to the queue.
 
     Attributes:
-        seeds: of the runs; each controller runs with each seed.
-        flow: whose controller varies; empty: no flow.
-        controllers: in the notation of scenario files; empty: those of the scenario.
-        tag: of all these runs.
+        seeds: seeds of the runs; each controller runs with each seed.
+        flow: flow whose controller varies; empty if no controller varies.
+        controllers: controllers in the notation of scenario files; empty keeps those of the scenario.
+        tag: tag of all these runs; empty for no tag.
     """
 
     seeds: range
@@ -49,7 +49,7 @@ class EnqueueDialog(QDialog):
         """Suggests five seeds, beginning with that of the scenario.
 
         Args:
-            seed: of the scenario.
+            seed: seed of the scenario.
             flows: possible controllers of each flow, beginning with that of the scenario.
             parent: owner of the dialog.
         """

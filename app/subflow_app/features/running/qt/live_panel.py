@@ -1,4 +1,4 @@
-"""Panel that changes the selected link or flow of the current run, with the present values."""
+"""Panel that changes the selected link or flow of the current run, with the current values."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LivePanel(QWidget):
         self._show_part()
 
     def refresh(self) -> None:
-        """Shows the present values of the run, except in a field that is being edited."""
+        """Shows the current values of the run, except in a field that is being edited."""
         if self._job is None or not self._shown:
             return
         now_s = self._job.progress.sim_time_s
@@ -107,7 +107,7 @@ class LivePanel(QWidget):
         form.addRow(tr("Direction"), self._direction)
         form.addRow("", self._up)
         self._fields: dict[str, QLineEdit] = {}
-        self._present: dict[str, str] = {}  # the values that the run has
+        self._present: dict[str, str] = {}  # current values in the run
         for key, label in change_labels().items():
             field = named(QLineEdit(self._link_part), f"live_{key}", label)
             field.editingFinished.connect(partial(self._on_typed, key))
@@ -188,7 +188,7 @@ class LivePanel(QWidget):
             if names
             else tr("{controller} follows an agent until the end of the run", controller=own)
         )
-        # This signal also covers typed letters, which do not emit `activated`.
+        # This signal also covers typed characters, which do not emit `activated`.
         box.currentIndexChanged.connect(self._on_controller)
         self._flow_grid.addWidget(label, 0, 0)
         self._flow_grid.addWidget(box, 0, 1, 1, 2)
@@ -198,7 +198,7 @@ class LivePanel(QWidget):
         if chosen != self._controller_now:
             scenario = self._job.scenario if self._job is not None else None
             flow = None if scenario is None else scenario.flows.get(name.partition(".")[0])
-            # The original controller of the flow comes back with its options in the scenario.
+            # The original controller of the flow returns with the options of the scenario.
             own = chosen if scenario is None or flow is None else written_choice(flow.controller, scenario)
             self.change_wanted.emit({"flow": name, "controller": own_or_named(own, chosen)})
 

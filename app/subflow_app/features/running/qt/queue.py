@@ -74,7 +74,7 @@ _MOST_PARALLEL = 64
 
 
 class QueuePanel(QWidget):
-    """Table of the queue with its progress; requests go out as actions and signals."""
+    """Table of the queue with its progress; reports requests by actions and signals."""
 
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # position on the screen
@@ -84,7 +84,7 @@ class QueuePanel(QWidget):
         """Starts with an empty queue.
 
         Args:
-            actions: shown as buttons.
+            actions: actions shown as buttons.
             add: action offered while the queue is empty.
             parallel: initial number of simultaneous runs.
             parent: owner of the panel.
@@ -119,7 +119,7 @@ class QueuePanel(QWidget):
         v_box(self, top, (self._stack, 1), margins=0, spacing=0)
 
     def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
-        """Shows the present state of the queue and keeps the selection."""
+        """Shows the current state of the queue and keeps the selection."""
         chosen = set(self.selected_numbers())
         is_same = [entry.number for entry in entries] == [row.number for row in self._model.rows]
         self._model.update_rows(entries)
@@ -189,8 +189,8 @@ class QueueSession(Feature):
 
     stored = Signal()  # the list of stored runs may have changed
     fork_began = Signal(object)  # RunJob that was forked off another one
-    fork_ticked = Signal()  # these runs may have more samples
-    fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
+    fork_ticked = Signal()  # forks in progress may have more samples
+    fork_ended = Signal(object, object)  # RunJob, RunResult of a fork
 
     def __init__(self, ports: QueuePorts) -> None:
         """Connects the parts of one window."""
@@ -244,7 +244,7 @@ class QueueSession(Feature):
         """Asks for seeds and controllers, and queues each controller with each seed.
 
         Raises:
-            ScenarioError: if the scenario does not accept one of them.
+            ScenarioError: if the scenario does not accept one of the controllers.
         """
         from subflow_app.features.running.qt.enqueue_dialog import EnqueueDialog
         from subflow_app.features.sweeps.core.axes import Axis
@@ -303,7 +303,7 @@ class QueueSession(Feature):
         self.refresh()
 
     def refresh(self) -> None:
-        """Shows the present state of the queue."""
+        """Shows the current state of the queue."""
         is_busy = self.queue.is_busy
         if not is_busy:
             self._timer.stop()
@@ -331,7 +331,7 @@ class QueueSession(Feature):
         )
 
     def close(self) -> None:
-        """Ends the queue; runs without a database are left to :class:`UnsavedRuns`."""
+        """Ends the queue; :class:`UnsavedRuns` receives the runs without a database."""
         self._timer.stop()
         self.queue.close()
         self._settle()

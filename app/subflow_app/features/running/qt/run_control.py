@@ -47,7 +47,7 @@ class RunControl(QObject):
         self._workers = workers
         self.job: RunJob | None = None  # the current run
         self._speed_limit: float | None = None
-        self.is_paused = False  # whether the run is paused
+        self.is_paused = False
         self._timer = timer(self, self._on_tick, DISPLAY_INTERVAL_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._answered.connect(self._on_answered)
@@ -76,12 +76,12 @@ class RunControl(QObject):
         """Starts a run; no effect during another run.
 
         Args:
-            scenario: to simulate.
-            text: its TOML text, stored with the run.
-            store: for the run; None keeps the run in memory.
+            scenario: scenario to simulate.
+            text: TOML text of the scenario, stored with the run.
+            store: store of the run; None keeps the run in memory.
             sample_interval_s: simulated time between two samples, s.
             records_decisions: whether to record decisions of controllers and schedulers with their reasons.
-            until_s: simulated time at which the run pauses, s; None: at the end.
+            until_s: simulated time at which the run pauses, s; None: no pause.
             is_unlimited: whether to ignore the speed limit.
         """
         if self.job is not None:
@@ -105,7 +105,7 @@ class RunControl(QObject):
 
         Args:
             job: the run.
-            until_s: simulated time at which the run pauses, s; None: at the end.
+            until_s: simulated time at which the run pauses, s; None: no pause.
             is_unlimited: whether to ignore the speed limit.
         """
         if self.job is not None:

@@ -1,7 +1,7 @@
 """The runs of one window from "Run" to the history: scenario, plots, database, messages, link states and steps.
 
-The topology picture shows the state of the links from the newest samples during a run. A run stops exactly at the
-time that a step or a jump names.
+The topology picture shows the state of the links from the newest samples during a run. A run pauses exactly at the end
+of a step or a jump.
 """
 
 from __future__ import annotations
@@ -154,10 +154,10 @@ class RunSession(QObject):
         self._tell = ports.tell
         self._preferences = ports.preferences
         self._starts_when_opened = False
-        self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
+        self._next: list[ScenarioSource] = []  # runs that follow the current one, in the same plots
         self._then: Callable[[], None] | None = None  # called after all of them have ended
         self._is_following = False
-        self._is_again = self._is_wanted_again = False  # with the previous run as a ghost
+        self._is_again = self._is_wanted_again = False  # the run shows the previous run as a ghost
         self._live: LivePanel | None = None
         self._drawn_at = 0.0  # time.monotonic() of the latest pictures
         ports.runs.started.connect(self._on_started)
@@ -211,7 +211,7 @@ class RunSession(QObject):
         self._runs.live_refused.connect(self._on_live_refused)
 
     def hold_link_states(self, is_held: bool) -> None:
-        """Stops showing link states, because another part shows another time of a run, or resumes it."""
+        """Stops showing link states while another part shows another time of a run, or resumes it."""
         self._link_states.hold(is_held)
 
     def run_together(

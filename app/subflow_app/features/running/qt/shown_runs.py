@@ -1,4 +1,4 @@
-"""The runs that the plots show, the way from a curve to its run, and the opening of stored runs.
+"""The runs that the plots show, the search for the run of a curve, and the opening of stored runs.
 
 The plots show the current or latest run, stored runs, or several runs over each other. A click near a curve selects
 its run in the history. Runs that are selected in the history open as plots, and the scenario of one run opens too.
@@ -58,8 +58,8 @@ class ShownRuns(QObject):
         self._is_given_up = threading.Event()  # set when a newer request replaces the read in progress
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
-        self._is_chosen = False  # chosen in the history
-        self._is_foreign = False  # of another scenario than the open one
+        self._is_chosen = False  # runs chosen in the history
+        self._is_foreign = False  # runs of another scenario than the open one
 
     @property
     def count(self) -> int:
@@ -149,7 +149,7 @@ class ShownRuns(QObject):
         A run that was chosen in the history or is still running stays, and the plots mark it as foreign.
 
         Args:
-            scenario: that was opened; None if it has problems.
+            scenario: the opened scenario; None if it has problems.
             is_running: whether a run is in progress.
         """
         if not self._runs:

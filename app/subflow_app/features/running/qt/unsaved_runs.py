@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class UnsavedRuns(QObject):
-    """Keeps such runs until they are saved."""
+    """Keeps runs that no database contains, until they are saved or exported."""
 
     unsafe = Signal(object, object)  # RunJob, StoreError: the run to report now
     saved = Signal(object, int, object)  # RunJob, its number in the database, Path of the database
@@ -124,7 +124,7 @@ class UnsavedRuns(QObject):
         self._tell_next()
 
     def _tell_next(self) -> None:
-        """Report the next run after one is saved."""
+        """Report the latest remaining run after another one is saved."""
         if self._runs:
             self._tell(self.jobs[-1])
 

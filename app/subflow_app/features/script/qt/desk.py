@@ -45,8 +45,8 @@ class NewScript(NamedTuple):
     """Answer of `NewScriptDialog`.
 
     Attributes:
-        name: by which flows choose the script.
-        flows: that use the script from now on.
+        name: name by which flows choose the script.
+        flows: flows that use the script from now on.
     """
 
     name: str
@@ -67,9 +67,9 @@ class NewScriptDialog(QDialog):
         """Suggests a name.
 
         Args:
-            kind: of the script.
-            name: suggestion.
-            flows: that could use the script.
+            kind: kind of the script.
+            name: suggested name.
+            flows: flows that could use the script.
             check: raises InputError for an impossible name.
             parent: owner of the dialog.
         """
@@ -127,15 +127,15 @@ class ScriptDesk(QObject):
 
     Attributes:
         place: location of the script; None for a draft or without a script.
-        kind: of the script.
+        kind: kind of the script.
         draft: name of the draft; empty if the script is not a draft.
     """
 
-    changed = Signal()  # another script, another name, saved or not
+    changed = Signal()  # another script, name or state of saving
     saved = Signal()
 
     def __init__(self, ports: ScriptPorts, panel: ScriptPanel, parent: QObject) -> None:
-        """Opens the first script of the scenario in ``panel``, if it has scripts."""
+        """Opens the first script of the scenario in ``panel``, if the scenario has scripts."""
         super().__init__(parent)
         self._ports = ports
         self._documents = ports.documents
@@ -190,7 +190,7 @@ class ScriptDesk(QObject):
     # ---- opening ----
 
     def open(self, place: ScriptPlace) -> bool:
-        """Opens a script of the scenario; False if the person chose to stay with the present one.
+        """Opens a script of the scenario; False if the person chose to stay with the current one.
 
         Raises:
             InputError: if the script cannot be read.
@@ -221,7 +221,7 @@ class ScriptDesk(QObject):
         return self._ask_add(kind_of(text), f"my-{name}", text)
 
     def recover(self, unsaved: UnsavedText) -> bool:
-        """Restores unsaved changes of an earlier session; False if the person chose to stay with the present script."""
+        """Restores unsaved changes of an earlier session; False if the person chose to stay with the current script."""
         if not self.may_leave():
             return False
         place = next((each for each in self.places if unsaved.path is not None and each.path == unsaved.path), None)
@@ -326,7 +326,7 @@ class ScriptDesk(QObject):
         self._ports.banners.show_banner(_BANNER, "warning", told, ways)
 
     def close(self, *, keeps_changes: bool) -> None:
-        """Stops the recovery file; deletes it unless the window closed without a question."""
+        """Stops writing the recovery file; ``keeps_changes`` keeps it for the next start."""
         self._keep_timer.stop()
         if keeps_changes:
             self._keep()
@@ -369,7 +369,7 @@ class ScriptDesk(QObject):
             text = new_script_text(kind, answer.name)
         edited = with_new_script(self._doc.text, place, text, answer.flows)
         what = tr("Add {name}", name=answer.name)
-        # The editor shows the new script from now on; the edit of the scenario reports its change at once.
+        # Reset before the edit, because the edit of the scenario calls `_on_document_edited` at once.
         self.place, self.draft, self._saved = None, "", ""
         self._edit(what, lambda: self._doc.apply(edited))
         added = next(each for each in self.places if each.key == place.key)
@@ -403,7 +403,7 @@ class ScriptDesk(QObject):
         return self._doc.set_value(f"{place.key}.content", None)
 
     def _may_overwrite(self) -> bool:
-        """Asks for confirmation if another program has changed the file since."""
+        """Asks for confirmation if another program has changed the file since it was read."""
         assert self.place is not None
         if self.place.path is None:
             return True
@@ -489,7 +489,7 @@ class ScriptDesk(QObject):
         return place.path is not None and place.path.parent != self._folder
 
     def _lose(self, place: ScriptPlace) -> None:
-        """Keeps unsaved changes as a draft after the scenario has lost the script."""
+        """Keeps unsaved changes as a draft after the script was removed from the scenario."""
         if self.is_modified:
             self.place, self.draft = None, place.name
         else:

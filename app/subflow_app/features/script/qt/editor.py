@@ -179,7 +179,7 @@ def other_bracket(text: str, position: int) -> int | None:
 
 _CHECK_MS = 250  # half-typed code is mostly wrong
 _REST_OF_NAME = re.compile(r"\w*")
-_OFFERED_FROM = 2  # letters; after a point immediately
+_OFFERED_FROM = 2  # characters; after a point immediately
 _MOST_SHOWN = 12
 
 _Keys = Qt.KeyboardModifier
@@ -197,7 +197,7 @@ class ScriptEditor(CodeEditor):
     """Edits one script; Tab indents, and Escape moves the focus to the next widget instead."""
 
     commanded = Signal(str)  # "save", "find" or "comment"
-    checked = Signal(object)  # tuple[ScriptProblem, ...]: problems of the present text
+    checked = Signal(object)  # tuple[ScriptProblem, ...]: problems of the current text
     entered = Signal()  # the editor received the focus
 
     shades_problems = False
@@ -206,7 +206,7 @@ class ScriptEditor(CodeEditor):
         super().__init__("scriptEditor", tr("Text of the script"), parent)
         self.kind: ScriptKind = "controller"
         self.problems: tuple[ScriptProblem, ...] = ()
-        self.sought = ""  # marked at all its places
+        self.sought = ""  # text whose occurrences are marked
         self.moment: int | None = None  # line, from 1, of the decision that is explained
         self.setTabStopDistance(INDENT * self.fontMetrics().horizontalAdvance(" "))
         self._highlighter = ScriptHighlighter(self.document())
@@ -256,7 +256,7 @@ class ScriptEditor(CodeEditor):
         self.checked.emit(self.problems)
 
     def seek(self, sought: str) -> None:
-        """Marks all places of a text."""
+        """Marks all occurrences of a text; an empty text removes the marks."""
         self.sought = sought
         self.mark_lines()
 
@@ -303,7 +303,7 @@ class ScriptEditor(CodeEditor):
             last = block.position() + block.length() - 1
             start = min(block.position() + problem.column - 1, last)
             end = min(max(block.position() + problem.end_column - 1, start + 1), last)
-            # A problem at the end of a line underlines the character before.
+            # A problem at the end of a line underlines the last character.
             yield _selection(self._part(start if start < end else max(block.position(), last - 1), end), wave)
 
     # ---- Qt ----
@@ -434,7 +434,7 @@ class ScriptEditor(CodeEditor):
     # ---- completion ----
 
     def offer(self, *, is_asked: bool = False) -> None:
-        """Offers names that fit at the cursor, after enough letters or on request."""
+        """Offers names that fit at the cursor, after enough characters or on request."""
         popup = self._popup
         cursor = self.textCursor()
         before = cursor.block().text()[: cursor.columnNumber()]

@@ -34,10 +34,10 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
     def __init__(self, ports: ScriptPorts) -> None:
         super().__init__()
         self.ports = ports
-        self._moment: ScriptMoment | None = None  # of the decision that is explained
+        self._moment: ScriptMoment | None = None  # moment of the explained decision
 
     def make(self) -> ScriptSession:
-        """Makes the editor, with the mark of the present decision."""
+        """Makes the editor, with the mark of the explained decision."""
         from subflow_app.features.script.qt.session import ScriptSession
 
         session = ScriptSession(self.ports, self)

@@ -46,7 +46,7 @@ from subflow_sim.script import ScriptProblem
 
 
 def _columns(versions: Sequence[ScriptVersion]) -> list[Column[ScriptVersion]]:
-    """The columns of these versions: the measures that the flows with the script show first, RTT and loss."""
+    """Columns for these versions: the headline measures of the flows with the script, RTT and loss."""
     flows = [flow for version in versions for flow in version.flows]
     return [
         NumberColumn(translatable("Version"), lambda each: each.number, widest="12"),
@@ -170,7 +170,7 @@ class ConformanceStrip(QWidget):
         """Shows the results.
 
         Args:
-            questions: that apply to the script.
+            questions: questions that apply to the script.
             findings: results by id of the question.
             working: questions in progress.
         """
@@ -237,11 +237,11 @@ class ConformanceStrip(QWidget):
 
 
 _LEAST = (420, 330)  # px
-_SHARES = (3, 1)  # of the text, and of the versions below it
+_SHARES = (3, 1)  # heights of the text and of the versions below it
 
 
 class ScriptPanel(QWidget):
-    """Shows a script; reading, storing and running belong to its owner."""
+    """Shows a script; its owner reads, stores and runs the script."""
 
     chosen = Signal(object)  # ScriptPlace, or None for a draft
 
@@ -283,7 +283,7 @@ class ScriptPanel(QWidget):
         self._pages.addWidget(self.empty)
         self._pages.addWidget(border)
         v_box(self, top, (self._pages, 1), margins=0, spacing=0)
-        self._listed: dict[Problem, ScriptProblem] = {}  # by their listed form
+        self._listed: dict[Problem, ScriptProblem] = {}  # by their row in the list
         self.choice.activated.connect(lambda _: self.chosen.emit(self.choice.currentData()))
         self.editor.checked.connect(self.show_problems)
         self.problems.activated.connect(self._go_to)
@@ -294,7 +294,7 @@ class ScriptPanel(QWidget):
         """Offers the scripts of the scenario.
 
         Args:
-            places: of all scripts.
+            places: places of all scripts.
             current: place of the script in the editor; None for a draft or without a script.
             draft: name of the draft in the editor; empty without a draft.
         """

@@ -41,7 +41,7 @@ class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
         """True if the window closes without a question about changes."""
 
     def statusBar(self) -> QStatusBar:
-        """Shows errors of reading versions."""
+        """Status bar, for errors of reading versions."""
 
     def tell(self, text: str) -> None:
         """Shows a message for a while."""
@@ -52,12 +52,12 @@ class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScriptMoment:
-    """Line of a script behind a decision.
+    """Line of a script that made a decision.
 
     Attributes:
-        kind: of the script.
-        name: of the script.
-        text: of the script in the run.
+        kind: kind of the script.
+        name: name of the script.
+        text: text of the script in the run.
         line: executed line, from 1.
     """
 

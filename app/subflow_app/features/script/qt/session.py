@@ -59,13 +59,13 @@ class ScriptSession(QObject):
             bar["script.new_controller"],
         )
         self.study: Study[ConformanceJob | ArenaTrial] = Study(ports.workers, self, "conformance", ports.tell_failure)
-        self.study.reports_problems = False  # the strip does
+        self.study.reports_problems = False  # the strip shows them
         self.study.ticked.connect(self._show_conformance)
         self.study.ended.connect(self._on_tried)
-        self._asks_arena = False  # after the conformance checks
+        self._asks_arena = False  # whether the arena follows the conformance checks
         self._findings: dict[str, Finding] = {}  # by id of the question
         self._tried = ("", "")  # name and text of the script whose results the strip shows
-        self._moment: ScriptMoment | None = None  # of the decision that is explained
+        self._moment: ScriptMoment | None = None  # moment of the explained decision
         self._possible: frozenset[str] = frozenset()
         self.reader = LatestReader(ports.workers, self, "read versions")
         self.reader.read.connect(self._on_versions)
