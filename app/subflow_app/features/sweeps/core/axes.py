@@ -1,7 +1,7 @@
 """Axes of a sweep: keys of a scenario that can vary, and their values as lists, ranges and draws.
 
-Ranges are not expanded. A range of a billion values takes no more memory than its two ends, so that a request for too
-many values is refused at once with their number.
+Ranges are not expanded. A range of a billion values takes no more memory than its two ends, and a request for too many
+values is refused at once with their number.
 
 A sweep can vary every value in the scenario file, and every key that the file could contain.
 """
@@ -44,8 +44,8 @@ class SweptValue(NamedTuple):
     """A value for tables and plots.
 
     Attributes:
-        text: in the notation of scenario files; empty if the scenario's own value stays.
-        number: in SI units; None for other values than numbers.
+        text: value in the notation of scenario files; empty if the scenario's own value stays.
+        number: value in SI units; None for other values than numbers.
     """
 
     text: str
@@ -91,7 +91,7 @@ class Range(Values):
         start: first value, in `unit`.
         stop: last value.
         n: number of values.
-        unit: of all values, in the notation of scenario files; empty for plain numbers.
+        unit: unit of all values, in the notation of scenario files; empty for plain numbers.
         is_log: whether the ratios are equal, instead of the distances.
     """
 
@@ -138,12 +138,12 @@ class Range(Values):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(Values):
-    """Values drawn at random; each depends only on the seed, the key and its own number.
+    """Values drawn at random; each depends only on the seed, the key and the number of the draw.
 
     Attributes:
         draw: the distribution.
-        seed: of the sweep.
-        key: whose values are drawn.
+        seed: seed of the sweep.
+        key: dotted key whose values are drawn.
         n: number of values.
     """
 
@@ -163,8 +163,8 @@ class Axis:
     """Keys of a scenario that vary together, and their values.
 
     Attributes:
-        keys: dotted.
-        values: of each key, all of the same length. None keeps the scenario's own value.
+        keys: dotted keys.
+        values: values of each key, all of the same length; None as a value keeps the scenario's own value.
     """
 
     keys: tuple[str, ...]
@@ -185,10 +185,10 @@ class Axis:
 
 
 def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Keys whose values a later axis would replace, with the problem of each and the allowed order.
+    """Keys whose values another axis would replace, with the problem of each key and the allowed order.
 
     Args:
-        keys: dotted, in the order in which their values are set.
+        keys: dotted keys, in the order in which their values are set.
     """
     found: dict[str, tuple[str, str]] = {}
     for place, key in enumerate(keys):
@@ -201,7 +201,7 @@ def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def read_values(written: object) -> Sequence[TomlValue]:
-    """The values of a key in a grid: a list, a range as text, or a single value.
+    """The values of a key in a grid: a list, a range as text, or one value.
 
     Raises:
         ParamError: for any other value.
@@ -223,7 +223,7 @@ def check_value(value: object) -> None:
     """Refuse values that scenario files cannot contain: dates and numbers that are not finite.
 
     Raises:
-        ParamError: naming the value.
+        ParamError: if the value, or an entry of a list or table, is not allowed.
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise ParamError(f"{value} is not a number", "a finite number, text, true, false, a list or a table")
@@ -261,7 +261,7 @@ def read_range(text: str) -> Range:
 
 
 def with_units(text: str, unit: str) -> str:
-    """Typed values or a range, with that unit added to each bare number: "10, 20" becomes "10Mbit/s, 20Mbit/s"."""
+    """Typed values or a range, with `unit` added to each bare number: "10, 20" becomes "10Mbit/s, 20Mbit/s"."""
     completed = []
     for part in split_list(text):
         match = _RANGE.match(part)
@@ -275,7 +275,7 @@ def with_units(text: str, unit: str) -> str:
 
 
 def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:
-    """Two quantities of the same kind in the unit of the first; None for other texts."""
+    """Two quantities of the same kind in the unit of the first; None for other strings."""
     start, stop = split_quantity(first), split_quantity(second)
     if start is None or stop is None:
         return None
@@ -321,13 +321,14 @@ def split_list(text: str, separator: str = ",") -> Iterator[str]:
 
 
 def typed_value(text: str) -> TomlValue:
-    """A typed value: TOML if it parses, else text; as with `--set`."""
+    """A typed value: TOML if it parses, else a string, as with `--set`."""
     value: Any = override_value(text)
     typed: TomlValue = value
     return typed
 
 
-# Keys without a quantity of the network: names, drawings and references. The dialog has a separate field for seeds.
+# Keys that describe no quantity of the network: names, drawings and references. The dialog has a separate field for
+# seeds.
 _LEFT_OUT = {
     "scenario": ("format", "name", "seed"),
     "link": ("ends",),
@@ -335,7 +336,7 @@ _LEFT_OUT = {
     "event": ("link", "flow"),
 }
 _DIMENSIONS_LEFT_OUT = (Dimension.TEXT, Dimension.POINT, Dimension.NAME, Dimension.PATHS)
-# The only key of a table that its short form sets.
+# Key of a table whose value can replace the whole table, e.g. controller = "lia".
 _NAMED = {"controller": "name", "scheduler": "name", "queue": "limit"}
 
 
@@ -344,13 +345,13 @@ class SweepParameter:
     """A key that a sweep can vary.
 
     Attributes:
-        key: dotted.
+        key: dotted key.
         part: table of the key, such as ``links.wifi``; empty for the scenario itself.
         label: name in forms, in the language of the window.
-        present: value in the file, or the default with a mark.
+        present: value in the file, or the default with a mark; a dash without either.
         allowed: allowed values, in English as the simulator reports them.
         help: description by the simulator, in English.
-        unit: added to a bare typed number; empty if numbers stay bare.
+        unit: unit added to a bare typed number; empty if numbers stay bare.
         examples: some possible values, in the notation for typing.
     """
 
@@ -419,7 +420,7 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
     value = doc.value(key)
     named = _NAMED.get(param.key)
     if isinstance(value, dict) and named is not None:
-        # A sweep replaces the whole table; its name identifies the present value.
+        # A sweep replaces the whole table; its name identifies the current value.
         value = value.get(named, value)
     present = applies = text_of(value)
     if not present:
@@ -432,7 +433,7 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
 
 
 def _examples(present: str, unit: str, param: Param) -> tuple[str, ...]:
-    """Three values around the present one, or the first choices."""
+    """Half, once and twice the current value, or the first choices."""
     if param.choices:
         return param.choices[:3]
     if param.dimension is Dimension.FLAG:

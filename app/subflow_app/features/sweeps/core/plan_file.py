@@ -98,12 +98,12 @@ class SweepOptions:
 
     Attributes:
         axes: "KEY=VALUES" each; "&" joins keys that vary together.
-        seeds: as in a plan.
+        seeds: seeds in the notation of a plan.
         draws: number of random points.
         sweep_seed: seed of the random points.
         overrides: "KEY=VALUE" each, for fixed changes.
-        name: of the sweep.
-        sample_interval_s: of the traces.
+        name: name of the sweep.
+        sample_interval_s: simulated time between two samples of the traces, s.
         keeps_traces: whether traces are kept.
         records_decisions: whether decisions are kept.
         points_file: CSV with a point in each line.
@@ -122,7 +122,7 @@ class SweepOptions:
 
 
 def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPlan:
-    """A plan from a plan file, or from a scenario and options; both are files, or shipped ones by their names.
+    """A plan from a plan file, or from a scenario and options; shipped plans and scenarios are found by their names.
 
     Raises:
         InputError: if the file or scenario does not exist.
@@ -161,14 +161,14 @@ def read_plan(
     folder: Path | None = None,
     options: SweepOptions | None = None,
 ) -> SweepPlan:
-    """A plan from the parsed tree of a plan file, or from one made otherwise.
+    """A plan from the parsed tree of a plan file, or from a tree of the same form.
 
     Args:
         tree: keys and values of a plan file.
         file: name in messages.
-        text: of the file, for the lines of messages.
-        folder: of the file; base of relative paths to scenario and points.
-        options: take precedence over the tree.
+        text: text of the file, for the lines of messages.
+        folder: folder of the file; base of relative paths to scenario and points.
+        options: options that take precedence over the tree.
 
     Raises:
         SweepError: with all problems of the plan.
@@ -226,7 +226,7 @@ def plan_text(plan: SweepPlan) -> str:
 
 
 def read_seeds(written: object) -> Sequence[int]:
-    """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3. In order without repetition; a single range stays one.
+    """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3. In order without repetition; one range stays a range.
 
     Raises:
         ParamError: if the value is not in such a notation.
@@ -377,7 +377,7 @@ def _kind(tree: Mapping[str, Any]) -> SweepKind:
 
 
 def _axes(report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], kind: str) -> tuple[Axis, ...]:
-    """The axes of any kind of plan; problems go to the report."""
+    """The axes of any kind of plan; problems are added to the report."""
     if kind == "list":
         _refuse(report, tree, ("axes", "together", "draws"), "a list has points")
         axes = _list_axis(report, tree)
@@ -527,7 +527,7 @@ def _draw(report: Report, place: tuple[str | int, ...], written: object) -> Inde
 
 
 def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterator[tuple[str, Any]]:
-    """Keys with their values; TOML turns unquoted dotted keys into tables."""
+    """Keys with their values, also from nested tables, because TOML turns unquoted dotted keys into tables."""
     if not isinstance(table, dict):
         report.add(place, f"this is {kind_name(table)}, not a table", 'keys and values, e.g. "links.wifi.loss" = "1%"')
         return

@@ -19,7 +19,7 @@ from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text
 
 SEEDS, DRAWS, NAME, ALL = "seeds", "draws", "name", ""
-"""Fields of problems in addition to the swept keys; ALL concerns the whole sweep."""
+"""Fields of problems in addition to the swept keys; ALL stands for the whole sweep."""
 
 # Largest number of points that are checked during typing; all points are checked before the sweep starts.
 _MOST_CHECKED = 400
@@ -32,13 +32,13 @@ class SweepDraft:
     """Contents of the dialog.
 
     Attributes:
-        name: of the sweep; empty: that of the scenario.
+        name: name of the sweep; empty for the name of the scenario.
         axes: key and typed values of each parameter.
-        seeds: as typed.
+        seeds: seeds as typed.
         kind: all combinations, values side by side, or random draws.
         draws: number of random points.
         keeps_traces: whether traces are stored in addition to the figures.
-        sample_interval_s: of the traces.
+        sample_interval_s: simulated time between two samples of the traces, s.
     """
 
     name: str
@@ -55,10 +55,10 @@ class DraftCheck:
     """Result of the quick check of a draft.
 
     Attributes:
-        problems: by field.
+        problems: problem of each field.
         counts: number of values of each swept key, where readable.
         points: number of combinations; 0 while unknown.
-        runs: total number.
+        runs: total number of runs; 0 while unknown.
     """
 
     problems: Mapping[str, str]
@@ -72,9 +72,9 @@ class DraftEstimate:
     """Estimate of a draft.
 
     Attributes:
-        plan: of the sweep; None because of a problem.
-        told: the estimate.
-        problems: that prevent the sweep, by field.
+        plan: plan of the sweep; None because of a problem.
+        told: the estimate; None if the plan cannot be read.
+        problems: problems that prevent the sweep, by field.
     """
 
     plan: SweepPlan | None
@@ -103,7 +103,7 @@ def suggested_name(title: str, keys: Sequence[str]) -> str:
 
 
 def check_draft(draft: SweepDraft) -> DraftCheck:
-    """Check the typed texts without reading a scenario: quick enough for every key press."""
+    """Check the typed values without reading a scenario: quick enough for every key press."""
     problems: dict[str, str] = {}
     counts: dict[str, int] = {}
     for key, text in draft.axes:
@@ -133,9 +133,9 @@ def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> Sweep
     """The plan of a draft.
 
     Args:
-        draft: without problems.
+        draft: a draft without problems.
         scenario_text: TOML of the scenario.
-        folder: for the relative paths of the scenario; None without a file.
+        folder: base of the relative paths in the scenario; None without a file.
 
     Raises:
         SweepError: with all problems of the plan.
@@ -169,11 +169,11 @@ def estimate_draft(
     """Estimate of a draft without problems of its own; reads scenarios and simulates for a moment.
 
     Args:
-        draft: to be estimated.
+        draft: the draft.
         scenario_text: TOML of the scenario.
-        folder: for the relative paths of the scenario.
-        database: for the runs; its disk must have enough space.
-        limits: of the sweep; None: from the environment.
+        folder: base of the relative paths in the scenario.
+        database: database for the runs, whose disk must have enough space; None: in memory.
+        limits: limits of the sweep; None: from the environment.
     """
     try:
         plan = plan_of(draft, scenario_text, folder)
@@ -258,7 +258,7 @@ def _by_field(draft: SweepDraft, error: Exception) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for line in error_text(error).splitlines():
         key = next((key for key, _text in draft.axes if line.startswith(f"axis {key}, ")), ALL)
-        # Next to the field, the point with that value is of no use.
+        # Next to the field of the value, the point is superfluous.
         told = line if key == ALL else line.removeprefix(f"axis {key}, ").partition(" (first at the point ")[0]
         found.setdefault(key, []).append(told)
     return {key: _first_lines(lines) for key, lines in found.items()}

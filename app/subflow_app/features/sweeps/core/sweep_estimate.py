@@ -44,7 +44,7 @@ class SweepEstimate(RunsEstimate):
     seeds: int = 1
 
     def program_bytes(self, jobs: int) -> float:
-        """Memory of the program and its processes with so many simultaneous runs, bytes."""
+        """Memory of the program and its processes with `jobs` simultaneous runs, bytes."""
         makers = max(1, min(jobs, self.runs))
         processes = 1 if makers == 1 else 1 + makers
         return processes * executors.PROGRAM_BYTES + executors.STORE_BYTES + makers * self.memory_bytes
@@ -66,8 +66,8 @@ class SweepLimits:
     """Limits of a sweep.
 
     Attributes:
-        runs: maximum number.
-        link_crossings: maximum estimate for all runs together.
+        runs: maximum number of runs.
+        link_crossings: maximum number of link crossings of all runs together, estimated.
     """
 
     runs: int = _DEFAULT_RUNS
@@ -78,7 +78,7 @@ class SweepLimits:
         """Limits from text; missing ones come from the environment, or else are the defaults.
 
         Raises:
-            ParamError: naming the limit that is not a valid number.
+            ParamError: if a limit is not a valid number.
         """
         return cls(
             int(_limit("runs", runs or os.environ.get(MAX_RUNS_VARIABLE), _DEFAULT_RUNS)),
@@ -90,7 +90,7 @@ class SweepLimits:
 
         Args:
             told: estimate of the sweep.
-            database: of the sweep; None: in memory.
+            database: database of the sweep; None: in memory.
 
         Raises:
             TooLargeSweepError: with the estimate, the limit and how to raise the limit.

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """Runs with the same key, of which only one is made."""
+    """Runs with the same key, only one of which is made."""
 
     key: str
     places: list[tuple[int, int]]
@@ -46,16 +46,16 @@ class _Wanted:
 
 
 class SweepJob(Batch[_Wanted]):
-    """One sweep. `run` blocks and belongs into a worker thread; all other methods may be called from any thread.
+    """One sweep. `run` blocks and belongs on a worker thread; all other methods may be called from any thread.
 
     Args:
-        plan: to run.
-        store: for sweep and runs; a store in memory if they are not to be kept.
+        plan: plan to run.
+        store: store for sweep and runs; a store in memory if they are not to be kept.
         jobs: number of simultaneous runs on this machine; 1: in this process.
         cluster: address of a Ray cluster to run on instead.
         executor: makes the executor of the runs; None: according to `jobs` and `cluster`.
-        limits: of the sweep; None: from the environment.
-        sweep_id: of a stored sweep to resume; None: a new sweep.
+        limits: limits of the sweep; None: from the environment.
+        sweep_id: number of a stored sweep to resume; None: a new sweep.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class SweepJob(Batch[_Wanted]):
         self.plan = plan
         self._store = store
         self._limits = limits
-        self.sweep_id = sweep_id  # its number in the store; None until its points have been read
+        self.sweep_id = sweep_id  # number of the sweep in the store; None until its points have been read
         self._said_at = 0.0
 
     @classmethod
@@ -105,7 +105,8 @@ class SweepJob(Batch[_Wanted]):
         return self._store.path is not None
 
     def table(self) -> SweepTable | None:
-        """The results so far; None before the sweep is in the store. Too slow for every frame: reads the store.
+        """The results so far; None before the sweep is in the store. Reads the store, and is therefore too slow for
+        every frame.
 
         Raises:
             StoreError: if the sweep cannot be read.
@@ -263,6 +264,6 @@ def check_is_free(sweep_id: int, state: str, pid: int) -> None:
 
     Raises:
         SweepError: naming the process.
-    """
+    SweepError: if a process is running the sweep."""
     if pid and state in ("running", "paused"):
         raise SweepError(f"sweep {sweep_id} is {state} in process {pid}: stop it there first")

@@ -25,8 +25,8 @@ class HereSweep:
 
     Attributes:
         number: identifies the sweep before it has an id.
-        job: of the sweep.
-        began_at: with time zone.
+        job: job of the sweep.
+        began_at: time of the start, with time zone.
     """
 
     number: int
@@ -39,17 +39,17 @@ class SweepEntry:
     """A row of the list.
 
     Attributes:
-        id: in the store; None while the points are being read.
-        number: of a sweep in this window; 0 for others.
-        name: of the sweep.
+        id: number in the store; None while the points are being read.
+        number: number of a sweep in this window; 0 for others.
+        name: name of the sweep.
         state: value of a `JobState`.
         runs: number of required runs.
         finished: number of finished runs.
         failed: number of failed runs.
         checked: number of points read so far, during the check.
         eta_s: remaining time, s; NaN while unknown.
-        created_at: with time zone.
-        message: reason of a failure.
+        created_at: time of creation, with time zone.
+        message: reason of a failure; else empty.
         is_elsewhere: whether another process runs the sweep.
     """
 
@@ -72,7 +72,7 @@ class SweepEntry:
         return (self.id, 0) if self.id is not None else (0, self.number)
 
     def is_of(self, entries: Sequence[SweepEntry]) -> bool:
-        """True if one of these is the same sweep; a sweep in this window receives its id only after a while."""
+        """True if one of the entries is the same sweep; a sweep in this window receives its id only after a while."""
         return any(self.key == each.key or 0 < self.number == each.number for each in entries)
 
     @property
@@ -95,12 +95,12 @@ def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> 
     """All sweeps, newest first.
 
     Args:
-        records: of the store, newest first.
+        records: sweeps of the store, newest first.
         here: sweeps of this window; their state is newer than that of the store.
     """
     by_id = {sweep.job.sweep_id: sweep for sweep in here if sweep.job.sweep_id is not None}
     known = {record.id for record in records}
-    # The store lists a resumed sweep from the beginning, but a new one only after its points have been read.
+    # The store lists a resumed sweep from its start, but a new one only after its points have been read.
     entries = [_of_job(sweep) for sweep in reversed(here) if sweep.job.sweep_id not in known]
     for record in records:
         sweep = by_id.get(record.id)

@@ -1,8 +1,7 @@
 """Plans of sweeps: a scenario, the values of its keys, and seeds; and the check of the scenario of every point.
 
-A grid contains every combination of its axes; a list and random draws are a single axis on which all keys vary
-together. Therefore one function computes the values of a point from its number for all kinds. Points are expanded only
-on demand.
+A grid contains every combination of its axes; a list and random draws are one axis on which all keys vary together.
+Therefore one function computes the values of a point from its number for all kinds. Points are expanded only on demand.
 
 The reader of scenario files reads the scenarios of the points and reports all their problems.
 """
@@ -53,8 +52,8 @@ class SweepPoint(NamedTuple):
     """One combination of values.
 
     Attributes:
-        number: from 0.
-        values: of each key of the plan, in its order; None keeps the scenario's own value.
+        number: number of the point, from 0.
+        values: value of each key of the plan, in its order; None keeps the scenario's own value.
     """
 
     number: int
@@ -68,16 +67,16 @@ class SweepPlan:
     Attributes:
         name: title of the sweep.
         scenario_text: TOML of the scenario with the fixed changes; it includes delivery traces.
-        axes: keys and values; the last axis varies fastest.
-        seeds: of the runs of each point, in order, without repetition.
+        axes: swept keys and their values; the last axis varies fastest.
+        seeds: seeds of the runs of each point, in order, without repetition.
         kind: notation of the points.
         sample_interval_s: simulated time between two samples of the traces, s.
         keeps_traces: whether traces are stored in addition to the figures.
         records_decisions: whether the decisions of controllers and schedulers are stored.
         sweep_seed: seed of the random points.
-        folder: for the policies that the scenario names by file; None if it names none of them.
+        folder: folder of the policies that the scenario names by file; None without a folder.
         replaced_by_changes: lines about controllers and schedulers whose options the fixed changes replaced.
-        written: the axes in the notation of the plan file, by key; see `plan_file`.
+        written: axes, points and seeds in the notation of the plan file, by key; see `plan_file`.
     """
 
     name: str
@@ -129,7 +128,7 @@ class SweepPlan:
         return SweepPoint(number, tuple(self._resolved(key, value) for key, value in pairs))
 
     def _resolved(self, key: str, value: TomlValue | None) -> TomlValue | None:
-        """The choice of the scenario with its options and policy, if the value is only its name; else the value."""
+        """The scenario's own choice, with options and policy, if the value names the same algorithm; else the value."""
         own = self._own.get(key)
         return value if own is None or value is None else own_or_named(own, value)
 
@@ -196,7 +195,7 @@ _SEED_LINE = re.compile(r"^seed[ \t]*=[ \t]*[0-9_]+", re.MULTILINE)
 
 
 class PointReader:
-    """Makes the scenarios of a plan's points. For one thread at a time."""
+    """Makes the scenarios of a plan's points; not thread-safe."""
 
     def __init__(self, plan: SweepPlan) -> None:
         """Parse the scenario that all points share."""
@@ -254,8 +253,8 @@ def check_points(
 
     Args:
         plan: the sweep.
-        limits: of each run; None: from the environment.
-        is_cancelled: called before each point.
+        limits: limits of each run; None: from the environment.
+        is_cancelled: called before each point; True ends the check.
         progress: called with the number of checked points.
 
     Returns:
@@ -287,7 +286,7 @@ def check_points(
 
 
 def _told(plan: SweepPlan, point: SweepPoint, problem: Problem) -> str:
-    """Text of a problem with the axis that causes it; without one, with the point."""
+    """Text of a problem with the axis that causes it, or with the point if no axis does."""
     for key, value in zip(plan.keys, plan.swept(point), strict=True):
         dotted = re.sub(r"\[(\d+)\]", r".\1", key)
         found = re.sub(r"\[(\d+)\]", r".\1", problem.key)

@@ -1,9 +1,9 @@
 """Results of sweeps: a row for each point with means and their intervals, written as CSV, JSON and text.
 
-Results are read from the store. A row has the mean of each figure over the seeds and its interval. Rows follow the
-order of the points, values that of the seeds.
+Results are read from the store. A row contains the mean of each figure over the seeds, with the interval. Rows follow
+the order of the points, values that of the seeds.
 
-The table depends only on the plan and the simulator, not on the time, the place and the number of processes of the
+The table depends only on the plan and the simulator, and not on the time, the place or the number of processes of the
 runs: the same sweep gives the same bytes.
 """
 
@@ -44,7 +44,7 @@ TOTALS = (
     "total_loss_ratio",
     "makespan_s",
 )
-"""Keys of measures of a whole run that are computed from those of its flows."""
+"""Keys of measures of whole runs that are computed from the measures of the flows."""
 
 JAIN = "fairness.jain"
 _FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
@@ -65,11 +65,11 @@ class SweepRow:
 
     Attributes:
         point: number of the point in the plan.
-        values: of each key of the table, in its order.
-        cells: by figure, without figures that no run of this point has.
+        values: value of each key of the table, in its order.
+        cells: mean and interval by figure, without figures that no run of this point has.
         run_ids: store number of the run of each seed; None without a run. Exports omit it, because it depends on the
             order in which the runs ended.
-        signatures: of the run of each seed; empty without a run or if unknown.
+        signatures: signature of the run of each seed; empty without a run or if unknown.
     """
 
     point: int
@@ -94,9 +94,9 @@ class SweepTable:
     """The results of a sweep so far.
 
     Attributes:
-        name: of the sweep.
+        name: name of the sweep.
         keys: the swept keys, in the order of the plan.
-        seeds: in order.
+        seeds: seeds in order.
         figures: keys of all figures in any row, those of whole runs first.
         rows: by point; points without a finished run have no cells.
     """
@@ -123,18 +123,18 @@ class SweepTable:
         return [row.values[place] for row in self.rows]
 
     def steps(self, key: str) -> list[SweptValue]:
-        """The different values of a swept key: numbers ascending, then texts in the order of the plan."""
+        """The different values of a swept key: numbers ascending, then other values in the order of the plan."""
         found = list(dict.fromkeys(self.parameter(key)))
         return sorted(found, key=lambda value: (value.number is None, value.number or 0.0))
 
 
 def is_figure(key: str) -> bool:
-    """True if a recorded key is a figure of tables."""
+    """True if tables show the value with this key as a figure."""
     return key == JAIN or _FLOW_KEY.fullmatch(key) is not None or _LINK_KEY.fullmatch(key) is not None
 
 
 def is_read(key: str) -> bool:
-    """True if figures of tables require a recorded key."""
+    """True if tables need the value with this key, as a figure or to compute one."""
     return is_figure(key) or _NEEDED_KEY.fullmatch(key) is not None
 
 
@@ -150,13 +150,13 @@ def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
         if match := _NEEDED_KEY.fullmatch(key):
             flows.setdefault(match["owner"], {})[match["figure"]] = value
     totals = run_values(list(flows.values()))
-    # With a single flow, this figure would only repeat the goodput.
+    # With one flow, this figure would only repeat the goodput.
     left_out = ("goodput_per_flow_bps",) if len(flows) == 1 else ()
     return figures | {key: totals[key] for key in TOTALS if key in totals and key not in left_out}
 
 
 def shown_figures(figures: Collection[str]) -> list[str]:
-    """The most important figures of whole runs that the table has.
+    """The most important figures of whole runs in the table.
 
     These are completion time and active goodput for flows with a size, and goodput for other flows.
 
@@ -171,10 +171,10 @@ def shown_figures(figures: Collection[str]) -> list[str]:
 
 
 def flow_figures(flow: str, figures: Collection[str]) -> list[str]:
-    """The most important figures of a flow that the table has.
+    """The most important figures of a flow in the table.
 
     Args:
-        flow: its name.
+        flow: name of the flow.
         figures: keys of the table.
     """
     own = {"completion_s": 0.0 if f"flows.{flow}.completion_s" in figures else None}
@@ -198,12 +198,12 @@ def sweep_table(
     """The table of a sweep.
 
     Args:
-        name: of the sweep.
+        name: name of the sweep.
         keys: the swept keys.
-        seeds: in order.
+        seeds: seeds in order.
         points: number and values of each point.
         runs: store number and recorded values of each finished run, by point and seed.
-        signatures: of these runs, where known.
+        signatures: signatures of these runs, where known.
     """
     figures_of = {place: run_figures(recorded) for place, (_, recorded) in runs.items()}
     rows = []
@@ -319,7 +319,7 @@ def table_document(table: SweepTable) -> dict[str, Any]:
 
 
 def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
-    """Means with their intervals as text, of the named figures or else of those of whole runs.
+    """Means with their intervals as text, for the named figures or else for the most important ones of whole runs.
 
     If all seeds of a point gave the same run, this run counts once and has no interval; `SweepTable.note` reports it.
     """
@@ -365,7 +365,7 @@ def _parameter_headings(table: SweepTable) -> list[str]:
 
 
 def _parameters(table: SweepTable, values: Sequence[SweptValue]) -> list[str]:
-    """Numbers in SI units if all values of a key are numbers; else the original texts."""
+    """Numbers in SI units if all values of a key are numbers; else the original text."""
     return [
         value.text if _parameter_unit(table, key) is None or value.number is None else _number(value.number)
         for key, value in zip(table.keys, values, strict=True)

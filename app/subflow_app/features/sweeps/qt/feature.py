@@ -1,6 +1,6 @@
 """Sweeps as a part of the window: many runs of one scenario, their results, and their actions.
 
-The panel starts empty, and its contents load when it is first shown.
+The panel starts empty; its contents load when it is shown for the first time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         super().__init__()
         self.ports = ports
         self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
-        """Returns the suggestion of the present lesson for a new sweep; None without one."""
+        """Returns the suggestion of the current lesson for a new sweep; None without one."""
 
     def make(self) -> SweepSession:
         """Makes panel and session."""
@@ -60,7 +60,9 @@ class SweepFeature(SessionFeature["SweepSession"]):
         return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
-        """Numbers of the runs of the visible sweep, of the selected points or else of all; empty without one."""
+        """Numbers of the runs of the visible sweep, for the selected points or else for all points; empty without a
+        sweep.
+        """
         if self.made is None or not self.panel.isVisible():
             return []
         page = self.made.panel.page

@@ -80,7 +80,7 @@ class SweepSuggestion:
     """Initial contents of the dialog.
 
     Attributes:
-        seeds: in the notation for typing.
+        seeds: seeds in the notation for typing.
         compares_controllers: whether controllers of the first flow are checked.
     """
 
@@ -93,11 +93,11 @@ class SweepSubject:
     """Contents of the choices in the dialog.
 
     Attributes:
-        title: of the scenario.
-        parameters: that a sweep can vary.
+        title: title of the scenario.
+        parameters: parameters that a sweep can vary.
         controllers: possible controllers of each flow, beginning with that of the scenario.
         jobs: suggested number of simultaneous runs.
-        sample_interval_s: of the traces.
+        sample_interval_s: simulated time between two samples of the traces, s.
         estimate: estimates a draft; called in a worker thread.
         suggestion: initial contents.
     """
@@ -137,7 +137,7 @@ class NewSweepDialog(QDialog):
 
     @property
     def answer(self) -> SweepWish | None:
-        """The wanted sweep; None as long as it has a problem or no estimate."""
+        """The requested sweep; None as long as it has a problem or no estimate."""
         if self._estimate is None or self._estimate.plan is None or self._estimated != self.draft:
             return None
         return SweepWish(self._estimate.plan, self.jobs.value())
@@ -193,7 +193,7 @@ class NewSweepDialog(QDialog):
         return f"flows.{flow}.controller" if flow else ""
 
     def estimate_now(self) -> None:
-        """Starts an estimate of the present draft; its end starts the next one if the draft has changed."""
+        """Starts an estimate of the current draft; another one follows if the draft has changed meanwhile."""
         self._timer.stop()
         draft = self.draft
         if self._asked is not None or self._estimated == draft or check_draft(draft).problems:
@@ -430,7 +430,7 @@ class _RowsArea(QScrollArea):
         layout = None if content is None else content.layout()
         needed = 0
         if layout is not None:
-            # At the present width, because the size hint of a wrapping label assumes a narrow one.
+            # At the current width, because the size hint of a wrapping label assumes a narrow one.
             wrapped = layout.totalHeightForWidth(self.viewport().width())
             needed = wrapped if layout.hasHeightForWidth() else layout.totalSizeHint().height()
         return min(needed, _MOST_ROWS * 3 * self.fontMetrics().height()) + 2 * self.frameWidth()
@@ -440,7 +440,7 @@ class ValueRow(QWidget):
     """A parameter with a field for its values, a problem text, and a button that removes the row."""
 
     def __init__(self, key: str, parameter: SweepParameter | None, parent: QWidget | None = None) -> None:
-        """Starts with an empty field; None as parameter: no unit and no examples."""
+        """Starts with an empty field; without ``parameter``, values have no unit and no examples."""
         super().__init__(parent)
         self.key = key
         self._unit = parameter.unit if parameter is not None else ""
@@ -470,7 +470,7 @@ class ValueRow(QWidget):
         return with_units(self.values.text(), self._unit)
 
     def show_kind(self, kind: str) -> None:
-        """Shows examples for that kind of sweep as the placeholder."""
+        """Shows examples for this kind of sweep as the placeholder."""
         values = ", ".join(self._examples)
         ends = f"{self._examples[0]}..{self._examples[-1]}" if self._examples else ""
         has_range = bool(ends) and split_quantity(self._examples[0]) is not None
@@ -485,7 +485,7 @@ class ValueRow(QWidget):
 
     def show_state(self, problem: str, count: int | None) -> None:
         """Shows the problem, and the number of values."""
-        # For an empty field, the placeholder shows examples in the unit of the parameter.
+        # An empty field shows the examples of its placeholder, so that a short problem suffices.
         self.problem.say(problem if self.values.text().strip() or not self._examples else tr("Values are needed."))
         self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
         self.count.setStyleSheet(f"color: {current_tokens().muted_text};")

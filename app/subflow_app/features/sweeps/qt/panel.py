@@ -28,7 +28,7 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def done_text(entry: SweepEntry) -> str:
-    """Number of finished and of all runs, and of failed ones."""
+    """Numbers of finished, of all and of failed runs; during the check, the number of points read."""
     if entry.state == "checking":
         return tr("{count} points read", count=fmt.count(entry.checked))
     done = tr("{done} of {total}", done=fmt.count(entry.finished), total=fmt.count(entry.runs))
@@ -69,7 +69,7 @@ class _SweepList(QTableView):
 
 
 class SweepPanel(QWidget):
-    """Shows sweeps; requests go out as actions and signals."""
+    """Shows sweeps; reports requests by actions and signals."""
 
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # position on the screen
@@ -85,10 +85,10 @@ class SweepPanel(QWidget):
         """Starts without sweeps.
 
         Args:
-            workers: for background jobs.
-            actions: shown as buttons above the list.
-            view_actions: shown as buttons above the views.
-            new: offered without sweeps.
+            workers: runs background jobs.
+            actions: actions shown as buttons above the list.
+            view_actions: actions shown as buttons above the views.
+            new: action offered without sweeps.
             parent: owner of the panel.
         """
         super().__init__(parent)
@@ -110,7 +110,7 @@ class SweepPanel(QWidget):
         self._stack.addWidget(self._list)
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:
-        """Shows the present state of the sweeps; keeps the selection, or else selects the newest."""
+        """Shows the current state of the sweeps; keeps the selection, or else selects the newest."""
         chosen = self.selected()
         is_same = [entry.key for entry in entries] == [row.key for row in self._model.rows]
         self._model.update_rows(entries)

@@ -175,7 +175,7 @@ class SweepSession(QObject):
         self._next_number += 1
         self._here.append(sweep)
         study = Study[SweepJob](self._ports.workers, self, "sweep", self._ports.tell_failure)
-        study.reports_problems = False  # they are counted instead
+        study.reports_problems = False  # the end of the sweep reports the number of failed runs
         study.ticked.connect(self._on_tick)
         study.ended.connect(lambda _job, outcome: self._on_ended(sweep, outcome))
         self._running[sweep.number] = study
@@ -253,7 +253,7 @@ class SweepSession(QObject):
         ports.shown.show_stored(ports.database.store, ids[:_MOST_PLOTTED])
 
     def may_close(self) -> bool:
-        """Asks whether to end running sweeps, if any; False to keep the window open."""
+        """Asks whether to end running sweeps; False to keep the window open, True without running sweeps."""
         if not self.is_busy:
             return True
         return self._ports.dialogs.confirm(
@@ -286,7 +286,7 @@ class SweepSession(QObject):
         )
 
     def refresh(self) -> None:
-        """Shows the present state of the sweeps."""
+        """Shows the current state of the sweeps."""
         entries = self.entries()
         self.panel.update_rows(entries)
         states = [(entry.key, entry.state, entry.is_elsewhere) for entry in entries]
@@ -330,7 +330,7 @@ class SweepSession(QObject):
             # The sweep can be resumed in its own database, which stays open until the last run is written.
             self._ports.database.close_after(sweep.job.wait)
         self.close()
-        # The new database must not be asked for entries of the old list.
+        # The numbers of the old list are invalid in the new database.
         self._records, self._here = [], []
         self._study_of = None
         self._was_offered = False
@@ -407,7 +407,7 @@ class SweepSession(QObject):
         return database.writable
 
     def _selected(self) -> list[SweepEntry]:
-        """The present state of the selected sweeps, possibly newer than the list."""
+        """The current state of the selected sweeps, possibly newer than the list."""
         chosen = self.panel.selected()
         return [entry for entry in self.entries() if entry.is_of(chosen)]
 

@@ -43,7 +43,7 @@ _MOST_MEASURED = 200
 
 
 class StudyTableModel(TableModel[StudyRow]):
-    """Table model in the chosen order."""
+    """Table model that can be sorted by each column."""
 
     translates = False
 
@@ -53,9 +53,9 @@ class StudyTableModel(TableModel[StudyRow]):
         self._sorted_by = (-1, Qt.SortOrder.AscendingOrder)
 
     def show_content(self, content: TableContent) -> None:
-        """Replaces the rows; keeps the order if the columns are the same.
+        """Replaces the rows; keeps the sorting if the columns are the same.
 
-        Titles of parameters are the last part of their key, which leaves space for figures.
+        The title of a parameter is the last part of its key, which leaves space for figures.
         """
         study = content.study
         columns = study_columns(study, content.figures)
@@ -105,7 +105,7 @@ class StudyTable(QTableView):
         self.selectionModel().selectionChanged.connect(lambda _new, _old: self.chosen.emit(self.selected_points()))
         self.doubleClicked.connect(lambda _index: self.opened.emit(self.selected_points()))
         self._titles: list[str] = []
-        self._needed: list[int] = []  # column widths that the texts require
+        self._needed: list[int] = []  # column widths that the cells require
 
     def show_content(self, content: TableContent) -> None:
         """Replaces the rows and keeps the selection."""
@@ -118,14 +118,14 @@ class StudyTable(QTableView):
         rows = self.study_model.rows[:_MOST_MEASURED]
         columns = []
         for place, column in enumerate(self.study_model.columns):
-            # Future runs may add intervals to texts that lack them.
+            # Future runs may add intervals to cells that lack them.
             usual = _WIDEST if parameters <= place < last else ""
             columns.append((column.title, max((usual, *map(column.text, rows)), key=len)))
         before = [self.columnWidth(column) for column in range(len(titles))]
         set_widths(self, columns)
         needed = [self.columnWidth(column) for column in range(len(titles))]
         for place, width in enumerate([] if is_other else before):
-            # A width dragged by the person stays, unless longer texts have come.
+            # A width dragged by the person stays, unless a cell now needs more.
             if needed[place] <= self._needed[place]:
                 self.setColumnWidth(place, width)
         self._needed = needed
@@ -159,7 +159,7 @@ class StudyTable(QTableView):
 
 
 _NARROWEST_CHOICE = 12  # characters
-_WIDEST_CHOICE = 24  # of the combo box; its list is as wide as its texts
+_WIDEST_CHOICE = 24  # characters of the combo box; its list is as wide as its entries
 
 
 class Choosers(QWidget):
@@ -393,7 +393,7 @@ class StudyPage(QWidget):
         self._choose(replace(self.choice, **changes))
 
     def run_ids(self) -> list[int]:
-        """Numbers of the stored runs behind the clicked mark, or of the selected rows."""
+        """Numbers of the stored runs of the clicked mark or of the selected rows."""
         return list(self._run_ids)
 
     @property
@@ -402,9 +402,9 @@ class StudyPage(QWidget):
         return self.shown is not None and self.shown.content is not None
 
     def chart(self, view: str) -> Any:
-        """The chart of a view, made on first use; the table is not one of them."""
+        """The chart of a view, made on first use; not for the table."""
         if view not in self._charts:
-            # This import loads pyqtgraph, which takes a second for the first time.
+            # This import loads pyqtgraph, which takes a second.
             from subflow_app.features.plots.qt.panel_plot import PanelPlot
 
             chart = self._charts[view] = PanelPlot(f"sweep_{view}", tr(VIEWS[view].words), parent=self)

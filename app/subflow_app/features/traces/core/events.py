@@ -66,7 +66,7 @@ def decision_table(decisions: Decisions) -> EventTable:
 
 
 def decisions_of(table: EventTable) -> Decisions:
-    """Inverse of `decision_table`, also for runs of older versions."""
+    """Inverse of `decision_table`; accepts tables of older versions."""
     from subflow_sim.decisions import CAUSES, Decisions
 
     owners = table.names["owner"]
@@ -100,7 +100,7 @@ def agent_table(steps: AgentSteps) -> EventTable:
 
 
 def agent_steps_of(table: EventTable) -> AgentSteps:
-    """Inverse of `agent_table`, also for runs of older versions."""
+    """Inverse of `agent_table`; accepts tables of older versions."""
     from subflow_sim.agent_steps import AgentSteps
 
     arrays = {name: table[name] for name in AgentSteps.columns()} | {"is_acting": table["is_acting"] != 0}
@@ -132,10 +132,10 @@ def _rule_of(text: str) -> Rule:
 
 
 def stored_object(text: str, *needed: str) -> dict[str, Any]:
-    """The JSON object of a rule or an agent in a stream, with these text fields at least.
+    """The JSON object of a rule or an agent in a stream.
 
     Raises:
-        StoreCorrupt: if the text is not an object with these fields.
+        StoreCorrupt: if the text is not an object with all `needed` string fields.
     """
     with _stored("a rule or an agent"):
         whole = json_tree(text)
@@ -146,7 +146,7 @@ def stored_object(text: str, *needed: str) -> dict[str, Any]:
 
 @contextmanager
 def _stored(what: str) -> Iterator[None]:
-    """Reports errors in parsing a stored text, which this program has written, as damage of the database."""
+    """Reports errors in parsing a stored text as damage of the database, because this program has written the text."""
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -169,7 +169,7 @@ class EventLog:
         self._lock = threading.Lock()
 
     def append(self, table: EventTable) -> None:
-        """Add rows, whose names extend those of the rows before. The oldest rows are dropped."""
+        """Add rows, whose names extend those of the earlier rows. Above the maximum, the oldest rows are dropped."""
         with self._lock:
             self._tables.append(table)
             self._rows += len(table)

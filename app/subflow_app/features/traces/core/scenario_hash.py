@@ -1,4 +1,4 @@
-"""Hashes that identify runs: of the relevant part of a scenario, and of everything that determines a result.
+"""Hashes that identify runs: of the relevant part of a scenario, and of all inputs that determine a result.
 
 Runs of scenarios with the same `scenario_hash` differ only by their seed. Runs with the same `run_key` have the same
 results, so that only one of them has to be run.
@@ -27,7 +27,9 @@ _UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")
 
 
 def scenario_hash(scenario: Scenario) -> str:
-    """Hash of everything that influences a run except the seed; independent of layout and place of the file."""
+    """Hash of all parts of a scenario that influence a run, except the seed; independent of layout and place of the
+    file.
+    """
     digest = hashlib.sha256()
     for field in fields(scenario):
         if field.name not in _UNHEEDED:
@@ -93,10 +95,10 @@ def run_key(
 
     Args:
         scenario: `scenario_hash` of the run.
-        seed: in use.
-        sample_interval_s: of its traces.
+        seed: seed in use.
+        sample_interval_s: simulated time between two samples of the traces, s.
         records_decisions: whether decisions are stored.
-        version: of the simulator; None: this version.
+        version: version of the simulator; None: this version.
     """
     parts = (scenario, seed, sample_interval_s, records_decisions, version or simulator_version())
     return hashlib.sha256("/".join(map(repr, parts)).encode()).hexdigest()

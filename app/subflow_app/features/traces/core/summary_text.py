@@ -30,7 +30,7 @@ _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
     """Tables of a summary document: flows with their subflows, connections with several subflows, then links.
 
-    Missing figures show as a dash. Impossible numbers, as in a damaged or imported run, have a separate table.
+    A dash replaces missing values. Impossible values, as in a damaged or imported run, have a separate table.
     """
     connections, impossible = connection_table(summary), impossible_table(summary)
     tables = [flow_table(summary), connections, link_table(summary), impossible]
@@ -56,7 +56,7 @@ class _Line(NamedTuple):
 
     name: str
     of: Mapping[str, Any]
-    subflows: Sequence[Mapping[str, Any]] | None  # of a flow
+    subflows: Sequence[Mapping[str, Any]] | None  # None for the row of a subflow
     flow: Mapping[str, Any]
 
     def text(self, key: str, show: Callable[[Any], str]) -> str:
@@ -64,7 +64,8 @@ class _Line(NamedTuple):
         return "" if self.subflows is None else show(self.of.get(key))
 
     def active_goodput_bps(self, span_s: float) -> float | None:
-        """The goodput over the active time of the flow, bit/s; for a subflow, its share.
+        """The goodput over the active time of the flow, bit/s; for a subflow, its goodput over the active time of its
+        flow.
 
         Args:
             span_s: length of the measured interval, s.
@@ -150,7 +151,7 @@ def _controller(line: _Line) -> str:
 
 
 def _window(line: _Line) -> object:
-    """The window of a subflow, or of a flow with a single subflow."""
+    """The mean window of a subflow, or of a flow with one subflow; None for a flow with several."""
     if line.subflows is None:
         return _mean_window(line.of)
     return _mean_window(line.subflows[0]) if len(line.subflows) == 1 else None
@@ -187,7 +188,7 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def impossible_table(summary: Mapping[str, Any]) -> TextTable:
-    """The numbers of a summary outside the range of their measure."""
+    """The values of a summary that lie outside the range of their measure."""
     columns: tuple[Column[Impossible], ...] = (
         Column("Number", lambda each: each.key),
         NumberColumn("Value", lambda each: f"{each.value:.6g}"),

@@ -1,4 +1,4 @@
-"""Traces of a run behind one interface, whether live or stored, for plots and exports."""
+"""One interface to the traces of live and stored runs, for plots and exports."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TraceMark(NamedTuple):
 
 
 class Traces(Protocol):
-    """Columns of samples, and marks, of an ended or present run."""
+    """Columns of samples, and marks, of an ended or running run."""
 
     @property
     def title(self) -> str:
@@ -76,7 +76,7 @@ class Traces(Protocol):
 
     @property
     def condition(self) -> str:
-        """Equal for runs that differ only in their seed and their name: repetitions of one experiment."""
+        """Identifier that repetitions of an experiment share: runs that differ only in their seed and their name."""
 
     @property
     def controllers(self) -> Mapping[str, str]:
@@ -106,14 +106,14 @@ class Traces(Protocol):
     def events(self, stream: str) -> EventTable:
         """The decisions ("decision"), monitor intervals ("interval") or steps of agents ("agent") so far.
 
-        For a run in memory, only the latest.
+        A run in memory keeps only the latest rows.
         """
 
 
 def owner_label(scenario: Scenario, owner: str) -> str:
     """Display text for a flow, subflow or link direction: "download.1 · wifi", "wifi client→server".
 
-    Only the name is used, because the seed decides which copies of a flow arrive. Unknown owners are labelled by their
+    The seed decides which copies of a flow arrive, so only the name is checked. An unknown owner is labelled by its
     name.
     """
     name, _, part = owner.partition("/")
@@ -186,8 +186,8 @@ class _RunTraces:
         mss_bytes: payload of a full packet, bytes.
         row: row of the list of runs; None while the run is in progress.
         fork: point at which the run branched off another run; None for a run that starts at 0.
-        origin: traces of that other run, if available.
-        before: traces of the run before a change of the scenario, which stay visible; None without such a change.
+        origin: traces of the original run, if available.
+        before: traces of the run before a change of the scenario, which stay visible; None without this change.
     """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
@@ -232,7 +232,7 @@ class _RunTraces:
 
     @property
     def condition(self) -> str:
-        """Equal for runs that differ only in their seed and their name."""
+        """Identifier that runs share if they differ only in their seed and their name."""
         return self._made_by.condition
 
     @property
@@ -278,7 +278,7 @@ class LiveTraces(_RunTraces):
         return self._times(len(values)), values
 
     def _times(self, count: int) -> NDArray[np.float64]:
-        """Times of so many samples, s. Cached, because every picture reads them for hundreds of traces."""
+        """Times of `count` samples, s; cached, because every picture reads the times for hundreds of traces."""
         times_s = self._times_s
         if len(times_s) < count:
             times_s = sample_times(self._interval_s, self._interval_s, 2 * count)
@@ -297,7 +297,7 @@ class LiveTraces(_RunTraces):
             self._marks.extend(marks)
 
     def add_change(self, event: Event) -> None:
-        """Adds a live change to the events of the scenario."""
+        """Adds a live change to the events of the scenario; called during the run."""
         scenario = self._made_by.scenario
         assert scenario is not None
         events = sorted([*scenario.events, event], key=lambda each: each.at_s)
@@ -338,7 +338,7 @@ class StoredTraces(_RunTraces):
         self._series: dict[SeriesKey, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
         self._marks: tuple[TraceMark, ...] | None = None
         self._ids = {SeriesKey(s.scope, trace_owner(s.scope, s.owner), s.name, s.unit): s.id for s in series}
-        # Marks and events have no scope: the traces map their owner texts to owners.
+        # Marks and events contain no scope: their owner strings are mapped to owners of traces.
         self._owners = {s.owner: trace_owner(s.scope, s.owner) for s in series}
         # A measured run has no scenario, so that it cannot repeat another run.
         unreadable = run.scenario_text or f"run {run_id}"
@@ -412,19 +412,21 @@ class StoredTraces(_RunTraces):
             AGENT.name: self._store.agent_steps,
         }[stream]
         table = read(self.run_id)
-        # Plots ask for these with every curve; they are few, and those of a run that is over stay as they are.
+        # Plots read the steps of agents with every curve; the steps are few, and constant after the end of the run.
         if stream == AGENT.name and self._is_over:
             self._kept[stream] = table
         return table
 
 
 def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
-    """Times of `count` samples, s. One product per sample, so that the 600th of 0.1 s is exactly at 60 s."""
+    """Times of `count` samples, s. One product per sample avoids accumulated errors: sample 600 of 0.1 s is exactly at
+    60 s.
+    """
     return dt_s * (np.arange(count, dtype=np.float64) + t0_s / dt_s)
 
 
 def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str | None = None) -> list[SeriesKey]:
-    """The traces of a scope, in order; only those of that name and that owner, if given."""
+    """The traces of a scope in order, optionally only those of one column or of one owner."""
     if isinstance(traces, _RunTraces):
         found = traces.column(scope, name)
         return list(found) if owner is None else [key for key in found if key.owner == owner]
@@ -454,19 +456,19 @@ def listed(names: Sequence[str], *, many: str = "") -> str:
 
 
 def check_time(title: str, at_s: float, end_s: float) -> None:
-    """Raise InputError unless the run of that title, which ends at ``end_s``, includes this time (s)."""
+    """Raise InputError unless the run with this title, which ends at ``end_s``, includes the time ``at_s`` (s)."""
     if not 0 <= at_s <= end_s:
         raise InputError(f"{title} is from 0 s to {end_s:g} s; {at_s:g} s is not in it")
 
 
 def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s: float) -> None:
-    """Raise InputError unless a stored run includes this time (s) and a decision of the owner at or before it.
+    """Raise InputError unless a stored run includes the time ``at_s`` and a decision of the owner at or before it.
 
     Args:
         row: the run.
-        extents: of its decisions, or of those of its agents, by owner.
+        extents: extents of its decisions, or of the decisions of its agents, by owner.
         owner: key of `extents`.
-        at_s: the time.
+        at_s: simulated time, s.
     """
     # The last sample may precede the end of the run by less than the sample interval.
     end_s = max(row.simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
@@ -477,7 +479,7 @@ def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s
 
 
 def not_kept(run_id: int, owner: str, at_s: float) -> InputError:
-    """The error for a damaged file: no decision of the owner up to this time (s), although `check_kept` passes."""
+    """The error for a damaged file: no decision of the owner until ``at_s`` (s), although `check_kept` passes."""
     return InputError(f"run {run_id} keeps no decision of {owner} up to {at_s:g} s, although its list has one")
 
 
@@ -505,8 +507,8 @@ def _stored_scenario(scenario_text: Any) -> Scenario | None:
 
 
 def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
-    """Properties from the scenario; without a readable one, its text identifies repetitions."""
-    # Sums over subflows belong to the flow, which need not have traces itself.
+    """Properties from the scenario; if it is not readable, `unreadable` identifies repetitions."""
+    # Sums over subflows belong to the flow, which may lack traces.
     flows = (key.owner.partition("/")[0] for key in keys if key.scope == SUBFLOW)
     owners = dict.fromkeys((*(key.owner for key in keys), *flows))
     if scenario is None:

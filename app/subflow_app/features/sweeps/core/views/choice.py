@@ -28,7 +28,7 @@ def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ..
 
     Args:
         study: the sweep.
-        keys: of the parameters on the axes of the picture.
+        keys: keys of the parameters on the axes of the picture.
 
     Returns:
         The sweep, and the keys of the classified parameters.
@@ -87,9 +87,9 @@ class Shown:
     """A view with its contents.
 
     Attributes:
-        choice: complete.
+        choice: complete choice.
         study: the sweep, with classified parameters if they have too many values.
-        content: of the view; None without results.
+        content: content of the view; None without results.
         note: information required for reading the view; may be empty.
     """
 
@@ -100,7 +100,7 @@ class Shown:
 
 
 def varying(study: SweepStudy) -> list[str]:
-    """Parameters with more than one value; all of them if none of them has several."""
+    """Parameters with more than one value; all parameters if each has only one value."""
     found = [parameter.key for parameter in study.parameters if len(parameter.levels) > 1]
     return found or [parameter.key for parameter in study.parameters]
 
@@ -122,7 +122,7 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
     own, of_run = flow_figures(flow, figures) if flow else [], shown_figures(figures)
     rates = [key for key in own if not key.endswith(("rtt_s", "loss_ratio"))]
     usual = (*rates, *of_run) or tuple(figures[:4])
-    # Without completion time at some points, e.g. because a transfer is incomplete there, a rate is shown.
+    # If some points lack the completion time, e.g. because of an incomplete transfer, a rate is the default.
     figure = (
         choice.figure if choice.figure in figures else next(filter(study.is_complete, usual), next(iter(usual), ""))
     )

@@ -3,12 +3,12 @@
 Lines show a figure over a parameter with its 95 % intervals, a line for each value of another parameter. A parameter
 with names as values has points instead of lines. A map shows a figure over two parameters as cells.
 
-Boxes show a figure by the values of a parameter.
+Boxes show the distribution of a figure by the values of a parameter.
 
-The scatter shows throughput against delay, a mark with its 95 % intervals for each point of a sweep. As in Pantheon's
-reports, the delay axis runs from right to left, so that the best corner is at the top right.
+The scatter shows throughput against delay, a mark with its 95 % intervals for each point of a sweep. As in the reports
+of Pantheon, the delay axis runs from right to left, so that the best corner is at the top right.
 
-The table has a row per point, with parameters and mean ± 95 % interval of the figures. Its runs are written as CSV.
+The table has a row per point, with parameters and mean ± 95 % interval of the figures. Every run can be written as CSV.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def line_plot(
     Args:
         study: the sweep.
         figure: key of the figure.
-        parameter: key of the parameter along the plot; names appear in their order.
-        series: key of the parameter that distinguishes lines; empty or the same key for a single line.
+        parameter: key of the parameter along the plot; names appear in the order of the parameter's levels.
+        series: key of the parameter that distinguishes lines; empty or the same key for one line.
         fixed: level of each further parameter; the remaining ones are averaged over.
 
     Raises:
@@ -69,7 +69,7 @@ def line_plot(
     ranks, levels = (sorted({key[place] for key in members}) for place in (0, 1))
     lines, hits = [], []
     for rank in ranks:
-        # Points of the same name lie next to each other.
+        # Marks at the same name are placed side by side.
         aside = 0.0 if along.is_numeric else _ASIDE * (rank - (len(ranks) - 1) / 2)
         points = [members.get((rank, level), ()) for level in levels]
         means = [study.mean(each, figure) for each in points]
@@ -137,7 +137,7 @@ def box_plot(
         study: the sweep.
         figure: key of the figure.
         parameter: key of the parameter along the plot.
-        series: key of the parameter that distinguishes adjacent boxes; empty or the same key for single boxes.
+        series: key of the parameter that distinguishes adjacent boxes; empty or the same key for one box per value.
         fixed: level of each further parameter; all levels of the remaining ones count.
 
     Raises:
@@ -298,7 +298,7 @@ def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping
         study: the sweep.
         figure: key of the figure.
         x: key of the parameter along the map.
-        y: key of the parameter up the map; empty for a single row.
+        y: key of the parameter up the map; empty for one row.
         fixed: level of each further parameter; the remaining ones are averaged over.
 
     Raises:
@@ -380,10 +380,10 @@ class StudyRow:
 
     Attributes:
         point: number of the point.
-        levels: of the parameters, in their original notation.
-        positions: of the levels, in the order of their parameter.
-        figures: in SI units.
-        runs: number of the runs that count.
+        levels: levels of the parameters, in their original notation.
+        positions: positions of the levels, in the order of their parameter.
+        figures: values of the figures in SI units.
+        runs: number of distinct runs, 1 if all seeds gave the same run.
     """
 
     point: int

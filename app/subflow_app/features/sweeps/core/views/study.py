@@ -33,7 +33,7 @@ _SPELLINGS = {"µs": "us", "min": "s"}
 
 
 class Level(NamedTuple):
-    """One value of a parameter: its original text, and its number in SI units; NaN for other values."""
+    """One value of a parameter: its original text, and its number in SI units (NaN if it is not a number)."""
 
     text: str
     number: float
@@ -44,9 +44,9 @@ class Parameter:
     """A varied key of a sweep.
 
     Attributes:
-        key: dotted, as in the scenario file: ``links.wifi.loss``.
+        key: dotted key as in the scenario file: ``links.wifi.loss``.
         levels: all values; numbers in ascending order, names in order of appearance.
-        unit: of displayed numbers; empty for plain numbers and names.
+        unit: unit of displayed numbers; empty for plain numbers and names.
         scale: factor from SI values to that unit.
     """
 
@@ -57,7 +57,7 @@ class Parameter:
 
     @property
     def is_numeric(self) -> bool:
-        """True if all its values are numbers, so that distances between them are meaningful."""
+        """True if all values are numbers, so that distances between them are meaningful."""
         return all(math.isfinite(level.number) for level in self.levels)
 
     @property
@@ -104,8 +104,8 @@ class StudyFigure(Measure):
             return self.text(found.mean, with_unit=with_unit)
         half = found.ci95 * self.scale
         if half > 0:
-            # Two digits of the interval, because further digits of the mean are not significant. The precision is
-            # limited even if all runs are almost equal.
+            # Two digits of the interval, because further digits of the mean are not significant. The number of decimals
+            # is limited, also if all runs are almost equal.
             mean = found.mean * self.scale
             most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
             decimals = min(max(0, 1 - _exponent(half)), most)
@@ -116,7 +116,7 @@ class StudyFigure(Measure):
         return f"{text} {self.unit}" if self.unit and with_unit else text
 
     def mean_text(self, found: Estimate) -> str:
-        """Name and mean, with an explanation of the interval behind the ±."""
+        """Name and mean, with an explanation of the interval after the ±."""
         value = self.interval_text(found)
         told = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
         return f"{self.name}: {told}"
@@ -125,7 +125,7 @@ class StudyFigure(Measure):
 class StudyRun(NamedTuple):
     """One run of a point: its seed, its number in the store (None if not stored), and its figures in SI units.
 
-    Runs with the same signature are the same bit for bit; empty if unknown.
+    Runs with the same signature are the same bit for bit; the signature is empty if unknown.
     """
 
     seed: int
@@ -136,7 +136,7 @@ class StudyRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StudyPoint:
-    """One combination of levels: the place of each parameter's level, and the runs, one per seed."""
+    """One combination of levels: the index of each parameter's level, and the runs, at most one per seed."""
 
     places: tuple[int, ...]
     runs: tuple[StudyRun, ...]
@@ -153,7 +153,7 @@ class StudyPoint:
 
     @property
     def distinct_runs(self) -> int:
-        """Number of the runs that count: 1 if all seeds gave the same run."""
+        """Number of distinct runs: 1 if all seeds gave the same run."""
         return 1 if self.is_one_run else len(self.runs)
 
 
@@ -162,10 +162,10 @@ class SweepStudy:
     """A sweep with its results; points without a run may be missing.
 
     Attributes:
-        name: of the sweep.
-        parameters: in the order of the plan.
-        figures: that at least one run has.
-        points: in the order of the sweep.
+        name: name of the sweep.
+        parameters: parameters in the order of the plan.
+        figures: figures that at least one run has.
+        points: points in the order of the sweep.
     """
 
     name: str
@@ -207,7 +207,7 @@ class SweepStudy:
         return self.points[point].places[self._ranks[key]]
 
     def chosen(self, fixed: Mapping[str, int]) -> list[int]:
-        """Points with these levels of these parameters, and any levels of others."""
+        """Numbers of the points with the given levels of some parameters, and any levels of others."""
         return [
             number
             for number, point in enumerate(self.points)
@@ -215,7 +215,9 @@ class SweepStudy:
         ]
 
     def by_levels(self, keys: Sequence[str], fixed: Mapping[str, int] | None) -> dict[tuple[int, ...], list[int]]:
-        """Points by their levels of these parameters, 0 for an empty key; others are fixed or have any level."""
+        """Numbers of points by their levels of `keys`, 0 for an empty key; other parameters are fixed or have any
+        level.
+        """
         held = {key: level for key, level in (fixed or {}).items() if key not in keys}
         found: dict[tuple[int, ...], list[int]] = {}
         for point in self.chosen(held):
@@ -239,7 +241,7 @@ class SweepStudy:
         """Mean of a figure over all runs of these points.
 
         The interval describes repetitions with other seeds. Several points therefore have no interval, because their
-        runs differ systematically. If all seeds gave the same run, it counts once and has no interval either.
+        runs differ systematically. If all seeds gave the same run, this run counts once and has no interval either.
         """
         found = Estimate.of(self.values(points, figure))
         if len(points) == 1 and not self.points[points[0]].is_one_run:
@@ -252,7 +254,7 @@ class SweepStudy:
         return [run.run_id for point in points for run in self.points[point].runs if run.run_id is not None]
 
     def words(self, point: int, leave_out: Iterable[str] = ()) -> str:
-        """Text of a point: ``"controller lia, loss 1%"``; of each key, only the last part appears."""
+        """Text of a point, with only the last part of each key if that is unique: ``"controller lia, loss 1%"``."""
         left_out = set(leave_out)
         return ", ".join(
             f"{short_key(parameter.key, self)} {parameter.levels[place].text}"
@@ -271,7 +273,7 @@ class SweepStudy:
         return all(figure in run.figures for point in self.points for run in point.runs if run.figures)
 
     def default_figure(self, *wanted: str) -> str:
-        """The first of these figures that the sweep has, else any."""
+        """The first wanted figure that the sweep has, else its first figure; empty without figures."""
         known = [figure.key for figure in self.figures]
         return next((key for key in wanted if key in known), known[0] if known else "")
 
@@ -300,7 +302,7 @@ def _exponent(value: float) -> int:
 
 
 def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
-    """The unit of the same kind in which the largest value is at least 1."""
+    """The largest unit of the same kind in which the largest value is at least 1, and the factor from SI to that unit."""
     written = {_unit_of(level.text) for level in levels} - {""}
     greatest = max((abs(level.number) for level in levels), default=0.0)
     for units in _SHOWN_UNITS:

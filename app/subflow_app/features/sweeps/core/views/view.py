@@ -29,11 +29,11 @@ class ViewChoice:
 
     Attributes:
         view: key of VIEWS.
-        figure: shown by colours, boxes and lines; in a scatter, the figure up the plot.
+        figure: figure shown by colours, boxes and lines; in a scatter, the figure up the plot.
         other: in a scatter, the figure along the plot.
         figures: columns of the table.
         x: parameter along the plot.
-        y: parameter up the map; empty for no parameter.
+        y: parameter up the map; empty for no parameter, None for a suitable one.
         series: parameter that distinguishes lines, boxes and marks; empty for no parameter, None for a suitable one.
         fixed: level of each fixed parameter; the remaining ones are averaged over.
     """
@@ -54,10 +54,10 @@ class SweepView:
 
     Attributes:
         key: identifies the view in code.
-        title: of its tab, English.
-        words: description for people who cannot see the view, English.
-        fields: names of its choices, by field of :class:`ViewChoice`, English; in the order of the form.
-        content: computes the contents of a sweep: a `Picture`, or the content of a table. The choice is settled.
+        title: title of its tab, in English.
+        words: description for people who cannot see the view, in English.
+        fields: English labels of its choices, by field of :class:`ViewChoice`, in the order of the form.
+        content: computes the contents for a study and a settled choice: a `Picture`, or the content of a table.
         is_mean_of_held: whether means are over parameters that are neither in the picture nor fixed.
     """
 
@@ -84,7 +84,7 @@ def averaged_over(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, 
 
 
 def averaged_note(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> str:
-    """Note that means are over several values of other parameters; empty if they are not."""
+    """Note that means are over several values of other parameters; empty if each mean is over one point."""
     averaged = ", ".join(averaged_over(study, places, fixed))
     return tr("Averaged over {keys}, so no interval is shown.", keys=averaged) if averaged else ""
 
@@ -94,8 +94,8 @@ class Picture:
     """A view with two axes.
 
     Attributes:
-        panel: for drawing.
-        hits: places with tool tips, in the order of the keys.
+        panel: panel to draw.
+        hits: places with tool tips.
     """
 
     panel: Panel
@@ -120,7 +120,7 @@ def series_of(parameter: Parameter | None, level: int, means: FloatArray, **more
 
 
 def hit_text(parts: Iterable[str], runs: int) -> str:
-    """Tool tip for so many runs, with a line for each non-empty part."""
+    """Tool tip with a line for each non-empty part, and the number of runs."""
     return "\n".join([*filter(None, parts), trn("{count} run", "{count} runs", runs)])
 
 
