@@ -166,7 +166,7 @@ def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> Sweep
 def estimate_draft(
     draft: SweepDraft, scenario_text: str, folder: Path | None, database: Path | None, limits: SweepLimits | None = None
 ) -> DraftEstimate:
-    """Estimate of a draft without problems of its own; reads scenarios and simulates for a moment.
+    """Estimate of a draft that passes `check_draft`; reads scenarios and simulates for a moment.
 
     Args:
         draft: the draft.

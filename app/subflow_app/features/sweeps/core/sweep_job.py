@@ -105,8 +105,7 @@ class SweepJob(Batch[_Wanted]):
         return self._store.path is not None
 
     def table(self) -> SweepTable | None:
-        """The results so far; None before the sweep is in the store. Reads the store, and is therefore too slow for
-        every frame.
+        """The results so far, read from the store (too slow for every frame); None before the sweep is in the store.
 
         Raises:
             StoreError: if the sweep cannot be read.
@@ -263,7 +262,7 @@ def check_is_free(sweep_id: int, state: str, pid: int) -> None:
     """Refuse a sweep that a process is running.
 
     Raises:
-        SweepError: naming the process.
-    SweepError: if a process is running the sweep."""
+        SweepError: if a process is running the sweep.
+    """
     if pid and state in ("running", "paused"):
         raise SweepError(f"sweep {sweep_id} is {state} in process {pid}: stop it there first")

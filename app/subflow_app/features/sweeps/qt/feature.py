@@ -60,9 +60,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
-        """Numbers of the runs of the visible sweep, for the selected points or else for all points; empty without a
-        sweep.
-        """
+        """Numbers of the runs of the visible sweep, at the selected points or else at all; empty without a sweep."""
         if self.made is None or not self.panel.isVisible():
             return []
         page = self.made.panel.page

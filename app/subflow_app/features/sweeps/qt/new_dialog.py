@@ -144,7 +144,7 @@ class NewSweepDialog(QDialog):
 
     @property
     def draft(self) -> SweepDraft:
-        """The present contents of the fields."""
+        """The current contents of the fields."""
         axes = [(row.key, row.completed) for row in self.rows]
         if self.controllers.values and self._controller_key:
             # Before the options below it, which a controller would replace.

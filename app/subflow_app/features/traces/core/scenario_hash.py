@@ -27,9 +27,7 @@ _UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")
 
 
 def scenario_hash(scenario: Scenario) -> str:
-    """Hash of all parts of a scenario that influence a run, except the seed; independent of layout and place of the
-    file.
-    """
+    """Hash of all parts of a scenario that influence a run, except the seed; independent of the layout of the file."""
     digest = hashlib.sha256()
     for field in fields(scenario):
         if field.name not in _UNHEEDED:

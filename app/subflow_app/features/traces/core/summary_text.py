@@ -64,8 +64,7 @@ class _Line(NamedTuple):
         return "" if self.subflows is None else show(self.of.get(key))
 
     def active_goodput_bps(self, span_s: float) -> float | None:
-        """The goodput over the active time of the flow, bit/s; for a subflow, its goodput over the active time of its
-        flow.
+        """The goodput of a flow or subflow over the active time of the flow, bit/s; None if unknown.
 
         Args:
             span_s: length of the measured interval, s.

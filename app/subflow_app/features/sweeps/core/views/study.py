@@ -215,9 +215,7 @@ class SweepStudy:
         ]
 
     def by_levels(self, keys: Sequence[str], fixed: Mapping[str, int] | None) -> dict[tuple[int, ...], list[int]]:
-        """Numbers of points by their levels of `keys`, 0 for an empty key; other parameters are fixed or have any
-        level.
-        """
+        """Numbers of points by their levels of `keys` (0 for an empty key), restricted to the `fixed` levels."""
         held = {key: level for key, level in (fixed or {}).items() if key not in keys}
         found: dict[tuple[int, ...], list[int]] = {}
         for point in self.chosen(held):
@@ -302,7 +300,7 @@ def _exponent(value: float) -> int:
 
 
 def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
-    """The largest unit of the same kind in which the largest value is at least 1, and the factor from SI to that unit."""
+    """The largest unit of the same kind in which the largest value is at least 1, and the factor from SI."""
     written = {_unit_of(level.text) for level in levels} - {""}
     greatest = max((abs(level.number) for level in levels), default=0.0)
     for units in _SHOWN_UNITS:
