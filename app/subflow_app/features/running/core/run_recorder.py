@@ -136,7 +136,7 @@ class RunRecorder:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in the store, after waiting for its start there; None without a store or after a failure."""
+        """Number of the run in the store, after waiting for its start there; None without a store or after failure."""
         self._take_writer(wait=True)
         return self._writer.run_id if self._writer is not None else None
 

@@ -419,7 +419,7 @@ class StoredTraces(_RunTraces):
 
 
 def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
-    """Times of `count` samples, s. One product per sample avoids accumulated errors: 600 intervals of 0.1 s are 60 s."""
+    """Times of `count` samples, s. One product per sample avoids rounding errors: 600 intervals of 0.1 s are 60 s."""
     return dt_s * (np.arange(count, dtype=np.float64) + t0_s / dt_s)
 
 

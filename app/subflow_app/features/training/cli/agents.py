@@ -1,7 +1,7 @@
 """``subflow agents``, with ``promote``, and ``subflow evaluate``: trained policies and their comparison.
 
-``subflow agents`` lists the trained policies that scenarios can name, and prints the card of one. With ``promote`` it
-gives the result of a training a name that any scenario can use.
+``subflow agents`` lists the trained policies that scenarios can name, and prints the card of one policy. ``promote``
+copies the best policy of a training into the library, under a name that any scenario can use.
 
 ``subflow evaluate`` compares policies and controllers on the same scenario and seeds, with confidence intervals.
 """
@@ -103,7 +103,7 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
     """The policy file of a training, folder or file, and the name of its source.
 
     Raises:
-        InputError: if it has no policy.
+        InputError: if the source has no policy.
         RunNotFound: if the store has no such training.
     """
     from subflow_app.features.training.cli.trainings import training_number

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TRAIN_WORKER_COMMAND = "train-worker"
 
 LATEST = "last"
-"""Value of `--resume` without a folder: the folder of `--out`, else that of the newest training."""
+"""Value of `--resume` without a folder: the folder of `--out`, else the folder of the newest training."""
 
 _UPDATE_S = 0.1
 
@@ -268,7 +268,7 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
                 display.show(job.take_reports())
             signal_number = stop.signal_number
     except KeyboardInterrupt:
-        # On the second Ctrl-C, the process is killed. Its last checkpoint stays.
+        # The second Ctrl-C kills the process; its last checkpoint stays.
         signal_number = signal.SIGINT
         job.kill()
         job.wait()
@@ -286,7 +286,7 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
 
 
 class _Watched:
-    """Effect of a signal: a training of this program stops; an attached one continues without the display."""
+    """Effect of a signal: it stops a training of this program, but only ends the display of an attached one."""
 
     def __init__(self, job: TrainingJob) -> None:
         self._job = job

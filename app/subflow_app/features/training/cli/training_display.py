@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class JsonLines:
-    """Each report as one JSON object on a line of stdout, as it comes."""
+    """Prints each report at once, as one JSON object on a line of stdout."""
 
     def show(self, reports: list[Mapping[str, Any]]) -> None:
         for report in reports:

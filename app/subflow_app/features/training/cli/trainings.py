@@ -1,7 +1,7 @@
 """``subflow trainings``, which lists and controls trainings, and the training for ``subflow reproduce --retrain``.
 
 The list contains current and past trainings; current ones accept commands. ``--retrain`` retrains the policies of
-experiments before these run.
+experiments before the experiments run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Number = Annotated[str, typer.Argument(metavar="TRAINING", help="Number of a tra
 Numbers = Annotated[list[str], typer.Argument(metavar="TRAINING...", help="Numbers of trainings, or `last`.")]
 
 ANSWER_S = 5.0
-"""Timeout for the effect of a command, s; it usually takes 0.1 s, but longer during a long step of the simulator."""
+"""Timeout for the effect of a command, s; a command usually takes effect after 0.1 s, but later during a long step of
+the simulator.
+"""
 
 trainings_app = typer.Typer(
     invoke_without_command=True, no_args_is_help=False, help="List the trainings, or manage them."
@@ -169,7 +171,7 @@ def delete(
                 raise InputError(f"training {row.id} is running: `subflow trainings stop {row.id}` first")
         store.trainings.delete(row.id for row in rows)
     for row in rows:
-        # Only folders of trainings: the list may be outdated, and the folder may have other contents by now.
+        # Only folders of trainings: the list may be outdated, and a folder may have other contents by now.
         if files and row.folder and is_training_folder(Path(row.folder)):
             try:
                 shutil.rmtree(row.folder)
@@ -257,10 +259,10 @@ def retrain(
     """Train the policies of the experiments, with a progress bar.
 
     Args:
-        recipes: of the experiments.
-        store: for the trainings.
+        recipes: recipes of the experiments.
+        store: store for the trainings.
         is_quick: whether the experiments run in their quick form.
-        steps: budget of each training; None: from its recipe.
+        steps: budget of each training; None: the budget in its recipe.
 
     Returns:
         The trainings, the experiments with the new policies, and the number of the signal that ended the training or 0.

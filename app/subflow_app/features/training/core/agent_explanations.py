@@ -1,10 +1,10 @@
 """Decisions of the learning agents of a stored run: tables, documents, curves and reasons, for people and programs.
 
-A decision is identified by agent and time. The curves show observations and actions of the agents, for each subflow
-over time.
+A decision is identified by agent and time. The curves show observations and actions of the agents over time, for each
+subflow.
 
-The reasons of a decision are counterfactuals, one for each feature that the agent observes of a subflow. The feature
-takes its median over the run in all records, and the policy decides again. The difference shows which features moved
+The reasons of a decision are counterfactuals, one for each feature that the agent observes of a subflow. The feature is
+set to its median over the run in all records, and the policy decides again. The difference shows which features moved
 the action, but not how their values arose.
 """
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 # Display units of `EPOCH_FIGURES`: factor and unit.
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "pkt": (1.0, "pkt"), "": (1.0, "")}
-# Figures that the action changes are shown with both values.
+# Pairs of figures before and after the action, shown with both values if they differ.
 _CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_after_bps"}
 
 
@@ -64,15 +64,15 @@ def stored_agent_steps(
 def agent_decisions_around(
     store: Store, run_id: int, agent: str | None, at_s: float, *, before: int = 1, after: int = 0
 ) -> tuple[list[AgentDecision], list[AgentDecision]]:
-    """The decisions of an agent at or before a time, from one to `before` of them, and the following ones.
+    """The last decisions of an agent at or before a time (up to `before`, at least one), and up to `after` later ones.
 
     Args:
         store: an open store.
         run_id: the run.
-        agent: its name; None: the only one.
-        at_s: the time, s.
-        before: maximum number at or before the time.
-        after: maximum number after the time.
+        agent: name of the agent; None: the only one.
+        at_s: simulated time, s.
+        before: maximum number of decisions at or before the time.
+        after: maximum number of decisions after the time.
 
     Raises:
         InputError: if the run has no agents or not the named one, if the name is missing although the run has several
@@ -100,11 +100,11 @@ def agent_decisions_around(
 
 
 def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDecision | None:
-    """The decision of a learning agent behind a decision of a subflow's controller; None without such an agent.
+    """The decision of a learning agent that led to a decision of a subflow's controller; None without an agent.
 
     Args:
-        read: returns steps of the run, with the arguments of `stored_agent_steps` after its run; it may return more
-            steps.
+        read: returns steps of the run; takes the arguments of `stored_agent_steps` after `run_id`, and may return more
+            steps than requested.
         told: the decision of the controller.
 
     Raises:
@@ -148,7 +148,7 @@ def agent_decision_lines(told: AgentDecision) -> list[str]:
 
 
 def figures_text(subflow: SeenSubflow) -> str:
-    """Figures of a subflow for the epoch before: "goodput 3.1 Mbit/s, RTT 110 ms, cwnd 10 -> 12 pkt"."""
+    """Figures of a subflow for the previous epoch: "goodput 3.1 Mbit/s, RTT 110 ms, cwnd 10 -> 12 pkt"."""
     from subflow_sim.agent_steps import EPOCH_FIGURES
 
     parts = []
@@ -218,7 +218,7 @@ def _reward(value: float | None) -> str:
 
 
 def agents_document(steps: AgentSteps) -> list[dict[str, Any]]:
-    """The agents of a run as documents: features and actions, and number and times of their decisions."""
+    """The agents of a run as documents: features and actions, and the number and times of the decisions."""
     return [_agent_document(steps, agent) for agent in steps.agents]
 
 
@@ -249,7 +249,7 @@ def _number(value: float) -> str:
 
 
 REWARD = "reward"
-"""Column of learning flows, or of their subflows: reward of the agent in the latest epoch."""
+"""Column of learning flows, or of learning subflows: reward of the agent in the latest epoch."""
 
 Numbers = Literal["observation", "action"]
 
@@ -278,12 +278,12 @@ def number_names(agent: RunAgent, numbers: Numbers) -> tuple[str, ...]:
 def number_series(
     steps: AgentSteps, numbers: Numbers, name: str | None = None
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float32]]]:
-    """One number of the decisions over time, for each subflow that an agent has controlled: time (s) and value.
+    """One number of the decisions over time, for each subflow that an agent has controlled: times (s) and values.
 
     Args:
         steps: the decisions.
-        numbers: of the observation (the latest record), or of the action.
-        name: of the number; None: the first one of each agent. Subflows whose agent lacks it are omitted.
+        numbers: whether the number belongs to the observation (the latest record) or to the action.
+        name: name of the number; None: the first one of each agent. Subflows whose agent lacks it are omitted.
     """
     series: dict[str, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
     for agent in steps.agents:
@@ -302,7 +302,7 @@ def number_series(
 MOST_TOLD = 3
 """Maximum number of reasons shown for each subflow, the strongest first."""
 
-_SAME = 1e-4  # tolerance for an action that another machine computes again
+_SAME = 1e-4  # tolerance when another machine recomputes an action
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +311,10 @@ class Reason:
 
     Attributes:
         feature: name of the feature.
-        value: in the latest record.
-        usual: median over the run.
+        value: value of the feature in the latest record.
+        usual: median of the feature over the run.
         otherwise: the action with the median in place of the value.
-        change: distance between this and the actual action, summed over the numbers of the action.
+        change: absolute difference between this action and the actual one, summed over the numbers of the action.
     """
 
     feature: str
@@ -325,15 +325,15 @@ class Reason:
 
 
 def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dict[str, list[Reason]]:
-    """The features that moved a decision, by subflow, the strongest first; empty if no single one changes the action.
+    """Reasons of a decision by subflow, the strongest first; a list is empty if no single feature changes the action.
 
     Args:
-        steps: of the agent, of the whole run.
+        steps: steps of the agent in the whole run.
         told: the decision.
-        policy: that made the decision.
+        policy: policy that made the decision.
 
     Raises:
-        ValueError: if the policy computes another action, so that it did not make this decision.
+        ValueError: if the policy computes another action, and therefore did not make this decision.
     """
     agent = told.agent
     count = len(agent.features)
@@ -366,7 +366,7 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
 
 
 def stored_reasons(store: Store, run_id: int, told: AgentDecision) -> dict[str, list[Reason]] | str:
-    """The reasons of a decision in a stored run, or the cause why they are unknown."""
+    """The reasons of a decision in a stored run, or an error message if they are unknown."""
     return known_reasons(stored_agent_steps(store, run_id, told.agent.name), told)
 
 
@@ -381,7 +381,7 @@ def decision_with_reasons(store: Store, run_id: int, told: AgentDecision) -> tup
 
 
 def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reason]] | str:
-    """The reasons of a decision by a policy of the library, or the cause why they are unknown."""
+    """The reasons of a decision by a policy of the library, or an error message if they are unknown."""
     policy = _policy_of(told.agent)
     if isinstance(policy, str):
         return policy
@@ -392,7 +392,7 @@ def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reas
 
 
 def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
-    """The strongest reasons of each subflow as text."""
+    """The strongest reasons of each subflow as text; one line with the error if they are unknown."""
     if isinstance(found, str):
         return [tr("not known: {why}", why=found)]
     texts = []
@@ -424,11 +424,11 @@ def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | st
 
 
 def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
-    """Windows after a decision, compared with those of other runs on the same subflows at that time, as text.
+    """Windows after a decision, compared with the windows of other runs on the same subflows at that time, as text.
 
     Args:
         told: the decision.
-        others: runs to compare with; those with a learning agent on these subflows are skipped.
+        others: runs to compare with; runs with a learning agent on these subflows are skipped.
     """
     texts = []
     for subflow in told.acting:
@@ -464,7 +464,7 @@ def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
 
 
 def reasons_document(found: Mapping[str, Sequence[Reason]] | str) -> dict[str, Any]:
-    """All reasons as a document, by subflow, or the cause why they are unknown."""
+    """All reasons as a document, by subflow, or the error message if they are unknown."""
     if isinstance(found, str):
         return {"not_known": found}
     return {subflow: [asdict(reason) for reason in listed] for subflow, listed in found.items()}

@@ -31,12 +31,12 @@ class NumberRow:
     """One number of a decision, for each observed subflow.
 
     Attributes:
-        part: observation (scaled, as the input of the policy), action, or figures of the epoch before (SI).
-        name: "goodput"; in an earlier record "goodput, 1 before".
-        unit: SI; "1" for scaled numbers.
+        part: observation (scaled, as the input of the policy), action, or figures of the previous epoch (SI).
+        name: e.g. "goodput"; in an earlier record "goodput, 1 before".
+        unit: SI unit; "1" for scaled numbers.
         help: meaning and bounds; empty for figures of the epoch.
-        values: one per subflow; NaN if unknown, or if the agent only observes the subflow.
-        texts: used in place of `values` for names of choices.
+        values: one value per subflow; NaN if unknown, or if the agent only observes the subflow.
+        texts: names of choices, shown in place of `values`.
     """
 
     part: Part
@@ -48,14 +48,14 @@ class NumberRow:
 
 
 class AgentReplay:
-    """The decisions of the agents of one run, with a current one.
+    """The decisions of the agents of one run, one of which is the current decision.
 
     Attributes:
         traces: the run.
-        position: of the current decision among those of the agent, from 0; set by `go_to`.
+        position: index of the current decision among the decisions of the current agent, from 0; set by `go_to`.
 
     Args:
-        traces: the run; during the run, `refresh` takes over new decisions.
+        traces: the run; during the run, `refresh` adds new decisions.
 
     Raises:
         StoreError: if the traces are stored and cannot be read.
@@ -106,7 +106,7 @@ class AgentReplay:
         return self._steps.explain(self._agent, position)
 
     def why(self, others: Sequence[Traces] = ()) -> list[str]:
-        """The reasons of the current decision, and its windows compared with those of other runs, as text."""
+        """The reasons of the current decision, and the windows after it compared with those of other runs, as text."""
         decision = self.decision
         if decision is None:
             return []
@@ -116,7 +116,7 @@ class AgentReplay:
         return [*why, *windows_beside(decision, others)]
 
     def numbers(self, numbers: Numbers) -> tuple[str, ...]:
-        """Names of the features or actions of the agent, of which a plot shows one."""
+        """Names of the features or actions of the agent, one of which a plot shows; empty before the first decision."""
         return number_names(self.agent, numbers) if self.agent is not None else ()
 
     def choose(self, agent: str) -> None:
@@ -144,7 +144,8 @@ class AgentReplay:
             self.position = nearest
 
     def refresh(self) -> bool:
-        """Take over new decisions, and stay at the latest if it is the current one. Returns True if any are new.
+        """Add new decisions; the current decision moves to the latest if it was the latest before. Returns True if any
+        are new.
 
         Raises:
             StoreError: if the traces are stored and cannot be read.
@@ -160,7 +161,7 @@ class AgentReplay:
 
 
 def number_rows(decision: AgentDecision) -> list[NumberRow]:
-    """Rows for action, observation and the epoch before, with a value per subflow."""
+    """Rows for the action, the observation and the previous epoch, with a value per subflow."""
     from subflow_sim.agent_steps import EPOCH_FIGURES
 
     agent, subflows = decision.agent, decision.subflows

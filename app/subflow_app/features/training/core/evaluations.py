@@ -43,16 +43,16 @@ _Run = tuple["Scenario", Sequence[str], int]
 class EvaluationJob(Batch[int]):
     """An evaluation of several controllers.
 
-    Threads are as fast as processes here, because the core runs without Python's lock and no data has to be sent.
+    Threads are as fast as processes here, because the core releases Python's lock and no data has to be sent.
 
     Args:
         contenders: policy files, names of the policy library, agents, controllers; see
             `subflow_agents.evaluation.read_contender`.
         source: the scenario.
-        seeds: of the runs.
+        seeds: seeds of the runs.
         baselines: controllers to compare with; None: the classics that suit the scenario.
-        folder: for the relative paths of the scenario.
-        name: of the scenario in messages.
+        folder: base of the relative paths in the scenario.
+        name: name of the scenario in messages.
         threads: number of simultaneous runs; None: one for each core that this process may use.
         cluster: address of a Ray cluster for the runs; None: this machine.
 
@@ -153,12 +153,13 @@ _KINDS = ("mptcp", "tcp")
 
 
 def rivals(controller: str, text: str, folder: Path | None) -> list[AlgorithmChoice]:
-    """The possible rivals of a learned controller in a race: that of the scenario, the classics, then all others.
+    """The possible rivals of a learned controller in a race: the scenario's own controller, the classics, then all
+    others.
 
     Args:
-        controller: of the policy.
+        controller: controller of the policy.
         text: TOML of the scenario, whose scripts are included unless it has problems.
-        folder: for the relative paths of the scenario; None without a file.
+        folder: base of the relative paths in the scenario; None without a file.
     """
     own = AlgorithmChoice("", tr("as in the scenario"), tr("The scenario as it is"), is_own=True)
     try:
@@ -178,14 +179,14 @@ def race_sources(
 ) -> tuple[ScenarioSource, ScenarioSource]:
     """Both scenarios of a race, ready to run.
 
-    The policy is copied first, because the training overwrites its file, but a stored run must name a constant file.
+    The policy is copied first, because the training overwrites its file, and a stored run must name a constant file.
 
     Args:
         text: TOML of the scenario.
-        folder: for the relative paths of the scenario; None without a file.
-        training: whose newest policy races.
+        folder: base of the relative paths in the scenario; None without a file.
+        training: training whose newest policy races.
         rival: opponent of the policy.
-        title: of the scenario.
+        title: title of the scenario.
 
     Raises:
         InputError: if no flow of the scenario can race.
@@ -232,9 +233,9 @@ def race_texts(
     Args:
         text: TOML of the scenario.
         controller: congestion controller that runs the policy.
-        policy: path of its file for the scenario.
+        policy: path of the policy file, as the scenario names it.
         rival: opponent of the policy.
-        title: of the scenario, for the names of the two runs.
+        title: title of the scenario, for the names of the two runs.
         entrant: name of the run with the policy.
 
     Raises:
@@ -259,7 +260,7 @@ def race_texts(
 
 
 def _racers(flows: Mapping[str, Any], controller: str, *, needs_paths: bool) -> dict[str, TomlValue]:
-    """The racing flows with their controllers; an empty name if the scenario omits the controller."""
+    """The racing flows with their controllers; an empty string if the scenario omits the controller."""
     kinds = _KINDS[:1] if needs_paths else _KINDS
     able = {
         name: without_defaults(flow.get("controller", ""))

@@ -1,7 +1,7 @@
 """Trainings that are made only once: each has a folder named after its contents, which is checked first.
 
 A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
-the store receives a row and the curves of each training, even in a new database.
+the store receives a row and the curves of each training, also if the database is new.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class WantedTraining:
     """A training that a caller needs.
 
     Attributes:
-        label: for people; also the beginning of the folder's name.
-        request: for the training.
+        label: name for people; also the beginning of the folder's name.
+        request: request for the training.
     """
 
     label: str
@@ -61,10 +61,10 @@ class KeptTraining:
     """A training, made now or earlier.
 
     Attributes:
-        label: of the wanted training.
-        folder: with all its files.
-        problem: why it did not finish; empty if it did.
-        was_there: whether it was already finished before.
+        label: label of the wanted training.
+        folder: folder with all files of the training.
+        problem: why the training did not finish; empty if it did.
+        was_there: whether the training had already finished before this call.
     """
 
     label: str
@@ -87,13 +87,13 @@ class KeptTraining:
 
 
 class KeptTrainings(Job):
-    """Makes the missing ones of some trainings; after a stop, those in progress write a checkpoint.
+    """Makes the missing ones of several trainings; after a stop, trainings in progress write a checkpoint.
 
     Args:
         wanted: the trainings; each needs a budget of steps.
-        store: for their rows and curves; None: only their folders.
+        store: store for rows and curves of the trainings; None: only their folders.
         jobs: number of simultaneous trainings.
-        parent: of their folders; None: the folder of all trainings.
+        parent: parent of the folders; None: the folder of all trainings.
         trainer: module whose `run_training` trains.
 
     Attributes:
@@ -122,7 +122,7 @@ class KeptTrainings(Job):
         """Make the missing trainings.
 
         Raises:
-            TrainingError: if one is missing and training is impossible here, or if a folder cannot be used.
+            TrainingError: if a training is missing and training is impossible here, or if a folder cannot be used.
             InputError: if a request is invalid.
             AgentError: if a request is invalid.
         """
@@ -172,12 +172,12 @@ class KeptTrainings(Job):
                 config = configs[number]
                 folder = Path(config.folder)
                 if is_training_folder(folder) and (config.resume or living_process(folder) is not None):
-                    # Another program may be training there: this job then waits for it.
+                    # Another program may be training in this folder: the job then waits for the program.
                     jobs[number] = service.job(service.go_on_in(folder, steps=config.steps))
                 else:
                     jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
             self._watch(configs, jobs)
-            # Trainings that another program has started meanwhile are waited for.
+            # Waits for trainings that another program has started meanwhile.
             for _attempt in range(_ATTEMPTS):
                 others = [number for number, job in jobs.items() if _is_taken(job)]
                 if not others or self.is_stopped:
@@ -220,14 +220,14 @@ class KeptTrainings(Job):
 
 
 def training_key(config: TrainingConfig) -> str:
-    """Twelve hex digits that depend on everything that influences the result, including the version."""
+    """Twelve hex digits that depend on the version and on all settings that influence the result."""
     document = {name: value for name, value in config.to_json().items() if name not in _ELSEWHERE}
     text = json.dumps([document, simulator_version()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def is_same_training(config: TrainingConfig, row: TrainingRow) -> bool:
-    """True if a stored training has this config, independent of its place and of the version that made it."""
+    """True if a stored training has this config, independent of the folder and of the version that made it."""
     stored = {**(row.config or {}), "scenario": row.scenario_text}
     wanted = json.loads(json.dumps(config.to_json()))
     return all(stored.get(name) == value for name, value in wanted.items() if name not in _ELSEWHERE)

@@ -47,9 +47,9 @@ class Feature:
     """A feature of the policy's observation.
 
     Attributes:
-        name: in the controller.
+        name: name of the feature in the controller.
         unit: of the scaled value; usually empty.
-        help: meaning.
+        help: meaning of the feature.
         minimum: lower clipping limit.
         maximum: upper clipping limit.
     """
@@ -66,9 +66,9 @@ class Observations:
     """Recent decisions of a policy.
 
     Attributes:
-        rows: float32 [n, S, F]: for each decision the observations of the subflows, features in the order of the
+        rows: float32 [n, S, F]: observations of the subflows for each decision, features in the order of the
             controller, latest record of the history first.
-        mask: bool [n, S]: whether the row belongs to a subflow.
+        mask: bool [n, S]: whether the row belongs to a subflow; others are padding.
         acting: bool [n, S]: whether the subflow acts.
     """
 
@@ -82,7 +82,7 @@ class Observations:
 
 @dataclass(frozen=True, slots=True)
 class PolicyOutput:
-    """An action of a policy for a picture: name, unit and bounds, and `choices` for a discrete action."""
+    """An action of a policy in the picture: name, unit and bounds, and `choices` for a discrete action."""
 
     name: str
     unit: str
@@ -97,9 +97,9 @@ class SeenPolicy:
 
     Attributes:
         policy: the policy.
-        features: of one record of a subflow.
-        outputs: its actions.
-        seen: its recent observations.
+        features: features of one record of a subflow.
+        outputs: actions of the policy.
+        seen: recent observations of the policy.
     """
 
     policy: ActingPolicy
@@ -164,12 +164,12 @@ def policy_surface(
     history get the same values, as in a constant state.
 
     Args:
-        policy: to be evaluated.
-        features: of one record, in the order of the controller.
+        policy: the policy.
+        features: features of one record, in the order of the controller.
         seen: recent observations, at least one.
         x: index of the feature along the picture.
         y: index of the feature up the picture.
-        output: index of the action, for agents with several.
+        output: index of the action, for agents with several actions.
         resolution: number of values of each feature.
 
     Raises:
@@ -186,8 +186,8 @@ def policy_surface(
     rows = np.broadcast_to(base, (resolution * resolution, *base.shape)).copy()  # [B, S, F]
     slot = int(np.flatnonzero(acting)[0])
     grid_x, grid_y = np.meshgrid(at_x, at_y)  # [m, n] each
-    # The same values in all records of the history. If x and y are the same feature, x wins, and the picture shows
-    # stripes.
+    # The same values in all records of the history. If x and y are the same feature, x takes precedence, and the
+    # picture shows stripes.
     rows[:, slot, y::count] = grid_y.reshape(-1, 1)
     rows[:, slot, x::count] = grid_x.reshape(-1, 1)
     alike = rows.shape[:2]
@@ -200,7 +200,9 @@ def policy_surface(
 
 
 def _grid(feature: Feature, seen: Observations, number: int, count: int, resolution: int) -> FloatArray:
-    """Grid values of a feature: observed range with margins, clipped; the clipping limits for a constant feature."""
+    """Grid values of a feature: the observed range with margins, clipped; the clipping limits if the feature is
+    constant.
+    """
     values = seen.rows[seen.mask][:, number::count]
     low, high = float(values.min()), float(values.max())
     room = _MARGIN * (high - low)
@@ -225,20 +227,20 @@ def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray
     return base, acting, latest
 
 
-# Different from the seeds of trainings and evaluations, so that the pictures influence neither.
+# Different from the seeds of trainings and evaluations, so that the pictures do not influence them.
 _SEED = 7_777_777
-# Number of steps after which queues and estimates no longer resemble an empty network.
+# After this number of steps, queues and estimates no longer resemble an empty network.
 _SETTLING = 20
 _LONGEST_S = 1.0
 
 
 def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -> SeenPolicy:
-    """Run a policy for some hundred decisions, or for a second at most.
+    """Run a policy for `MOST_OBSERVATIONS` decisions, or for a second at most.
 
     Args:
-        path: of the policy file.
+        path: path of the policy file.
         scenario_text: TOML of its training scenario or distribution.
-        folder: for the relative paths of the scenario; None without a file.
+        folder: base of the relative paths in the scenario; None without a file.
 
     Raises:
         InputError: if the policy makes no decision there.

@@ -19,7 +19,7 @@ from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
 
 _DOCUMENT = "subflow_policy"
 _METADATA = "__metadata__"
-_ALIGNMENT = 8  # of the tensors after the header, as in safetensors
+_ALIGNMENT = 8  # alignment of the tensors after the header, bytes, as in safetensors
 
 
 def policy_names() -> tuple[str, ...]:
@@ -28,10 +28,10 @@ def policy_names() -> tuple[str, ...]:
 
 
 def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
-    """The best policy of trainings with different seeds, and the entry about all of them for its card.
+    """The best policy of trainings with different seeds, and the entry about all trainings for its card.
 
     Args:
-        policies: their files, each with the evaluation score on its card; a single one may lack it.
+        policies: policy files, each with the evaluation score on its card; an only file may lack the score.
 
     Raises:
         InputError: if the trainings differ in more than their seeds, or if a score is missing.
@@ -70,7 +70,7 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
 
     Args:
         source: a policy file.
-        name: for scenarios.
+        name: name of the policy in scenarios.
         card: additional entries, such as note and origin.
 
     Returns:
@@ -94,7 +94,7 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
 
 
 def _renamed(content: bytes, name: str, card: Mapping[str, Any]) -> bytes:
-    """The same policy with another name and a longer card. The tensors do not change."""
+    """The same policy with another name and more entries on its card. The tensors do not change."""
     Policy.from_bytes(content)  # refuses other files, so that the following code may rely on the format
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])

@@ -6,8 +6,8 @@
     job.tell(Command.PAUSE)
     job.wait(until=lambda: job.state is JobState.PAUSED)
 
-`TrainingJob.attach(folder)` does the same for a training of another program. It then reads reports from its folder, and
-leaves commands there.
+`TrainingJob.attach(folder)` does the same for a training of another program. It reads the reports in the folder of the
+training, and writes commands there.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ WORKER_COMMAND = "train-worker"
 _log = logging.getLogger(__name__)
 
 _TAIL_S = 0.05  # interval between reads of an attached job, s
-_KEPT_REPORTS = 200_000  # limit between two calls of `take_reports`
+_KEPT_REPORTS = 200_000  # maximum number of reports between two calls of `take_reports`
 
 
 class TrainingJob:
     """A training in a child process. All methods may be called from any thread.
 
     Attributes:
-        config: of the training.
-        folder: for its output.
+        config: config of the training.
+        folder: folder for its output.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class TrainingJob:
         """Prepares a training without starting it.
 
         Args:
-            config: of the training, with its folder.
-            detached: whether it continues after this program has ended for any reason.
+            config: config of the training, with its folder.
+            detached: whether the training continues after this program has ended for any reason.
             trainer: module whose `run_training` trains.
         """
         self.config = config
@@ -76,7 +76,7 @@ class TrainingJob:
         self._changed = threading.Condition()
         self.state = JobState.WAITING
         self.message = ""  # cause of a failure or an interruption, and the remedy
-        self._final: tuple[JobState, str] | None = None  # as reported; valid once the process has ended
+        self._final: tuple[JobState, str] | None = None  # as reported; valid after the end of the process
         self._latest: dict[str, Any] = {}
         self._last_of_kind: dict[str, dict[str, Any]] = {}
         self._reports: list[Mapping[str, Any]] = []
@@ -139,13 +139,13 @@ class TrainingJob:
         """Wait until the training has ended, or until a condition holds; returns the condition.
 
         Args:
-            timeout_s: maximum time, s; None: unlimited.
+            timeout_s: maximum time, s; None: no limit.
             until: condition, evaluated after each report; default: the training has ended.
         """
         if until is None:
             until = lambda: self.state.is_over  # noqa: E731 - a name of its own would say no more
         with self._changed:
-            # Over is over: nothing that is not the case by then will ever be.
+            # After the end of the training, the condition can no longer change.
             self._changed.wait_for(lambda: until() or self.state.is_over, timeout_s)
             return until()
 
@@ -155,8 +155,8 @@ class TrainingJob:
         """Start the process; returns at once, before the training begins.
 
         Raises:
-            TrainingError: if it was already started, if another process trains in the folder, or if the folder is not
-                writable.
+            TrainingError: if the training was already started, if another process trains in the folder, or if the
+                folder is not writable.
         """
         with self._changed:
             if self.state is not JobState.WAITING:
@@ -200,7 +200,7 @@ class TrainingJob:
         self._send(command.value)
 
     def stop(self) -> None:
-        """End with a checkpoint, which the state confirms. Before its start, the training ends at once."""
+        """End with a checkpoint, which a state report confirms. Before its start, the training ends at once."""
         with self._changed:
             if self.state is JobState.WAITING:
                 self._end(JobState.STOPPED, "")
@@ -212,13 +212,13 @@ class TrainingJob:
         self._send(Command.STOP.value)
 
     def detach(self) -> None:
-        """Let the training continue after the end of this program. Reports still arrive until then."""
+        """Let the training continue after the end of this program. Until then, reports still arrive."""
         self._detached = True
         if self._process is not None:
             self._send(DETACH)
 
     def fail(self, message: str) -> None:
-        """End a training that cannot be started."""
+        """End a training that cannot be started, with the state "failed"."""
         self._end(JobState.FAILED, message)
 
     def kill(self) -> None:
@@ -241,7 +241,7 @@ class TrainingJob:
         process = self._process
         assert process is not None
         assert process.stdin is not None
-        # after the end of the process; the reader detects it
+        # An error occurs after the end of the process, which the reader detects.
         with self._send_lock, contextlib.suppress(OSError, ValueError):
             process.stdin.write(line.encode() + b"\n")
             process.stdin.flush()
@@ -262,8 +262,7 @@ class TrainingJob:
 
     def _begin_tail(self) -> None:
         """Read the existing reports of the folder, and follow new ones while its process runs."""
-        # Checked first: a process that ends during this read still counts as running, so that its last reports are read
-        # later.
+        # Checked first: if the process ends during this read, `_tail` reads its last reports.
         process = living_process(self.folder)
         self.state = JobState.STARTING
         if process is not None:
@@ -315,7 +314,7 @@ class TrainingJob:
                 self._final = self._final or (state, str(values.get("why") or ""))
             else:
                 self._final = None
-                # It may still report from before it has heard that it is to stop.
+                # The process may report another state before it receives the stop command.
                 if self.state is not JobState.STOPPING:
                     self.state = state
 
@@ -338,7 +337,7 @@ class TrainingJob:
 
 
 def worker_words() -> list[str]:
-    """Command line of the worker process, with this program, frozen or not."""
+    """Command line of the worker process: this program, frozen or not, with the worker command."""
     return own_command(WORKER_COMMAND)
 
 

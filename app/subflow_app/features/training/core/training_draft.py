@@ -24,12 +24,12 @@ FROM_FILE = "file"
 """The scenario choice that opens a file dialog."""
 
 NO_RECIPE = "none"
-"""The recipe choice for the agent's own defaults."""
+"""The recipe choice for training with the agent's own defaults."""
 
 _DEFAULT_MINUTES = 5.0
 _MOST_SEEDS = 1_000_000  # seeds from here on are reserved for evaluations
 _PREFIX = "options."
-_OWN = "training."  # prefix of the keys of the form's other fields, which makes them unambiguous
+_OWN = "training."  # prefix of the keys of all other fields, which makes the keys unambiguous
 
 _AGENT = Param("agent", Dimension.CHOICE, "The agent to train.", required=True)
 _RECIPE = Param(
@@ -101,13 +101,13 @@ class AgentChoice:
     """An agent that can be trained.
 
     Attributes:
-        name: in the registry.
-        title: for people.
-        summary: a line.
-        source: paper.
-        controller: that runs its policies.
+        name: name in the registry.
+        title: title for people.
+        summary: summary in a line.
+        source: paper that describes the agent; may be empty.
+        controller: controller that runs its policies.
         default_recipe: suitable recipe; empty for none.
-        options: of the agent.
+        options: options of the agent.
     """
 
     name: str
@@ -124,12 +124,12 @@ class RecipeChoice:
     """A recipe in the form.
 
     Attributes:
-        name: of its file.
-        agent: name in the registry.
-        summary: a line.
+        name: name of its file.
+        agent: name of the agent in the registry.
+        summary: summary in a line.
         scenario: name of its shipped scenario.
-        values: of the fields it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on, SI.
-        families: arena families of the networks of some episodes; "all" means every family.
+        values: SI values of the fields that it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on.
+        families: arena families whose networks are used in some episodes; "all" means every family.
         families_share: share of these episodes, 0 to 1.
     """
 
@@ -146,7 +146,7 @@ def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
     """Text about the networks of the episodes of a training.
 
     Args:
-        recipe: in use; None without a recipe.
+        recipe: recipe in use; None without a recipe.
         draws: whether the chosen scenario is a distribution.
     """
     if recipe is None or not recipe.families or not recipe.families_share > 0:
@@ -173,7 +173,7 @@ class TrainingChoices:
     """All choices of the form.
 
     Attributes:
-        agents: at least one.
+        agents: trainable agents, at least one.
         recipes: tested trainings.
         scenarios: names of the shipped scenarios and distributions.
     """
@@ -188,9 +188,9 @@ class DocumentText:
     """The scenario in the window.
 
     Attributes:
-        title: of the scenario.
-        text: TOML.
-        folder: for the relative paths of the scenario; None before the first save.
+        title: title of the scenario.
+        text: TOML of the scenario.
+        folder: base of the relative paths in the scenario; None before the first save.
     """
 
     title: str
@@ -203,16 +203,16 @@ class TrainingOrder:
     """A training to start.
 
     Attributes:
-        agent: name in the registry.
+        agent: name of the agent in the registry.
         recipe: name of the recipe that supplies the remaining settings; empty for none.
         scenario: `DOCUMENT`, or the name or path of a scenario file; empty: the recipe's.
         minutes: budget of time; None: no limit.
         steps: budget of decisions; None: no limit.
-        seed: of all random numbers.
+        seed: seed of all random numbers.
         num_envs: number of parallel simulations.
         evaluation_every: decisions between two evaluations; 0 for none.
         deterministic: whether the result is independent of timing.
-        options: of the agent, SI; only the chosen ones.
+        options: options of the agent with values that the form or the recipe sets, SI.
     """
 
     agent: str
@@ -228,11 +228,11 @@ class TrainingOrder:
 
 
 class TrainingDraft:
-    """Content of the form. It only stores typed values; all other values follow from agent and recipe.
+    """Content of the form. Only chosen and typed values are stored; all other values follow from agent and recipe.
 
     Args:
-        agents: all choices, at least one.
-        recipes: all choices.
+        agents: all choices of the agent, at least one.
+        recipes: all choices of the recipe.
         scenarios: names of the shipped scenarios.
     """
 
@@ -281,11 +281,11 @@ class TrainingDraft:
             self._values["scenario"] = (self.recipe.scenario if self.recipe else "") or DOCUMENT
 
     def preview(self, _key: str, _value: TomlValue) -> tuple[Problem, ...]:
-        """Always empty: no value is limited by other fields."""
+        """Always empty, because no value is limited by other fields."""
         return ()
 
     def form(self, document: str = "", *, draws: bool = False) -> Form:
-        """The present fields.
+        """The current fields.
 
         Args:
             document: title of the scenario in the window.

@@ -41,7 +41,7 @@ class ReportRead:
     """Reports read from a folder.
 
     Attributes:
-        reports: in order.
+        reports: reports in order.
         end: position in the file after these reports; beginning of the next read.
     """
 
@@ -53,8 +53,8 @@ def read_config(folder: Path) -> TrainingConfig:
     """The configuration of the training in the folder.
 
     Raises:
-        TrainingError: if it is not a folder of a training, or its config cannot be read.
-        ConfigError: if the config is of a version with other settings.
+        TrainingError: if the folder is not a folder of a training, or if its config cannot be read.
+        ConfigError: if the config belongs to a version with other settings.
     """
     try:
         document = json_tree(read_file(folder / CONFIG, MOST_CONFIG_BYTES), is_strict=False)
@@ -82,12 +82,14 @@ def is_training_folder(folder: Path) -> bool:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """True if the folder has a checkpoint, from which a training can resume and which another one would destroy."""
+    """True if the folder contains a checkpoint, from which the training can resume and which a new training would
+    destroy.
+    """
     return any(folder.glob("checkpoint-*"))
 
 
 def latest_policy(folder: Path) -> Path | None:
-    """The newest policy of a training; None before the first was written."""
+    """The newest policy of a training; None before the first policy is written."""
     path = folder / LATEST_POLICY
     return path if is_file(path) else None
 
@@ -99,7 +101,8 @@ def best_policy(folder: Path) -> Path | None:
 
 
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:
-    """The complete reports from a position in the file on, without damaged lines or a line in progress.
+    """The complete reports from the position `begin` of the file on, without damaged lines and without an incomplete
+    last line.
 
     Raises:
         TrainingError: if the file cannot be read.
@@ -124,7 +127,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
 
 
 def mend_reports(folder: Path) -> None:
-    """Complete the last line of a killed process, so that the next report begins a new line."""
+    """Complete the last line of the reports after the process was killed, so that the next report begins a new line."""
     with contextlib.suppress(OSError), (folder / REPORTS).open("rb+") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
@@ -139,7 +142,7 @@ def add_report(folder: Path, report: Mapping[str, Any]) -> None:
 
 
 def log_tail(folder: Path, lines: int = 3) -> str:
-    """The last lines printed by the process; may be empty."""
+    """The last lines printed by the process; empty if it printed nothing."""
     try:
         with (folder / LOG).open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_TAIL_BYTES))
@@ -167,19 +170,19 @@ def claim(folder: Path, process: ProcessIdentity) -> None:
 
 
 def renew(folder: Path) -> None:
-    """Renew the heartbeat of this process, for other machines."""
+    """Renew the heartbeat of this process, which shows other machines that the process is running."""
     with contextlib.suppress(OSError):
         os.utime(folder / PROCESS)
 
 
 def release(folder: Path) -> None:
-    """Unregister the process of the folder."""
+    """Unregister the process of the folder; errors are ignored."""
     with contextlib.suppress(OSError):
         (folder / PROCESS).unlink(missing_ok=True)
 
 
 def living_process(folder: Path) -> ProcessIdentity | None:
-    """The process that trains in the folder; None if it has ended."""
+    """The process that trains in the folder; None if no process trains there."""
     try:
         process = ProcessIdentity.from_document(json_tree(read_file(folder / PROCESS, MOST_CONFIG_BYTES)))
         age_s = time.time() - (folder / PROCESS).stat().st_mtime
@@ -233,7 +236,7 @@ class CommandFile:
 
 
 def command_of(line: bytes | str) -> str:
-    """The command in a line of JSON; empty without one."""
+    """The command in a line of JSON; empty if the line contains no command."""
     try:
         document: object = json_tree(line)
     except ValueError:

@@ -22,7 +22,7 @@ _GROUP = 4
 
 
 class GrowingCurve:
-    """A curve that grows in x, and that can be reduced to few points with the same outline on the screen.
+    """A growing curve that can be reduced to few points with the same outline on the screen.
 
     The minimum and maximum of every four points are added to a coarser curve, recursively. Each level has half the
     points of the finer one and the same outline, like the pyramids of stored runs. All points remain available for
@@ -39,7 +39,7 @@ class GrowingCurve:
         return self._count
 
     def extend(self, x: FloatArray, y: FloatArray) -> None:
-        """Add points at the end, float64 [n] each, finite."""
+        """Add points at the end: finite float64 [n] for `x` and for `y`, with rising `x`."""
         end = self._count + len(x)
         if end > self._points.shape[1]:
             grown = np.empty((2, max(end, 2 * self._points.shape[1])))
@@ -59,7 +59,8 @@ class GrowingCurve:
         Args:
             low: first x.
             high: last x.
-            most: maximum number of points; larger ranges return their outline. Some of the newest points may be added.
+            most: maximum number of points; larger ranges return their outline, possibly with a few additional new
+                points.
         """
         x = self._points[0, : self._count]
         first = max(0, int(np.searchsorted(x, low)) - 1)
@@ -80,7 +81,7 @@ def _outline(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-# With this share of its actions at their bounds, an actor is in the flat part of its tanh and stops learning.
+# An actor with this share of its actions at their bounds is in the flat part of its tanh and stops learning.
 SATURATION_WARNING = 0.5
 
 
@@ -89,10 +90,10 @@ class TrainingPlot:
     """A plot of one metric over the course of trainings.
 
     Attributes:
-        metric: of the plot; its key is the reported column.
+        metric: measure of the plot; its key is the reported column.
         floor: minimum possible value, as reported; None if values may be negative.
         ceiling: maximum possible value; the axis then always shows the full range.
-        warn_above: reported values above this cause a warning.
+        warn_above: reported values above this limit cause a warning; None: no warning.
         compares: whether evaluations against classic controllers are drawn, too.
     """
 
@@ -126,7 +127,7 @@ class MetricLog:
 
     def __init__(self) -> None:
         self._count = 0
-        self.revision = 0  # counts the changes: as long as it stays, everything else does
+        self.revision = 0  # number of changes; the contents are the same as long as the revision is
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
         self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the number of included reports
@@ -178,7 +179,7 @@ class MetricLog:
         self._count += added
 
     def forget_from(self, name: str, value: float) -> None:
-        """Drop the first report in which a rising metric has reached a value, and all later ones."""
+        """Drop the first report in which a rising metric has reached `value`, and all later reports."""
         reached = np.flatnonzero(self.values(name) >= value)
         if len(reached) == 0:
             return
@@ -206,7 +207,7 @@ class MetricLog:
         return name in self._latest
 
     def curve(self, name: str, x: str, begin: int = 0) -> tuple[FloatArray, FloatArray]:
-        """Points at which both metrics are known, float64 [k] each, `x` first, from the reports from `begin` on."""
+        """Points from the report `begin` on at which both metrics are known, float64 [k] each, `x` first."""
         at, values = self.values(x)[begin:], self.values(name)[begin:]
         known = np.isfinite(at) & np.isfinite(values)
         return at[known], values[known]
@@ -219,8 +220,8 @@ class MetricLog:
         The cost is independent of the length of the training.
 
         Args:
-            name: of the metric.
-            x: a rising metric.
+            name: name of the metric.
+            x: name of a rising metric.
             most: maximum number of points.
             low: first x.
             high: last x.
@@ -234,7 +235,7 @@ class MetricLog:
     # --- internals ---
 
     def _column(self, name: str, count: int) -> FloatArray:
-        """The column of a metric, with space for so many reports."""
+        """The column of a metric, with space for `count` reports."""
         column = self._columns.get(name)
         if column is None:
             capacity = max(_FIRST_CAPACITY, *(len(each) for each in self._columns.values()), count)

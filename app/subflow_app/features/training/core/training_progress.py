@@ -37,9 +37,9 @@ class Comparison:
     Attributes:
         step: number of transitions before the evaluation.
         elapsed_s: training time before the evaluation, s.
-        goodput_bps: of a flow controlled by the agent, bit/s.
+        goodput_bps: goodput of a flow controlled by the agent, bit/s.
         classics: goodput of each classic controller on the same seeds, by name.
-        jain: fairness between the agent's flows; NaN if unknown.
+        jain: Jain's index of the agent's flows; NaN if unknown.
     """
 
     step: float
@@ -66,20 +66,20 @@ class Training:
     """One training.
 
     Attributes:
-        id: unique within the list.
-        name: for people.
+        id: identifier, unique within the list.
+        name: name for people.
         agent: name in the registry of agents.
-        controller: congestion controller that runs its policy.
+        controller: congestion controller that runs the policy.
         scenario: title of the scenario or distribution.
-        scenario_text: its TOML text, the basis of races.
-        seed: of all its random numbers.
-        budget: as text, "20 min" or "50 000 decisions".
-        folder: for checkpoints and policies; None before it exists.
-        state: of its process.
+        scenario_text: TOML text of the scenario.
+        seed: seed of all random numbers.
+        budget: budget as text, e.g. "20 min" or "50 000 decisions".
+        folder: folder for checkpoints and policies; None before it exists.
+        state: state of the process.
         fraction: used share of the budget, 0 to 1; NaN while unknown.
-        message: problem or present activity; may be empty.
-        log: its metrics.
-        comparisons: its evaluations, oldest first.
+        message: problem or current activity; may be empty.
+        log: metrics so far.
+        comparisons: evaluations, oldest first.
         policy_version: number of policy files written so far.
     """
 
@@ -115,7 +115,7 @@ class Training:
         return self.comparisons[-1] if self.comparisons else None
 
 
-# Possible actions: the last part of their ids.
+# Possible actions, named by the last part of their ids.
 TRAINING_ACTIONS = ("toggle", "stop", "checkpoint", "evaluate", "race", "promote")
 TOGGLE, STOP, CHECKPOINT, EVALUATE, RACE, PROMOTE = TRAINING_ACTIONS
 
@@ -148,7 +148,7 @@ def _possible_with(training: Training, *, alone: bool) -> frozenset[str]:
         can.add(STOP)
     if state in (JobState.RUNNING, JobState.PAUSED):
         can |= {CHECKPOINT, EVALUATE}
-    # A race shows two runs and a promotion needs one name, so that both require a single training.
+    # A race shows two runs and a promotion needs one name, so that both require exactly one training.
     if alone and training.policy_path is not None:
         can |= {RACE, PROMOTE}
     return frozenset(can)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EVALUATED = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
 """The figures of a controller in an evaluation that the store records."""
 
-# Names in the store of the states that a training reports.
+# State in the store for each state that a training reports.
 _STATES = {state.value: state.value for state in TrainingState} | {TrainingState.STARTING.value: "running"}
 
 
@@ -73,7 +73,7 @@ class TrainingRecorder:
         )
 
     def _moment(self, reports: Sequence[Mapping[str, Any]]) -> TrainingMoment | None:
-        """State of the training after these reports; None if they do not include it."""
+        """State of the training after these reports; None if no report contains a state."""
         for report in reversed(reports):
             values = report["values"]
             if report.get("kind") == ReportKind.FAILED:
@@ -88,7 +88,8 @@ class TrainingRecorder:
 
 
 def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_on: bool = False) -> int:
-    """Add a training to the store, or find that of its folder if it continues; returns its number.
+    """Add a training to the store, or find the record of its folder if it continues; returns the number of the
+    training.
 
     Raises:
         StoreError: if the training cannot be written.
@@ -112,13 +113,13 @@ def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_
 
 
 def sync_all(store: Store) -> None:
-    """Update all unfinished trainings from their folders; an unreadable one keeps its record.
+    """Update all unfinished trainings from their folders; an unreadable folder leaves the record unchanged.
 
     Raises:
         StoreError: if a record cannot be stored.
     """
     for row in store.trainings.rows():
-        # Interrupted ones may have reported more since the last update.
+        # Interrupted trainings may have reported more since the last update.
         if row.folder and row.state in ("waiting", "running", "paused", "interrupted"):
             with contextlib.suppress(TrainingError):
                 TrainingRecorder(store, row.id, Path(row.folder)).sync()
@@ -158,6 +159,6 @@ def _mean(controller: Mapping[str, Any], metric: str) -> float | None:
 
 
 def _metrics(values: Mapping[str, Any]) -> dict[str, float | None]:
-    """The numbers of a report; empty if step or time is missing."""
+    """The numbers of a report; empty if the step or the elapsed time is missing."""
     numbers = {name: number(value) for name, value in values.items() if math.isfinite(number(value))}
     return dict(numbers) if STEP in numbers and ELAPSED in numbers else {}

@@ -38,7 +38,7 @@ SYNC_S = 1.0
 
 
 def default_limit() -> int:
-    """Default number of simultaneous trainings: each keeps one core learning and another one simulating."""
+    """Default number of simultaneous trainings: each uses one core for learning and one for simulating."""
     return max(1, (os.cpu_count() or 2) // 2)
 
 
@@ -48,9 +48,9 @@ class ServedTraining:
 
     Attributes:
         number: its id in the store; without a store, a number of the service.
-        name: for people.
-        job: its process.
-        store_error: why the store is not up to date; None if it is.
+        name: name for people.
+        job: process of the training.
+        store_error: why the store is not up to date; None if it is up to date.
         recorder: updates the store; None without a store, or after the last update.
     """
 
@@ -74,7 +74,7 @@ class TrainingService:
         """Starts without trainings.
 
         Args:
-            store: for their records; None: only their folders.
+            store: store for the records of the trainings; None: only their folders.
             limit: number of simultaneous trainings; None: `default_limit`.
             trainer: module whose `run_training` trains.
         """
@@ -91,7 +91,7 @@ class TrainingService:
     # Trainings
 
     def served(self) -> list[ServedTraining]:
-        """All its trainings, in the order of submission."""
+        """All trainings of the service, in the order of submission."""
         with self._lock:
             return list(self._served.values())
 
@@ -112,7 +112,7 @@ class TrainingService:
         Raises:
             StoreError: if the store cannot list the training, which is then not started.
             TrainingError: if the service is closed, or already has a training in that folder.
-        """
+        TrainingError: if the service is closed, or if an unfinished training uses the folder."""
         return self._submit(config, name, goes_on=config.resume)
 
     def go_on_in(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:
@@ -121,13 +121,13 @@ class TrainingService:
         A training that was killed before its first checkpoint starts over.
 
         Args:
-            folder: of the training.
+            folder: folder of the training.
             steps: new budget of transitions, counted from the beginning.
             minutes: new budget of time, counted from the beginning.
 
         Raises:
-            TrainingError: if the folder has no training, or the service already manages it.
-            StoreError: as for `submit`.
+            TrainingError: if the folder contains no training, or if the service already manages the training.
+            StoreError: if the store cannot list the training, which is then not started.
         """
         config = replace(read_config(Path(folder)), resume=has_checkpoint(Path(folder)))
         if steps is not None or minutes is not None:
@@ -144,9 +144,9 @@ class TrainingService:
         """End the service. Trainings of other programs continue.
 
         Args:
-            keep: whether running trainings continue by themselves instead of stopping with a checkpoint; waiting ones
-                end.
-            timeout_s: maximum time for stopping, s; afterwards they are killed.
+            keep: whether running trainings continue after this program instead of stopping with a checkpoint; waiting
+                ones end.
+            timeout_s: maximum time for stopping, s; afterwards the processes are killed.
 
         Returns:
             The killed trainings.
@@ -187,7 +187,7 @@ class TrainingService:
         with self._lock:
             self._check_folder(config.folder)
             number = self._number(config, name, goes_on=goes_on)
-            self._served.pop(number, None)  # it resumes under its old number
+            self._served.pop(number, None)  # a resumed training keeps its number
             job = TrainingJob(config, trainer=self._trainer)
             self._add(number, name, job)
             return number
@@ -230,11 +230,11 @@ class TrainingService:
                     training.job.fail(str(error))
 
     def _sync(self, training: ServedTraining) -> None:
-        """Update the store with a training; a last time after its end."""
+        """Update the store with a training; the last update follows the end of the training."""
         recorder, job = training.recorder, training.job
         if recorder is None or self._store is None:
             return
-        is_over = job.state.is_over  # read first: an ended training has sent all its reports
+        is_over = job.state.is_over  # read before the reports: an ended training has sent all its reports
         try:
             recorder.sync()
             row = self._store.trainings.get(training.number)

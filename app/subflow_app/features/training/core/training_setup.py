@@ -103,15 +103,15 @@ class Recipe:
     """A recipe, checked without its agent and scenario; `prepare` checks the combination.
 
     Attributes:
-        name: of the file, without its suffix.
-        path: of the file.
-        agent: to be trained.
+        name: name of the file without its suffix.
+        path: path of the file.
+        agent: agent to train.
         title: subject of the training; may be empty.
         scenario: path of the scenario file.
-        training: block that replaces that of the scenario; None: no replacement.
-        overrides: "KEY=VALUE" for the scenario.
-        options: of the agent.
-        evaluation_scenario: path of the scenario of evaluations; None: that of the training.
+        training: `[training]` block that replaces the scenario's own; None: no replacement.
+        overrides: "KEY=VALUE" for each changed value of the scenario.
+        options: options of the agent.
+        evaluation_scenario: path of the scenario of evaluations; None: the training scenario.
         settings: fields of `subflow_agents.TrainingConfig` in the recipe.
         expected_s: expected time on two cores, s; None if unknown.
     """
@@ -149,7 +149,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     """Seeds in any notation: "1000000-1000004", "3", "1,4,7-9".
 
     Raises:
-        InputError: if the text is not in such a notation, or names no seed or too many.
+        InputError: if the text is not in one of these notations, or if it contains too many seeds.
     """
     allowed = f'allowed: up to {_MAX_SEEDS} of them, e.g. "1-5" or "1,4,7-9"'
     seeds: list[int] = []
@@ -243,14 +243,14 @@ class TrainingRequest:
     """A training to prepare, before any check.
 
     Attributes:
-        agent: to be trained.
+        agent: agent to train.
         scenario: path or name of the scenario file; empty if `scenario_text` is given.
         scenario_text: TOML of a scenario without a file, e.g. from the window.
-        scenario_name: its name in messages.
-        overrides: "KEY=VALUE" for the scenario.
+        scenario_name: name of that scenario in messages.
+        overrides: "KEY=VALUE" for each changed value of the scenario.
         training: block that replaces the scenario's `[training]`; None: no replacement.
-        options: of the agent.
-        evaluation_scenario: path or name of the scenario of evaluations; empty: that of the training.
+        options: options of the agent.
+        evaluation_scenario: path or name of the scenario of evaluations; empty: the training scenario.
         settings: further fields of `TrainingConfig`.
     """
 
@@ -266,7 +266,7 @@ class TrainingRequest:
 
 
 def request_of(recipe: Recipe) -> TrainingRequest:
-    """The request of a recipe."""
+    """The request for the training that a recipe describes."""
     return TrainingRequest(
         agent=recipe.agent,
         scenario=str(recipe.scenario),
@@ -282,9 +282,9 @@ def with_changes(request: TrainingRequest, changes: Sequence[str], **settings: A
     """The request with the changes of the command line.
 
     Args:
-        request: from the recipe or the other options.
+        request: request from the recipe or the other options.
         changes: "KEY=VALUE" of `--set`: options of the agent with the prefix "options.", else values of the scenario.
-        settings: fields of `TrainingConfig`; None means "not given".
+        settings: fields of `TrainingConfig`; None keeps the value of the request.
 
     Raises:
         InputError: if an option of the agent has no value.
@@ -309,8 +309,8 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
     """The config of the training, checked as far as possible in advance.
 
     Args:
-        request: for the training.
-        folder: for the output of the training.
+        request: request for the training.
+        folder: folder for the output of the training.
 
     Raises:
         InputError: if the scenario does not exist.
@@ -342,12 +342,12 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
 
 
 def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
-    """Name for messages, text with all changes, and folder for relative paths."""
+    """Name of the scenario for messages, its text with all changes, and the folder for relative paths."""
     if request.scenario_text:
         name, text, files = request.scenario_name or "<scenario>", request.scenario_text, None
     else:
         path = find_scenario(request.scenario)
-        scenario_at(Use.TRAIN, path, request.overrides)  # for messages about its problems with lines of the file
+        scenario_at(Use.TRAIN, path, request.overrides)  # reports problems with the lines of the file
         name, text, files = str(path), read_scenario_text(path), path.parent
     text = with_training(text, request.training)
     if request.overrides:
@@ -360,7 +360,7 @@ def check_torch() -> None:
     """Check that PyTorch is installed, without the slow import.
 
     Raises:
-        TrainingError: if it is missing; the text explains the installation.
+        TrainingError: if it is missing; the message explains the installation.
     """
     missing = [name for name in ("torch", "safetensors") if importlib.util.find_spec(name) is None]
     if missing:
@@ -371,7 +371,7 @@ def check_torch() -> None:
 
 
 def _option_value(text: str) -> object:
-    """A value as TOML, or the text itself."""
+    """A value parsed as TOML, or the text itself if it is not TOML."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except ValueError:

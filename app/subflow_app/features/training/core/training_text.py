@@ -41,7 +41,7 @@ def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
     """Progress of a training: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
 
     Args:
-        metrics: latest value of each.
+        metrics: latest value of each metric.
         is_spent: whether the budget is used up, so that only the evaluation remains.
     """
     parts = [f"step {count_text(metrics.get('step', 0))}"]
@@ -56,7 +56,7 @@ def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
 
 
 def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: float | None) -> float:
-    """Used share of the budget, 0 to 1."""
+    """Used share of the budget, 0 to 1; the larger share if both budgets apply."""
     shares = [0.0]
     if steps:
         shares.append(metrics.get("step", 0) / steps)
@@ -68,11 +68,11 @@ def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: floa
 def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     """Table of the controllers of an evaluation: mean and 95 % confidence interval over its seeds.
 
-    Goodput is the active goodput of a flow under evaluation; a star marks the best classic.
+    Goodput is the active goodput of a flow under evaluation; a star marks the best classic controller.
 
     Args:
         values: `subflow_agents.evaluation.Evaluation.to_json()`.
-        title: of the table; default: the scenario and the number of seeds.
+        title: title of the table; default: the scenario and the number of seeds.
     """
     best = values.get("best_baseline")
     columns: list[Column[Mapping[str, Any]]] = [
@@ -88,7 +88,7 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     ]
     contenders = values.get("controllers") or ()
     others = _interval_column("other_goodput_bps")
-    if any(others.text(each) != NOTHING for each in contenders):  # some flows have another controller
+    if any(others.text(each) != NOTHING for each in contenders):  # only if some flows have another controller
         columns.append(others)
     seeds = values.get("seeds") or ()
     told = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
@@ -101,12 +101,12 @@ def _interval_column(key: str) -> Column[Mapping[str, Any]]:
 
 
 def contender_label(label: str) -> str:
-    """Short name of a contender in a table: for a policy file, only folder and name."""
+    """Short name of a contender in a table: for a policy file, only the name and its folder."""
     return "/".join(Path(label).parts[-2:]) if label.endswith(".safetensors") else label
 
 
 def evaluation_line(values: Mapping[str, Any]) -> str:
-    """One line of an evaluation within a training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
+    """One line about an evaluation during a training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
     mine: Mapping[str, Any] = next(
         (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
     )

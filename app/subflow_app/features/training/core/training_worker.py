@@ -1,10 +1,11 @@
 """The worker process of a training: reads one job, then commands, and writes reports, all as lines of JSON.
 
-It is started as `subflow train-worker`. Only JSON crosses its pipes in both directions, so that neither side executes
-data of the other. Each report is also written to the folder of the training. Other programs can read it there, and a
-detached training outlives the program that started it.
+The worker is started as `subflow train-worker`. Only JSON crosses its pipes in both directions, so that neither process
+executes data of the other. Each report is also written to the folder of the training. Other programs can read the
+reports there, and a detached training outlives the program that started it.
 
-If the command pipe of an attached training closes, the parent has died, and the training stops with a checkpoint.
+If the command pipe closes and the training is not detached, the parent has died, and the training stops with a
+checkpoint.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from subflow_sim.errors import SimError
 from subflow_store.liveness import HEARTBEAT_S, this_process
 
 DETACH = "detach"
-"""The only command for the process itself: continue without the parent."""
+"""The only command for the worker process itself: continue without the parent."""
 
 TRAINER = "subflow_agents.training"
 """The module whose `run_training(config, control, report)` trains."""
@@ -103,7 +104,7 @@ def _failure(error: Exception) -> Report:
 
 
 def stdin_lines() -> Iterator[bytes]:
-    """The lines of stdin. Not through `sys.stdin`, as Python could not exit while a thread waits in it."""
+    """The lines of stdin, read without `sys.stdin`, because Python could not exit while a thread waits in `sys.stdin`."""
     rest = b""
     while content := os.read(0, 1 << 16):
         *whole, rest = (rest + content).split(b"\n")
@@ -132,7 +133,7 @@ class Outbox:
             self._waiting.put(line)
 
     def close(self) -> None:
-        """Wait until the parent has read everything, up to a timeout."""
+        """Wait until the parent has read all reports, up to a timeout."""
         self._waiting.put(None)
         self._thread.join(_PARENT_PATIENCE_S)
 
@@ -152,8 +153,8 @@ class PipeControl:
         """Start listening.
 
         Args:
-            folder: of the training.
-            lines: of the parent's pipe.
+            folder: folder of the training.
+            lines: lines of the parent's pipe.
             detached: whether to continue after the end of the parent.
         """
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
@@ -164,7 +165,7 @@ class PipeControl:
         threading.Thread(target=self._listen, args=(lines,), name="subflow-commands", daemon=True).start()
 
     def poll(self) -> Command:
-        """The next command, or NONE."""
+        """The next command, or `Command.NONE` without one."""
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + _FILE_CHECK_S
@@ -206,5 +207,5 @@ class PipeControl:
         if text == DETACH:
             self._detached = True
             return
-        with contextlib.suppress(ValueError):  # a command of a newer parent
+        with contextlib.suppress(ValueError):  # unknown commands, e.g. of a newer parent
             self._commands.put(Command(text))

@@ -69,7 +69,7 @@ class Trainings(TrainingService):
     Every method except `observe` and `choices` returns at once.
 
     Args:
-        store: for the trainings; None: only their folders.
+        store: store for the trainings; None: only their folders.
         limit: number of simultaneous trainings; None: from the number of cores.
         trainer: module whose `run_training` trains.
 
@@ -177,10 +177,10 @@ class Trainings(TrainingService):
         """Start a training, or queue it.
 
         Raises:
-            AppError: if it is impossible, e.g. because PyTorch or required paths of the scenario are missing.
+            AppError: if the training is impossible, e.g. because PyTorch or required paths of the scenario are missing.
             SimError: with the problems of the scenario.
-            StoreError: if the store cannot list it.
-        """
+            StoreError: if the store cannot list the training.
+        AppError: if the training is impossible, e.g. because PyTorch or required paths of the scenario are missing."""
         if self._needs_torch:
             check_torch()
         request = _request(order, document)
@@ -188,7 +188,7 @@ class Trainings(TrainingService):
             config = prepare(request, trainings_directory())
         except AgentError as error:
             raise InputError(str(error)) from error
-        # Created only now, so that an impossible training leaves no folder behind.
+        # Created only now, so that an impossible training leaves no folder.
         config = replace(config, folder=str(new_training_directory(order.agent)))
         name = f"{order.agent} on {config.scenario_name}, seed {config.seed}"
         number = self.submit(config, name=name)
@@ -234,8 +234,8 @@ class Trainings(TrainingService):
         """Run the newest policy for a moment and record its observations.
 
         Raises:
-            AppError: without a policy.
-            SimError: if the file cannot be used.
+            AppError: if the training has no policy yet.
+            SimError: if the policy file or the scenario cannot be used.
         """
         path = training.policy_path
         if path is None:
@@ -260,7 +260,7 @@ class Trainings(TrainingService):
         return policy_names()
 
     def leave_running(self) -> None:
-        """Let the processes continue without the window; the next window lists them again."""
+        """Let the processes continue without the window; the next window lists the trainings again."""
         self._is_left = True
         for served in self.served():
             if not served.job.state.is_over and served.job.state is not JobState.WAITING:
@@ -272,7 +272,7 @@ class Trainings(TrainingService):
             served.job.stop()
 
     def close(self, *, keep: bool = True, timeout_s: float = 30.0) -> list[ServedTraining]:
-        """Close without waiting; trainings stop, unless `leave_running` was called."""
+        """Close the service; trainings stop first, unless `leave_running` was called."""
         if not self._is_left:
             self.stop_all()
         return super().close(keep=keep, timeout_s=timeout_s)
@@ -281,7 +281,8 @@ class Trainings(TrainingService):
 
     def _list_stored(self, store: Store) -> None:
         if not store.is_read_only:
-            # Trainings that continued after the last session have reported to their folders, but not to the store.
+            # Trainings that continued after the last session have written reports to their folders, but not to the
+            # store.
             sync_all(store)
         for row in store.trainings.rows(limit=_MOST_LISTED):
             whole = store.trainings.get(row.id)
@@ -296,7 +297,8 @@ class Trainings(TrainingService):
             training.policy_version = row.steps
             self._trainings.append(training)
             if row.process_pid and training.folder is not None:
-                # It continued without a window, or belongs to another program: its reports come from its folder.
+                # The training continued without a window, or belongs to another program: its reports are read from its
+                # folder.
                 try:
                     self.go_on_in(training.folder)
                     self._loaded.add(training.id)
@@ -330,7 +332,8 @@ class Trainings(TrainingService):
         if kind == ReportKind.METRICS:
             step = number(values.get("step"))
             if step <= training.log.latest("step"):
-                # A resumed training repeats the steps after its last checkpoint, so that their old reports are invalid.
+                # A resumed training repeats the steps after its last checkpoint, so that the old reports of these steps
+                # are invalid.
                 training.log.forget_from("step", step)
                 training.comparisons[:] = [each for each in training.comparisons if each.step < step]
             training.log.add(values)
@@ -349,7 +352,9 @@ class Trainings(TrainingService):
 
 
 def is_distribution(text: str) -> bool:
-    """True if a scenario draws another one for every episode; False for text that is not TOML."""
+    """True if a scenario has a `[training]` table and so draws another scenario for every episode; False without valid
+    TOML.
+    """
     try:
         return isinstance(tomllib.loads(text).get("training"), dict)
     except tomllib.TOMLDecodeError:
@@ -401,7 +406,7 @@ def _recipe_choice(recipe: Any) -> RecipeChoice:
 
 
 def _scenario_name(path: Path) -> str:
-    """Name of a scenario file in the form: its short name if it is shipped, else its path."""
+    """Name of a scenario file in the form: its short name if it is a shipped one, else its path."""
     try:
         return path.stem if find_scenario(path.stem).resolve() == path.resolve() else str(path)
     except InputError:
@@ -433,7 +438,7 @@ def _budget(config: TrainingConfig) -> str:
 
 
 def _fraction(config: TrainingConfig, step: float, elapsed_s: float) -> float:
-    """Used share of the budget; NaN before the first report."""
+    """Used share of the budget, possibly above 1; NaN without a budget."""
     shares = []
     if config.steps is not None:
         shares.append(step / config.steps)
@@ -448,7 +453,7 @@ def _config(row: TrainingRow) -> TrainingConfig:
 
 def _state(row: TrainingRow) -> JobState:
     state = JobState(row.state)
-    # The program that had queued it has ended.
+    # The program that had queued the training has ended.
     return JobState.INTERRUPTED if state is JobState.WAITING else state
 
 
@@ -457,7 +462,7 @@ def _estimate(figure: Mapping[str, Any]) -> Estimate:
 
 
 def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | None:
-    """Comparison from the report of an evaluation; None without displayable figures."""
+    """Comparison from the report of an evaluation; None if the report lacks the goodput of the agent."""
     step = number(values.get("step"))
     controllers = [each for each in values.get("controllers") or [] if isinstance(each.get("goodput_bps"), Mapping)]
     own = next((each for each in controllers if not each.get("is_baseline")), None)

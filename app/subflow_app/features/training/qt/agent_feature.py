@@ -63,7 +63,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         ports.features[PlayheadFeature].playhead.moved.connect(self.show_time)
 
     def possible(self) -> frozenset[str]:
-        """Names of the possible actions for going to other decisions."""
+        """Names of the possible actions for stepping through decisions."""
         earlier = {"agent.first", "agent.previous"} if self.shown is not None and self.shown.can_go_back else set()
         later = {"agent.next", "agent.last"} if self.shown is not None and self.shown.can_go_on else set()
         return frozenset(earlier | later)
@@ -84,7 +84,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
     def _on_runs_changed(self) -> None:
         runs = self.ports.plots.runs
-        # Runs with agents need the hidden panel, too: clicks in plots and actions go to its decisions.
+        # Runs with agents need the panel even if it is hidden, because clicks in plots and actions go to its decisions.
         if self.shown is not None or any(map(learning_subflows, runs)):
             self.content.show_runs(runs)
 

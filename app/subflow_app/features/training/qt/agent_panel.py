@@ -41,7 +41,7 @@ _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
 
 
 def number_text(value: float, unit: str) -> str:
-    """Text of a number of a decision in its unit; scaled numbers are plain."""
+    """Text of a number of a decision in a suitable unit; scaled numbers have no unit."""
     return _FORMATS[unit](value) if unit in _FORMATS else fmt.number(value, 4)
 
 
@@ -80,7 +80,7 @@ DECISION_COLUMNS: tuple[Column[AgentDecision], ...] = (
 class DecisionList(TableModel[AgentDecision]):
     """Table model of the decisions of one agent in order of time; each row is made when it becomes visible."""
 
-    VALUE = 3  # index of its column
+    VALUE = 3  # index of the value column
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(DECISION_COLUMNS, parent)
@@ -106,7 +106,8 @@ class DecisionList(TableModel[AgentDecision]):
 
 
 class DecisionNumbers(TableModel[NumberRow | str]):
-    """Table model of one decision: a row per number, a column per observed subflow, the controlled ones first and bold.
+    """Table model of one decision: a row per number, a column per observed subflow; controlled subflows come first, in
+    bold.
 
     A text row is the title of the following numbers.
     """
@@ -118,10 +119,10 @@ class DecisionNumbers(TableModel[NumberRow | str]):
         self._acting = 0
 
     def set_decision(self, decision: AgentDecision | None, labels: Mapping[str, str]) -> bool:
-        """Shows a decision. Returns True if the numbers of rows or columns have changed.
+        """Shows a decision. Returns True if the number of rows or columns has changed.
 
         Args:
-            decision: None empties the table.
+            decision: the decision; None empties the table.
             labels: display text by subflow.
         """
         rows: list[NumberRow | str] = []
@@ -165,7 +166,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
 
 
 def _column(title: str, subflow: int | None, tip: str = "") -> Column[NumberRow | str]:
-    """A column for a subflow, or, for None, for the names of the numbers."""
+    """A column for a subflow; None makes the column with the names of the numbers."""
 
     def text(row: NumberRow | str) -> str:
         if subflow is None:
@@ -207,7 +208,7 @@ class AgentPanel(QWidget):
         self._replays: list[tuple[int, AgentReplay]] = []  # with the index of the run in the plots
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs with agents that have not decided yet
-        self._is_showing = False  # the panel selects a row, not the person
+        self._is_showing = False  # true while the panel selects a row, in contrast to the person
         self.agents = Choice("agent_choice", text=tr("Agent"), letters=8)
         self.agents.activated.connect(self._on_agent_chosen)
         self.plotted = {kind: Choice(f"agent_{kind}", text=tr(text), letters=8) for kind, text in _NUMBERS.items()}
@@ -251,7 +252,7 @@ class AgentPanel(QWidget):
         self._show_agents()
 
     def refresh(self) -> None:
-        """Takes over new data since the last call; no effect while hidden."""
+        """Adds data that arrived since the last call; no effect while hidden."""
         if not self.isVisible():
             return
         if self._take_waiting():
@@ -286,7 +287,7 @@ class AgentPanel(QWidget):
         return self.replay is not None and not self.replay.is_at_end
 
     def step(self, by: int) -> None:
-        """Goes forward by so many decisions; back if negative."""
+        """Goes forward by ``by`` decisions; back if negative."""
         if self.replay is not None:
             self._go_to(self.replay.position + by)
 
@@ -312,7 +313,7 @@ class AgentPanel(QWidget):
             self._show_decision()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Takes over data that arrived while the panel was hidden."""
+        """Adds data that arrived while the panel was hidden."""
         super().showEvent(event)
         self.refresh()
 

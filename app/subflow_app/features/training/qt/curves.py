@@ -42,7 +42,7 @@ class TrainingCurves(QWidget):
         self._shown: tuple[tuple[Training, int], ...] = ()
         self._wanted = set(DEFAULT_TRAINING_PLOTS)
         self._x = "step"
-        self.plots: TrainingPlots | None = None  # the plots; None before the first curve
+        self.plots: TrainingPlots | None = None  # None before the first curve
         self._empty = EmptyState(
             "plots", tr("No training selected"), tr("Select trainings above to see how they learn.")
         )
@@ -58,7 +58,9 @@ class TrainingCurves(QWidget):
 
     @property
     def specs(self) -> tuple[TrainingPlot, ...]:
-        """The plots: return and goodput always, others if a selected training has the metric, unless switched off."""
+        """The plots to show: return and goodput always, others if a selected training reports the metric, unless
+        switched off.
+        """
         always = DEFAULT_TRAINING_PLOTS[:2]
         return tuple(
             spec
@@ -79,7 +81,7 @@ class TrainingCurves(QWidget):
         self._pages.setCurrentIndex(1)
 
     def refresh(self) -> None:
-        """Draws new reports since the last call; no effect while hidden."""
+        """Draws reports that arrived since the last call; no effect while hidden."""
         if self.plots is not None and self._shown and self.isVisible():
             self.plots.set_specs(self.specs)
             self.plots.refresh()
@@ -150,7 +152,7 @@ _ABBREVIATIONS = ("rtt", "mptcp")
 
 
 class PolicyView(QWidget):
-    """Picture of a policy. A worker thread computes one picture at a time, and the latest request wins."""
+    """Picture of a policy. A worker thread computes one picture at a time; only the latest waiting request is kept."""
 
     def __init__(
         self, workers: Workers, observe: Callable[[Training], SeenPolicy], parent: QWidget | None = None
@@ -166,7 +168,7 @@ class PolicyView(QWidget):
         self._reader = LatestReader(workers, self, "policy view")
         self._reader.read.connect(lambda found: self._on_made(*found))
         self._reader.failed.connect(self._on_failed)
-        self.picture: PanelPlot | None = None  # the picture; None before the first
+        self.picture: PanelPlot | None = None  # None before the first picture
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
         self.output = self._chooser("policy_output", tr("Action shown by the colour"))
@@ -208,7 +210,7 @@ class PolicyView(QWidget):
         wanted = (self.across.currentText(), self.up.currentText(), self.output.currentText())
 
         def work(_is_given_up: Callable[[], bool]) -> tuple[tuple[str, int], _Made]:
-            # Evaluated in the worker, because an earlier request may have provided the observations meanwhile.
+            # Checked in the worker, because an earlier request may have provided the observations meanwhile.
             seen = self._seen if key == self._seen_key else None
             return key, _draw(seen or self._observe(training), wanted)
 
@@ -219,7 +221,7 @@ class PolicyView(QWidget):
         self._show(made)
 
     def _on_failed(self, error: Exception) -> None:
-        # A training replaces its policy file: only a newer file is worth another try.
+        # A training replaces its policy file: another attempt is made only for a newer file.
         if not self._reader.is_busy:
             self._seen_key = self._asking
         if self._seen is None:
@@ -264,7 +266,7 @@ class PolicyView(QWidget):
             (self.output, outputs, made.output),
         ):
             if [chooser.itemText(number) for number in range(chooser.count())] == [text for text, _tip in entries]:
-                # Keeps a newer choice of the person, which has its own request.
+                # Keeps a newer choice of the person, for which another request exists.
                 continue
             chooser.blockSignals(True)
             chooser.clear()

@@ -99,13 +99,13 @@ class StartForm(QWidget):
             self.show_draft()
 
     def set_scenario(self, path: str) -> None:
-        """Takes over the chosen scenario file."""
+        """Uses the chosen scenario file."""
         self.draft.set_value("scenario", path)
         self.show_draft()
         self.changed.emit()
 
     def commit_pending(self) -> None:
-        """Enters pending text of the fields."""
+        """Commits text that is still being typed in the fields."""
         self.form.commit_pending()
 
     def show_problem(self) -> bool:
@@ -117,7 +117,7 @@ class StartForm(QWidget):
         return bool(problems)
 
     def show_draft(self) -> None:
-        """Shows the present state of the draft."""
+        """Shows the current state of the draft."""
         self.form.show_form(self.draft, self.draft.form(self._document, draws=self._draws))
 
     def _on_committed(self, key: str, value: object, _session: int) -> None:
@@ -212,7 +212,7 @@ class TrainingTable(FollowedTable[Training]):
         return self._hues[training_id]
 
     def update_rows(self, rows: Sequence[Training]) -> None:
-        """Assigns colours to new trainings, oldest first; listed ones keep theirs."""
+        """Assigns colours to new trainings, oldest first; listed trainings keep their colours."""
         listed = {training.id for training in rows}
         self._hues = {key: hue for key, hue in self._hues.items() if key in listed}
         for training in reversed(rows):
@@ -278,7 +278,7 @@ _MOST_CURVES = 7  # number of hues
 
 
 class TrainPage(QWidget):
-    """Content of the panel, made when first shown. Polls the trainings at display rate."""
+    """Content of the panel, made when it is first shown. Polls the trainings ten times a second."""
 
     selection_changed = Signal()
     failed = Signal(str)  # a request failed
@@ -296,9 +296,9 @@ class TrainPage(QWidget):
         """Starts without trainings; `open` provides them.
 
         Args:
-            workers: for background jobs.
-            dialogs: for questions to the person.
-            actions: "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote".
+            workers: runs background jobs.
+            dialogs: asks the person questions.
+            actions: the actions "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote" by name.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -385,7 +385,7 @@ class TrainPage(QWidget):
         self._workers.start("list agents", desk.choices, succeeded=self._on_choices, failed=self._on_choices_failed)
 
     def start(self) -> None:
-        """Starts the training of the form, including pending text in its fields."""
+        """Starts the training of the form, with text that is still being typed in its fields."""
         if self.form is None:
             return
         self.form.commit_pending()
@@ -397,7 +397,7 @@ class TrainPage(QWidget):
         self.select([training.id for training in started])
 
     def toggle(self) -> None:
-        """Pauses, resumes or restarts the selected trainings, according to `toggle_word`."""
+        """Pauses or resumes the selected trainings, or continues ended ones, according to `toggle_word`."""
         if self.toggle_word != "&Continue":
             self.command("pause" if self.toggle_word == "&Pause" else "resume")
         elif self.desk is not None:
@@ -410,7 +410,7 @@ class TrainPage(QWidget):
                 )
 
     def command(self, word: str) -> None:
-        """Sends a `Command` to the selected trainings."""
+        """Sends a `Command`, given by its value, to the selected trainings."""
         desk = self.desk
         if desk is not None:
             self._each(lambda training: desk.tell(training, Command(word)))
@@ -490,7 +490,7 @@ class TrainPage(QWidget):
         self.selection_changed.emit()
 
     def _offer_rivals(self) -> None:
-        """Offers the rivals of the selected training in the scenario of the window; keeps the chosen one."""
+        """Offers the rivals of the selected training in the scenario of the window; keeps the chosen rival."""
         selected = self.selected()
         if len(selected) != 1 or not self.isVisible():
             return
@@ -535,7 +535,7 @@ class TrainPage(QWidget):
         self.form.set_draws(desk.draws(self._document if chosen == DOCUMENT else chosen))
 
     def _observe(self, training: Training) -> SeenPolicy:
-        """Called in a worker thread."""
+        """Runs the newest policy of a training; called in a worker thread."""
         desk = self.desk
         if desk is None:
             raise AppError(tr("the trainings are closed"))

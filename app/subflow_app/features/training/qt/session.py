@@ -116,7 +116,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         return self.desk is not None and self.desk.is_busy
 
     def possible(self) -> frozenset[str]:
-        """Names of the possible actions; "train.wait" if a training is running."""
+        """Names of the possible actions, with "train.wait" if a training is running or waiting."""
         if self.shown is None:
             return frozenset()
         found = {*self.shown.possible(), *(["start"] if self.shown.form is not None else ())}
@@ -125,7 +125,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
     def start(self) -> None:
         """Starts the training of the form."""
         self._notices.training_began()
-        # First enter pending text of the inspector, so that it is part of the scenario.
+        # First commit pending text of the inspector, so that the text is part of the scenario.
         self._documents.settling.emit()
         self._on_document_edited()
         self.content.start()
@@ -191,7 +191,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def _on_opened(self, store: Store | None, desk: Trainings) -> None:
         if store is not (self._database.writable):
-            # Another database was opened meanwhile, whose desk is being opened, too.
+            # Another database was opened meanwhile, and its trainings are being opened, too.
             desk.close()
             return
         self.content.open(desk)

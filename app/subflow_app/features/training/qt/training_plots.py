@@ -51,7 +51,9 @@ _MOST_POINTS = 4000
 
 
 class TrainingPlots(ScrolledPlots):
-    """Plots of the selected trainings, each in its colour, with bands for the classics of the first training."""
+    """Plots of the selected trainings, each in its colour, with bands for the classic controllers of the first
+    training.
+    """
 
     def __init__(self, specs: Sequence[TrainingPlot], parent: QWidget | None = None) -> None:
         """Starts with empty plots of ``specs``."""
@@ -102,7 +104,7 @@ class TrainingPlots(ScrolledPlots):
         self.fit()
 
     def refresh(self) -> None:
-        """Draws new reports since the last call; cheap without any."""
+        """Draws reports that arrived since the last call; cheap without new reports."""
         low, high = self.plots[0].view.viewRange()[0] if self._is_zoomed else (-math.inf, math.inf)
         for plot in self.plots:
             plot.feed(self._shown, self.x, low, high)
@@ -127,7 +129,7 @@ class TrainingPlots(ScrolledPlots):
         self._show_legend()
 
     def resizeEvent(self, event: Any) -> None:
-        """Lays the legend out for the new width."""
+        """Lays out the plots and the legend for the new width."""
         super().resizeEvent(event)
         # The base class calls this during construction, and during closing, after the layout is gone.
         if self.closed or getattr(self, "_legend_key", None) is None:
@@ -155,9 +157,9 @@ class TrainingPlots(ScrolledPlots):
         self.refresh()
 
     def _best_columns(self) -> int:
-        """Number of columns for which plots of a readable shape are largest."""
+        """Number of columns that makes plots of a readable shape as large as possible."""
         count = max(1, len(self.plots))
-        # The visible height: the own height depends on the columns if the plots scroll.
+        # The visible height, because the height of a scrolled widget depends on the columns.
         around = self.parentWidget()
         seen = float(around.height() if around is not None else self.height())
 
@@ -188,7 +190,7 @@ class TrainingPlots(ScrolledPlots):
     def _share_height(self) -> None:
         """Gives all curves the same height; otherwise the layout would keep sizes from its previous state.
 
-        A row with numbers along the bottom gets the additional height for them.
+        A row with numbers along the bottom receives the additional height for the numbers.
         """
         if not self.plots:
             return
@@ -265,7 +267,7 @@ class MetricPlot:
     def feed(
         self, shown: Sequence[tuple[Training, int]], x: str, low: float = -math.inf, high: float = math.inf
     ) -> None:
-        """Draws the present curves of these trainings between two positions of the axis."""
+        """Draws the current curves of these trainings between two positions of the axis."""
         reports = tuple((training.id, training.log.revision, len(training.comparisons)) for training, _hue in shown)
         key = (x, low, high, reports)
         if key == self._drawn:
@@ -393,7 +395,7 @@ class MetricPlot:
             bound = f"{fmt.number(limit * self.spec.metric.scale)} {tr(self.spec.metric.unit)}"
             spans.append(Span(f"  {tr('above {value}!', value=bound)}", tokens.warning, bold=True))
         if len(self._latest) == 1 and math.isfinite(self._latest[0][1]):
-            # Only for a single training: the title lacks space for several values, which the table shows.
+            # Only for one training: the title lacks space for several values, which the table shows.
             hue, value = self._latest[0]
             text = f"   {fmt.number(value * self.spec.metric.scale)}"
             spans.append(Span(text, _training_colour(hue, dark=tokens.is_dark)))
