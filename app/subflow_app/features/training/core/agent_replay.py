@@ -144,8 +144,7 @@ class AgentReplay:
             self.position = nearest
 
     def refresh(self) -> bool:
-        """Add new decisions; the current decision moves to the latest if it was the latest before. Returns True if any
-        are new.
+        """Add new decisions, and stay at the latest if it is the current one. Returns True if any are new.
 
         Raises:
             StoreError: if the traces are stored and cannot be read.

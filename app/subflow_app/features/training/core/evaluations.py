@@ -153,8 +153,7 @@ _KINDS = ("mptcp", "tcp")
 
 
 def rivals(controller: str, text: str, folder: Path | None) -> list[AlgorithmChoice]:
-    """The possible rivals of a learned controller in a race: the scenario's own controller, the classics, then all
-    others.
+    """The possible rivals of a policy in a race: the scenario's own controller, the classics, then all others.
 
     Args:
         controller: controller of the policy.

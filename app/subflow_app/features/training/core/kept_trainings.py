@@ -1,4 +1,4 @@
-"""Trainings that are made only once: each has a folder named after its contents, which is checked first.
+"""Trainings that are made only once: each has a folder named after its contents, which is looked up first.
 
 A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
 the store receives a row and the curves of each training, also if the database is new.

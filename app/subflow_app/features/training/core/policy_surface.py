@@ -93,7 +93,7 @@ class PolicyOutput:
 
 @dataclass(frozen=True, slots=True)
 class SeenPolicy:
-    """A policy with its observations, sufficient for its picture.
+    """A policy with the observations that its picture needs.
 
     Attributes:
         policy: the policy.
@@ -200,9 +200,7 @@ def policy_surface(
 
 
 def _grid(feature: Feature, seen: Observations, number: int, count: int, resolution: int) -> FloatArray:
-    """Grid values of a feature: the observed range with margins, clipped; the clipping limits if the feature is
-    constant.
-    """
+    """Grid values of a feature: observed range with margins, clipped; the clipping limits for a constant feature."""
     values = seen.rows[seen.mask][:, number::count]
     low, high = float(values.min()), float(values.max())
     room = _MARGIN * (high - low)

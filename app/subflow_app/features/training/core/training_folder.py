@@ -82,9 +82,7 @@ def is_training_folder(folder: Path) -> bool:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """True if the folder contains a checkpoint, from which the training can resume and which a new training would
-    destroy.
-    """
+    """True if the folder contains a checkpoint, which would resume the training and which a new one would destroy."""
     return any(folder.glob("checkpoint-*"))
 
 
@@ -101,8 +99,7 @@ def best_policy(folder: Path) -> Path | None:
 
 
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:
-    """The complete reports from the position `begin` of the file on, without damaged lines and without an incomplete
-    last line.
+    """The reports from the position `begin` of the file on, without damaged lines or an incomplete last line.
 
     Raises:
         TrainingError: if the file cannot be read.

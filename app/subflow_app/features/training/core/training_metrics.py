@@ -1,4 +1,4 @@
-"""Metrics of a training: columns that grow with its reports, and their plots with units and warnings.
+"""Metrics of a training: columns that grow with its reports, and plots of the metrics with units and warnings.
 
 The drawing cost of a curve is independent of the length of the training.
 """

@@ -50,13 +50,13 @@ class Comparison:
 
     @property
     def best_classic(self) -> str:
-        """Name of the classic controller with the highest mean; empty without any."""
+        """Name of the classic controller with the highest mean; empty without a known mean."""
         known = {name: each.mean for name, each in self.classics.items() if math.isfinite(each.mean)}
         return max(known, key=lambda name: known[name]) if known else ""
 
     @property
     def gain(self) -> float:
-        """Goodput of the agent over that of the best classic controller; NaN without one."""
+        """Goodput of the agent divided by that of the best classic controller; NaN without a classic controller."""
         best = self.classics[self.best_classic].mean if self.best_classic else math.nan
         return self.goodput_bps.mean / best if best > 0 else math.nan
 

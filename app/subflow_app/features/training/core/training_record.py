@@ -88,8 +88,7 @@ class TrainingRecorder:
 
 
 def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_on: bool = False) -> int:
-    """Add a training to the store, or find the record of its folder if it continues; returns the number of the
-    training.
+    """Add a training to the store, or find the record of its folder if it continues; returns its number.
 
     Raises:
         StoreError: if the training cannot be written.

@@ -111,8 +111,8 @@ class TrainingService:
 
         Raises:
             StoreError: if the store cannot list the training, which is then not started.
-            TrainingError: if the service is closed, or already has a training in that folder.
-        TrainingError: if the service is closed, or if an unfinished training uses the folder."""
+            TrainingError: if the service is closed, or if an unfinished training uses the folder.
+        """
         return self._submit(config, name, goes_on=config.resume)
 
     def go_on_in(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:

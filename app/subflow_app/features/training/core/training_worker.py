@@ -88,7 +88,7 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
         try:
             import_module(trainer).run_training(config, control, outbox.send)
         except Exception as error:
-            # Parent and folder have to learn of any error; unexpected types are bugs, whose traceback goes to the log.
+            # Any error is reported to parent and folder; unexpected types are bugs, whose traceback goes to the log.
             if not isinstance(error, AgentError | SimError | OSError):
                 traceback.print_exc()
                 report_error(error, "training")
@@ -104,7 +104,7 @@ def _failure(error: Exception) -> Report:
 
 
 def stdin_lines() -> Iterator[bytes]:
-    """The lines of stdin, read without `sys.stdin`, because Python could not exit while a thread waits in `sys.stdin`."""
+    """The lines of stdin; read without `sys.stdin`, because a thread that waits in it prevents the exit of Python."""
     rest = b""
     while content := os.read(0, 1 << 16):
         *whole, rest = (rest + content).split(b"\n")

@@ -127,7 +127,7 @@ class Trainings(TrainingService):
             return False
 
     def trainings(self) -> Sequence[Training]:
-        """All trainings, newest first; each remains the same object while listed."""
+        """All trainings, newest first; a training remains the same object while it is listed."""
         return self._trainings
 
     @property
@@ -180,7 +180,7 @@ class Trainings(TrainingService):
             AppError: if the training is impossible, e.g. because PyTorch or required paths of the scenario are missing.
             SimError: with the problems of the scenario.
             StoreError: if the store cannot list the training.
-        AppError: if the training is impossible, e.g. because PyTorch or required paths of the scenario are missing."""
+        """
         if self._needs_torch:
             check_torch()
         request = _request(order, document)
@@ -352,9 +352,7 @@ class Trainings(TrainingService):
 
 
 def is_distribution(text: str) -> bool:
-    """True if a scenario has a `[training]` table and so draws another scenario for every episode; False without valid
-    TOML.
-    """
+    """True if a scenario draws another scenario for every episode; False for text that is not TOML."""
     try:
         return isinstance(tomllib.loads(text).get("training"), dict)
     except tomllib.TOMLDecodeError:

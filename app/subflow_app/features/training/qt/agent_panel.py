@@ -109,7 +109,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
     """Table model of one decision: a row per number, a column per observed subflow; controlled subflows come first, in
     bold.
 
-    A text row is the title of the following numbers.
+    The controlled subflows come first, in bold. A row that is a string is the title of the following numbers.
     """
 
     translates = False

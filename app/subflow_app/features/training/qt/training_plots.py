@@ -51,9 +51,7 @@ _MOST_POINTS = 4000
 
 
 class TrainingPlots(ScrolledPlots):
-    """Plots of the selected trainings, each in its colour, with bands for the classic controllers of the first
-    training.
-    """
+    """Plots of the selected trainings, each in its colour, with bands for the first training's classic controllers."""
 
     def __init__(self, specs: Sequence[TrainingPlot], parent: QWidget | None = None) -> None:
         """Starts with empty plots of ``specs``."""
@@ -174,7 +172,7 @@ class TrainingPlots(ScrolledPlots):
         self.clear()
         self._legend, self._legend_key = None, None
         layout = self.ci.layout
-        # Otherwise columns would keep stretch factors of the previous layout.
+        # Columns would otherwise keep stretch factors of the previous layout.
         for column in range(layout.columnCount()):
             layout.setColumnStretchFactor(column, 0)
         columns = self._columns = self._best_columns()
