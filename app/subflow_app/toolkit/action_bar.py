@@ -101,13 +101,13 @@ class ActionSpec(Generic[P_contra]):
         id: object name of the action, ``menu.verb``.
         text: menu text, with its mnemonic.
         tip: text in the status bar.
-        icon: its meaning, see ``icons``.
-        shortcuts: portable text; menus show the first, and the others work, too.
+        icon: meaning of the icon, a key of ``icons.GLYPHS``.
+        shortcuts: shortcuts as portable text; all work, and menus show the first.
         run: carries the action out; a switch reads its new state from the second argument.
-        needs: its conditions; the first unmet condition is reported.
+        needs: conditions of the action; the first unmet condition is reported.
         scope: where its shortcuts work.
-        checkable: whether it is a switch.
-        group: exactly one of the switches with the same group is on.
+        checkable: whether the action is a switch.
+        group: exactly one of the switches with the same group is on; empty without a group.
         is_on: initial state of a switch.
         is_contextual: whether menus show it only while it is possible, because it belongs to a temporary activity.
     """
@@ -151,7 +151,7 @@ class ActionBar(QObject):
     """The actions of one window.
 
     Attributes:
-        specs: the table of them.
+        specs: the table of the actions.
     """
 
     def __init__(self, window: W, specs: Sequence[ActionSpec[W]], failed: Callable[[Exception], object]) -> None:
@@ -247,14 +247,15 @@ class ActionBar(QObject):
         action.setIconText(tr(word).replace("&", ""))
         action.setIcon(icon("pause" if word == "&Pause" else "run", _TONES.get(action_id, "text")))
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _make(self, spec: ActionSpec[Any]) -> None:
         action = QAction(tr(spec.text), self._window)
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
         action.setIcon(icon(spec.icon, _TONES.get(spec.id, "text")))
-        # Portable text in the order of the table: addition would sort them, but menus show the first one.
+        # Portable text in the order of the table: menus show the first shortcut, and adding shortcuts later would sort
+        # them.
         action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
         if spec.scope is not Scope.WINDOW:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -93,7 +93,7 @@ _COLOURS = {
 
 
 class FusionWithOurIcons(QProxyStyle):
-    """Overrides only icons in Python, so that all painting is done by Fusion without a detour."""
+    """Overrides only icons in Python, so that Fusion paints without calls into Python."""
 
     def __init__(self) -> None:
         """Use Fusion on every desktop."""
@@ -158,7 +158,7 @@ _FUSION_DARKENS = 1.4
 
 
 def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
-    """The palette that gives Fusion visible frames; in the light theme they are visible anyway."""
+    """A palette that gives Fusion visible frames; in the light theme, the palette itself already does."""
     framed = QPalette(palette)
     if tokens.is_dark:
         # At this share the frame is visible without distracting from the field.

@@ -33,7 +33,7 @@ class DatabaseControl(QObject):
     """Owns the open store."""
 
     opened = Signal(object)  # Store
-    failed = Signal(object)  # StoreError: it could not be opened; an earlier store stays open
+    failed = Signal(object)  # StoreError of a failed opening; an earlier store stays open
     copied = Signal(object)  # Path
     purged = Signal(int)  # number of removed runs
 
@@ -43,7 +43,7 @@ class DatabaseControl(QObject):
         self._workers = workers
         self.dialogs = dialogs
         self._notices = notices
-        self.store: Store | None = None  # the open store
+        self.store: Store | None = None
         self.wanted: Path | None = None  # the last requested file
         self.damage: StoreCorrupt | None = None  # reason why the open store is read-only
         self._guest: Path | None = None  # database given on the command line
@@ -132,7 +132,7 @@ class DatabaseControl(QObject):
             self._workers.start("purge database", store.purge_deleted, succeeded=self.purged.emit, failed=refuse)
 
     def close_after(self, wait: Callable[[], object]) -> None:
-        """Keep the store that is being replaced open until this function returns; to be called by slots of `opened`.
+        """Keep the store that is being replaced open until ``wait`` returns; to be called by slots of `opened`.
 
         Args:
             wait: called in a worker thread.
@@ -146,7 +146,7 @@ class DatabaseControl(QObject):
             self.store.close()
             self.store = None
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _on_opened(self, wanted: Path, store: Store, damage: StoreCorrupt | None) -> None:
         if self._is_closed or wanted != self.wanted:

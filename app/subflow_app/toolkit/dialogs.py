@@ -1,4 +1,4 @@
-"""Questions to the user behind one class, which tests replace by prepared answers."""
+"""All questions to the user in one class, which tests replace by prepared answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Asking(Protocol[A_co]):
 
 
 def is_accepted(dialog: QDialog | Asking[A]) -> bool:
-    """Run a dialog and delete its widgets; its answers remain readable."""
+    """Run a dialog and delete its widgets; True if the user accepted. Its answers remain readable."""
     accepted = dialog.exec() == QDialog.DialogCode.Accepted
     dialog.deleteLater()
     return accepted
@@ -145,7 +145,7 @@ class Dialogs:
         return self._ask_for_file(title, filters, suggested, confirms=True)
 
     def database_path(self, title: str, suggested: Path) -> Path | None:
-        """Ask for a new or existing database, which is not replaced, so without confirmation; None if cancelled."""
+        """Ask for a new or existing database; no confirmation, because the file is not replaced. None if cancelled."""
         return self._ask_for_file(title, tr(DATABASE_FILTER), suggested, confirms=False)
 
     def _message_box(self, title: str) -> QMessageBox:
@@ -218,7 +218,7 @@ class Dialogs:
         return dialog.textValue().rstrip() if is_accepted(dialog) else None
 
     def choice(self, title: str, label: str, options: Sequence[str], current: int) -> str | None:
-        """Ask for one of several texts; None if cancelled."""
+        """Ask for one of several options; None if cancelled."""
         answer, has_answer = QInputDialog.getItem(self._parent, title, label, list(options), current, False)
         return answer if has_answer else None
 

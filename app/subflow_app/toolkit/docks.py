@@ -1,4 +1,4 @@
-"""Docking of panels behind one class, so that the docking library can be replaced, and folding of a panel to one line.
+"""One class for the docking of panels, which hides the docking library, and the folding of a panel to one line.
 
 Panels are arranged around a centre, and their layout is saved. A folded dock area shows its tabs and a short summary.
 
@@ -34,7 +34,7 @@ from subflow_app.toolkit.widgets.shorthand import as_written, named, timer
 from subflow_app.vocabulary.language import tr
 
 _NO_LIMIT = 16_777_215  # largest height of a Qt widget, px
-_SHARE = 0.34  # share of the height for an unfolded area without a former height
+_SHARE = 0.34  # share of the height for an unfolded area without a previous height
 _LEAST_LINE = 40  # px, least width of the summary beside the tabs
 _BUTTONS = 60  # px, for the buttons at the end of a bar
 
@@ -45,7 +45,7 @@ class PanelFold(QObject):
     The user may move panels, so the area is looked up again whenever areas are created or removed.
     """
 
-    chosen = Signal(bool)  # the user folded or unfolded it
+    chosen = Signal(bool)  # the user folded or unfolded the area
 
     def __init__(self, manager: Any, dock: Any) -> None:
         """Start unfolded.
@@ -56,7 +56,7 @@ class PanelFold(QObject):
         """
         super().__init__(manager)
         self._dock = dock
-        self.is_folded = False  # also true while the area cannot be folded, as no other is above or below it
+        self.is_folded = False  # also true while the area cannot be folded, because no other area is above or below
         self._text = ""
         self._line: _Line | None = None
         # Panels in the folded area. The area itself is never stored, because QtAds deletes areas when layouts change.
@@ -116,7 +116,7 @@ class PanelFold(QObject):
             self._line.setVisible(can_fold)
         self._say()
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _hold(self, area: Any) -> None:
         line = area.titleBar().sizeHint().height()
@@ -295,7 +295,7 @@ class Docks(QObject):
         self._draw_icons(self._panels[name])
 
     def make_foldable(self, name: str) -> PanelFold:
-        """Let the area of a panel be folded to one line while it has another above or below it."""
+        """Let the area of a panel be folded to one line while another area is above or below."""
         self.fold = PanelFold(self._manager, self._panels[name].dock)
         return self.fold
 
@@ -334,7 +334,7 @@ class Docks(QObject):
     def place(self, name: str, side: Side, beside: str | None = None) -> None:
         """Move a panel to a side of the window, or of the panel ``beside``, and open it."""
         dock = self._panels[name].dock
-        # First, because the tab of a panel moved while closed does not return.
+        # First, because the tab of a panel that is moved while closed does not appear again.
         dock.toggleView(True)
         neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
         self._manager.addDockWidget(side.value, dock, neighbour)

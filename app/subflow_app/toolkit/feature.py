@@ -1,4 +1,4 @@
-"""Base classes of features: separate parts of the window, each a file or a folder, and a line in `features`.
+"""Base classes of features: separate parts of the window, listed in `shell/features.py`.
 
 A feature receives ports: a Protocol that names the parts of the window that it uses, and that a test can satisfy
 without a window. The window asks the feature for its panel, for the actions that are possible now, and for permission
@@ -28,7 +28,7 @@ class FeatureMap(Protocol):
 
 
 class FeatureHolder(Protocol):
-    """A window in the view of a feature's actions."""
+    """The window as the actions of a feature see it."""
 
     @property
     def features(self) -> FeatureMap:
@@ -39,12 +39,12 @@ class Feature(QObject):
     """Base of all features, made before docks and plots; expensive parts are made when first shown.
 
     Attributes:
-        panel_name: object name of its panel, a key of `panels.PANELS`; empty without a panel.
+        panel_name: object name of its panel, a key of `workspaces.PANELS`; empty without a panel.
         panel: the content of that panel.
         strip: widget below the panels, as wide as the window.
     """
 
-    changed = Signal()  # result of `possible`
+    changed = Signal()  # the result of `possible` has changed
 
     panel_name = ""
     panel: QWidget | None = None

@@ -126,7 +126,7 @@ def moment(utc: datetime | str | None, now: datetime | None = None) -> str:
 
     Args:
         utc: an aware datetime, or ISO 8601 text; UTC is assumed without a zone.
-        now: an aware datetime; default: the present.
+        now: an aware datetime; default: the current time.
     """
     if not utc:
         return MISSING

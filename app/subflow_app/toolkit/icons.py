@@ -1,6 +1,6 @@
 """Icons by meaning, drawn from vector fonts in the colours of the theme: crisp at every scale, light and dark.
 
-The window names the meaning of an icon ("run"), never its glyph, so a glyph is replaced in one place.
+The window names the meaning of an icon ("run"), never its glyph, so that a glyph can be replaced in one place.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from subflow_store import StoreError
 
 
 class Notices:
-    """The banners of one window, by topic."""
+    """Shows and removes the banners of one window; each method reports one kind of event."""
 
     def __init__(self, banners: Banners) -> None:
         """Show notices in ``banners``."""
         self._banners = banners
-        # remedies from parts with knowledge of an error
+        # returns remedies for an error; set by the part that knows them
         self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()
 
     def file_failed(self, text: str) -> None:

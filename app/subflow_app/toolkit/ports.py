@@ -20,6 +20,6 @@ class StudyPorts(Protocol):
 
 
 class PanelPorts(StudyPorts, Protocol):
-    """These, and the panels of the window, among which a feature brings its own to the front."""
+    """The parts of `StudyPorts`, and the workspaces, which bring the panel of a feature to the front."""
 
     workspaces: Workspaces

@@ -23,7 +23,7 @@ class Preferences(QObject):
         """Read the settings of the user, or those in ``path``."""
         super().__init__(parent)
         self.path = path
-        self.settings = load_settings(path)  # the settings in force
+        self.settings = load_settings(path)  # the current settings
 
     def change(self, settings: Settings) -> None:
         """Apply and save other settings."""

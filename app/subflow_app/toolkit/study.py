@@ -23,10 +23,10 @@ _REFRESH_MS = 250
 class Study(QObject, Generic[J]):
     """One job at a time in a worker thread."""
 
-    changed = Signal()  # `is_running` or `is_paused`
+    changed = Signal()  # `is_running` or `is_paused` has changed
     ticked = Signal()  # progress may have changed; also emitted when a job starts
     # The job, None if it could not be made; and its `JobOutcome`, None if it did not run or raised an exception. Errors
-    # are reported after that.
+    # are reported after this signal.
     ended = Signal(object, object)
 
     def __init__(self, workers: Workers, parent: QObject, name: str, report: Callable[[Exception], object]) -> None:
@@ -40,7 +40,7 @@ class Study(QObject, Generic[J]):
         """
         super().__init__(parent)
         self.is_paused = False
-        self.reports_problems = True  # report the first problem that did not end the job as an error
+        self.reports_problems = True  # whether to report the first problem of a job that completed despite problems
         self._workers = workers
         self._name = name
         self._report = report
@@ -108,7 +108,7 @@ class Study(QObject, Generic[J]):
 
 
 class _Run(Generic[J]):
-    """One job from its start to its end, which may follow the start of another one."""
+    """One job from its start to its end; another job may start before its end."""
 
     def __init__(self, job: J | Callable[[], J]) -> None:
         self._make = job if callable(job) else lambda: job

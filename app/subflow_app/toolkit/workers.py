@@ -89,8 +89,8 @@ class Workers(QObject):
             failed: called on the GUI thread with the exception, to clean up and report it; None: `failed` is emitted. A
                 bug of the program is also raised.
             cancel: makes ``work`` return soon; called on the GUI thread.
-            patience_ms: time for which the GUI thread waits for the end, whose callback then runs before this returns.
-                Short work thus completes at once, and long work never blocks the window.
+            patience_ms: time, ms, for which the GUI thread waits for the end of the work, whose callback then runs
+                before this method returns. Short work thus completes at once, and long work never blocks the window.
             in_turn: whether the work waits for all work started in turn before it.
         """
         task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
@@ -189,7 +189,7 @@ class LatestReader(QObject):
     """Computes the latest request next, and cancels computations that are no longer needed."""
 
     read = Signal(object)  # result of the work
-    failed = Signal(object)  # AppError or StoreError
+    failed = Signal(object)  # the exception that the work raised
 
     def __init__(self, workers: Workers, parent: QObject, name: str, *, pause_ms: int = 0) -> None:
         """Start without a request.

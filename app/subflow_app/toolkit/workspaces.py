@@ -84,10 +84,10 @@ class Arrangement:
     """The initial arrangement of a workspace.
 
     Attributes:
-        places: places of panels, in the order in which they are applied; all others are closed, and open at their last
-            place.
+        places: places of panels, in the order in which they are applied; all other panels are closed, and open at their
+            last place.
         columns: share of the width of each column, left to right; 0 for a column of a form.
-        rows: share of the height of panels above each other, by the name of any of them.
+        rows: shares of the height for panels above each other, by the name of one of these panels.
         front: panels (or the plots) in front of those in the same place.
         forms: share of the window's width for each column of a form, within limits.
     """
@@ -101,7 +101,7 @@ class Arrangement:
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
     "design": Arrangement(
-        # Both share the largest place: the canvas while the user draws, the plots once a run starts.
+        # Topology and plots share the largest place: the canvas while the user draws, the plots once a run starts.
         (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
         columns=(1, 0),
         front=("topology",),
@@ -215,7 +215,7 @@ class Workspaces(QObject):
         """Prepare workspaces for ``docks``; :meth:`restore` arranges the panels for the first time.
 
         Args:
-            docks: has all panels.
+            docks: the docks with all panels.
             fold: fold of the history.
             window: the window, whose height decides if the history is folded, until the user chooses.
         """
@@ -226,7 +226,7 @@ class Workspaces(QObject):
         self.current = DEFAULT_WORKSPACE  # name of the current workspace
         self._kept: dict[str, QByteArray] = {}
         self._is_presenting = False
-        self.folds: dict[str, bool] = {}  # by workspace, if the user has chosen
+        self.folds: dict[str, bool] = {}  # choices of the user, by workspace
         self._was_low = False
         fold.chosen.connect(self._on_fold_chosen)
         window.installEventFilter(self)

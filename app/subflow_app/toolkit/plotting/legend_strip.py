@@ -26,7 +26,7 @@ class LegendStrip(QGraphicsWidget):
     """Entries in rows; the height follows from the width."""
 
     def __init__(self, entries: Sequence[Entry], font: QFont, width: float, colour: str) -> None:
-        """Lay the entries out for this width, px; ``colour`` is that of the names."""
+        """Lay the entries out for this width, px; ``colour`` is the colour of the names."""
         super().__init__()
         self._font = font
         self._colour = colour

@@ -138,12 +138,12 @@ class TimeViewBox(PlotViewBox):
 
 # Space beyond both ends of the axis for half of a number, px.
 _OVERHANG = 15.0
-# Least length of a decade on a logarithmic axis, px, to number 2 and 5, too.
+# Minimum length of a decade on a logarithmic axis, px, at which the ticks 2 and 5 also have numbers.
 _DECADE_WITH_STEPS = 60.0
 
 
 class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
-    """An axis with a grid."""
+    """An axis that shows all its numbers with a grid, and the numbers 1, 2 and 5 on a logarithmic scale."""
 
     def boundingRect(self) -> QRectF:
         """The area in which the axis draws.
@@ -170,7 +170,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
         return [(next(digit * decade for digit in (1, 2, 5, 10) if digit * decade >= least), 0.0)]
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        """Ticks with their spacing; none for an axis that only closes the frame, where each would still be a dot."""
+        """Ticks with their spacing; empty for an axis that only closes the frame, where each tick would still be a dot."""
         if self.style["tickLength"] == 0:
             return []
         ticks: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
@@ -251,9 +251,11 @@ class TitleItem(QGraphicsWidget):
                 break
 
 
-# Share of the height of the plot: rare and severe events are taller, and frequent actions of agents are short.
+# Heights of ticks, as shares of the plot's height: rare and severe events are taller, and frequent actions of agents
+# are short.
 HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
-# More ticks than this are drawn one per column of pixels, because an agent acts more often than a screen is wide.
+# Above this number, only one tick per column of pixels is drawn, because an agent acts more often than a screen has
+# columns.
 _MOST_TICKS = 2000
 LINE_KINDS = ("link_down", "link_up", "link_change", "controller_change")
 

@@ -50,7 +50,7 @@ class Banners(QWidget):
 
         Args:
             area: a sibling widget.
-            column: rectangle whose width the banners take, so that forms beside it remain usable.
+            column: returns the rectangle whose width the banners take, so that forms beside it remain usable.
             followed: a widget that is resized together with that rectangle.
         """
         self._area, self._column = area, column
@@ -75,7 +75,7 @@ class Banners(QWidget):
         self._lay()
 
     def set_held_back(self, is_held_back: bool) -> None:
-        """Hide all banners until they may be shown again."""
+        """Hide all banners, or show them again."""
         self._is_held_back = is_held_back
         self._lay()
 

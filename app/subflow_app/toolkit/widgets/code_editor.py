@@ -42,7 +42,7 @@ class CodeEditor(QPlainTextEdit):
         Args:
             name: object name.
             spoken: accessible name for screen readers.
-            parent: its owner.
+            parent: owner of the editor.
         """
         super().__init__(parent)
         self._problem_lines: Mapping[int, str] = {}
@@ -70,7 +70,7 @@ class CodeEditor(QPlainTextEdit):
         self.setTextCursor(cursor)
 
     def mark_problems(self, lines: Mapping[int, str]) -> None:
-        """Mark lines, counted from 1, that have problems, given the message of each."""
+        """Mark the lines with problems; ``lines`` maps their numbers, from 1, to messages."""
         self._problem_lines = lines
         self.mark_lines()
         self._gutter.update()
@@ -97,7 +97,7 @@ class CodeEditor(QPlainTextEdit):
         cursor.insertText("".join("\n" + line for line in new[head : len(new) - tail]))
 
     def colour_by(self, recolour: Callable[[Tokens], None]) -> None:
-        """Highlight the text and the marks now and at each change of the theme."""
+        """Call ``recolour`` and update the marks, now and at each change of the theme."""
         follow_theme(recolour)
         follow_theme(self._on_theme)
 
@@ -159,7 +159,7 @@ class CodeEditor(QPlainTextEdit):
             block = block.next()
             top += height
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------------------------------
 
     def _on_theme(self, _tokens: Tokens) -> None:
         self.mark_lines()
@@ -262,7 +262,7 @@ class FindBar(QWidget):
         self._on_text_changed()
 
     def replace_all(self) -> None:
-        """Replace all matches in a single undo step."""
+        """Replace all matches in one undo step."""
         wanted, document = self.line.text(), self._editor.document()
         if not wanted:
             return

@@ -2,7 +2,7 @@
 
 The notice gives the reason and suggests an action.
 
-The window has all panels from the start. They begin empty, because most sessions never show a given one.
+The window has all panels from the start. They begin empty, because most sessions show only a few of them.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ class LazyPanel(QWidget):
             area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             area.setWidget(content)
         layout.addWidget(outer)
-        # The layout would show it in the next turn of the event loop, too late to receive the keyboard focus.
+        # The layout would show the content only in the next turn of the event loop, too late to receive the keyboard
+        # focus.
         outer.show()
         content.show()
         self.setFocusProxy(content)

@@ -28,9 +28,9 @@ class Span:
 
     Attributes:
         text: the text as read out.
-        colour: its colour; empty: that of the widget.
-        is_bold: whether it is bold.
-        is_formula: whether it is typeset as a formula, or shown as plain words.
+        colour: colour of the text; empty for the colour of the widget.
+        is_bold: whether the text is bold.
+        is_formula: whether the text is typeset as a formula instead of plain words.
     """
 
     text: str
@@ -52,7 +52,7 @@ class _Box:
 
 
 class FormulaView(QWidget):
-    """Shows lines; longer ones wrap."""
+    """Shows lines of words and formulas; long lines wrap."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         """Start without lines, with this object name."""

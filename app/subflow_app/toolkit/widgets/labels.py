@@ -1,4 +1,4 @@
-"""Labels: elided text, icons, problems of fields, lines that appear only when needed, and a delay for moves.
+"""Labels for elided text, icons, and lines that appear only when needed, and a function that delays moves of widgets.
 
 An elided text takes the available width, and its tool tip shows the full text. Widgets do not move while a mouse button
 is pressed, because the click would otherwise hit another widget.
@@ -115,8 +115,9 @@ class ProblemLabel(Label):
         Args:
             name: object name.
             least_width: expected width, px, used before the first layout.
-            parent: its owner.
-            keeps_line: whether the space of one line is reserved while it is hidden, so that other widgets do not move.
+            parent: owner of the label.
+            keeps_line: whether the space of one line is reserved while the label is hidden, so that other widgets do
+                not move.
         """
         super().__init__(parent)
         self.setObjectName(name)

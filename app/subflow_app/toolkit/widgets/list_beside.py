@@ -1,6 +1,6 @@
 """A list beside the details of the selected entry, with action buttons and a progress bar.
 
-The progress bar has a fine resolution. The action buttons form a row.
+The progress bar has a thousand steps, so that slow progress is visible.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ListBeside(QSplitter):
             rows: the list.
             page: the widget beside the list.
             actions: actions for the buttons above the list.
-            widths: of the list: the largest, px, its share, and the least, px.
+            widths: maximum width of the list, px, its share of the whole, and its minimum width, px.
         """
         super().__init__()
         self._widths = widths
@@ -92,7 +92,7 @@ class ListBeside(QSplitter):
         self.text.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Divide the width."""
+        """Divide the width, unless the user has moved the border."""
         super().resizeEvent(event)
         if not self._has_moved:
             most, share, least = self._widths

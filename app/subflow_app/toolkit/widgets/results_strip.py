@@ -19,7 +19,7 @@ _MOST_ROWS = 5  # further rows are reached by scrolling
 class ResultsStrip(QWidget):
     """Shown from the start of a race or a comparison, as one line until results exist; hidden without text."""
 
-    folded = Signal(bool)  # by the user
+    folded = Signal(bool)  # the user folded (true) or unfolded the table
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without results."""

@@ -41,7 +41,7 @@ class Label(QLabel):
 
 
 def as_written(text: str) -> str:
-    """The text for tool tips and captions of Qt's dialogs, whose text format cannot be set."""
+    """The text, escaped where needed, for tool tips and Qt's dialogs, whose text format cannot be set."""
     if not QtGui.Qt.mightBeRichText(text):
         return text
     return f"<span style='white-space: pre-wrap'>{html.escape(text)}</span>"
@@ -121,7 +121,7 @@ def _filled(box: B, items: tuple[Item, ...], margins: Margins, spacing: int | No
 
 
 def pages(parent: QWidget | None, *parts: QWidget, fills: bool = False) -> QStackedWidget:
-    """A stack of widgets of which one is visible; with ``fills`` in the background colour of tables."""
+    """A stack of widgets, one of which is visible; ``fills`` gives it the background colour of tables."""
     made = QStackedWidget(parent)
     if fills:
         made.setBackgroundRole(QPalette.ColorRole.Base)
@@ -195,7 +195,7 @@ class WrapLayout(QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """None, because the layout never needs extra space."""
+        """No direction, because the layout never needs extra space."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
@@ -216,7 +216,7 @@ class WrapLayout(QLayout):
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """Size of the largest item."""
+        """Size of the largest item, with the margins."""
         size = QSize()
         for item in self._items:
             if not item.isEmpty():
@@ -242,7 +242,7 @@ class WrapLayout(QLayout):
 
 
 class Choice(QComboBox):
-    """A combo box of texts, each with a value, which `currentData` returns."""
+    """A combo box whose entries have values, which `currentData` returns."""
 
     def __init__(
         self,
@@ -258,9 +258,9 @@ class Choice(QComboBox):
         Args:
             name: object name.
             choices: value and text of each entry.
-            parent: its owner.
+            parent: owner of the combo box.
             text: accessible name; not needed with a label beside it.
-            letters: its width in letters; 0: that of its longest text.
+            letters: width in characters; 0: the width of the longest entry.
         """
         super().__init__(parent)
         named(self, name, text)
@@ -294,7 +294,7 @@ class TagLine(QObject):
         line.textEdited.connect(self._offer)
 
     def offers(self, text: str) -> list[str]:
-        """Known tags that begin with the last one in a text, and are not in it yet."""
+        """Known tags that begin with the last part of a text, without tags that the text already contains."""
         *before, begun = (part.strip().lower() for part in text.split(","))
         return [tag for tag in self._known if begun and tag.lower().startswith(begun) and tag.lower() not in before]
 

@@ -58,12 +58,12 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     """Shows rows in the given order.
 
     Attributes:
-        columns: the columns, which read the rows.
+        columns: the columns; each reads its text from a row.
         rows: the rows shown.
         translates: whether titles and tips of columns are English and must be translated.
         aligns_headings: whether headings of numbers are right-aligned like the numbers.
-        left: alignment of text in its cell.
-        right: alignment of numbers.
+        left: alignment of cells with text.
+        right: alignment of cells with numbers.
     """
 
     translates = True
@@ -102,7 +102,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return self.rows[number]
 
     def other_data(self, row: RowT, column: int, role: int) -> object | None:
-        """Further properties of a cell besides text, alignment and the tool tip of its row."""
+        """Further properties of a cell besides text, alignment and the tool tip of its row; None by default."""
 
     def say_changed(self) -> None:
         """Redraw all cells."""
@@ -345,7 +345,7 @@ def sorting(model: QAbstractItemModel, parent: QObject, filter_role: int | None 
 
 
 def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
-    """Set the initial width of each column to that of its title or its usual widest cell."""
+    """Set the initial width of each column to the width of its title or of its widest usual cell."""
     metrics = table.fontMetrics()
     for number, texts in enumerate(columns):
         width = max(map(metrics.horizontalAdvance, texts))

@@ -58,7 +58,7 @@ class TrainingCurves(QWidget):
 
     @property
     def specs(self) -> tuple[TrainingPlot, ...]:
-        """The plots: return and goodput always, others if a selected training reports the metric, unless switched off."""
+        """The plots: return and goodput always, others if reported by a selected training, unless switched off."""
         always = DEFAULT_TRAINING_PLOTS[:2]
         return tuple(
             spec
