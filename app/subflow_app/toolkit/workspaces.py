@@ -163,7 +163,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         forms=(0.23,),
     ),
     "lab": Arrangement(
-        # The text of a lab has the whole height, and the panels that it describes keep their own places, also on a
+        # The text of a lab has the whole height, and the panels that it describes have separate places, also on a
         # laptop.
         (
             Place("topology", Side.LEFT),

@@ -170,7 +170,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
         return [(next(digit * decade for digit in (1, 2, 5, 10) if digit * decade >= least), 0.0)]
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        """Ticks with their spacing; empty for an axis that only closes the frame, where each tick would still be a dot."""
+        """Ticks with their spacing; empty for an axis that only closes the frame, because each tick would be a dot."""
         if self.style["tickLength"] == 0:
             return []
         ticks: list[tuple[float, list[float]]] = super().tickValues(low, high, size)

@@ -106,8 +106,7 @@ class DecisionList(TableModel[AgentDecision]):
 
 
 class DecisionNumbers(TableModel[NumberRow | str]):
-    """Table model of one decision: a row per number, a column per observed subflow; controlled subflows come first, in
-    bold.
+    """Table model of one decision: a row per number, a column per observed subflow.
 
     The controlled subflows come first, in bold. A row that is a string is the title of the following numbers.
     """
