@@ -211,7 +211,7 @@ class Dialogs:
         dialog.setWindowTitle(title)
         dialog.setLabelText(as_written(label))
         dialog.setTextValue(text)
-        # Qt sets the accessible name of a single-line field, but not of this one.
+        # Qt sets an accessible name for single-line fields, but not for this one.
         field = dialog.findChild(QPlainTextEdit)
         assert isinstance(field, QPlainTextEdit)
         field.setAccessibleName(label)

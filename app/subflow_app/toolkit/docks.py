@@ -35,7 +35,7 @@ from subflow_app.vocabulary.language import tr
 
 _NO_LIMIT = 16_777_215  # largest height of a Qt widget, px
 _SHARE = 0.34  # share of the height for an unfolded area without a previous height
-_LEAST_LINE = 40  # px, least width of the summary beside the tabs
+_LEAST_LINE = 40  # px, minimum width of the summary beside the tabs
 _BUTTONS = 60  # px, for the buttons at the end of a bar
 
 

@@ -54,7 +54,7 @@ class Feature(QObject):
         """Connect with the other parts, all of which exist now."""
 
     def possible(self) -> frozenset[str]:
-        """Ids of possible operations, usually those of its actions."""
+        """Ids of possible operations, usually the ids of its actions."""
         return frozenset()
 
     def may_close(self) -> bool:
@@ -71,7 +71,7 @@ class LazyFeature(Feature):
     Attributes:
         title: accessible name of the panel, English.
         panel_object: object name of the panel; empty: `panel_name` with "_panel".
-        room: least width and height of the content, px.
+        room: minimum width and height of the content, px.
         scrolls: whether the panel may become smaller than its content.
     """
 

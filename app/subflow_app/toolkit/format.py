@@ -89,7 +89,7 @@ def count(value: float | None) -> str:
 
 
 def index(value: float | None) -> str:
-    """An index between 0 and 1 such as Jain's, always with three decimals so that columns line up."""
+    """An index between 0 and 1 such as Jain's, always with three decimals, so that columns line up."""
     return MISSING if value is None or math.isnan(value) else f"{value:.3f}"
 
 

@@ -20,7 +20,7 @@ class Preferences(QObject):
     not_saved = Signal(str)  # reason
 
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
-        """Read the settings of the user, or those in ``path``."""
+        """Read the user's settings, from ``path`` if given."""
         super().__init__(parent)
         self.path = path
         self.settings = load_settings(path)  # the current settings

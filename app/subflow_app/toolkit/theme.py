@@ -303,7 +303,7 @@ def current_tokens() -> Tokens:
 
 
 def set_current(tokens: Tokens) -> None:
-    """Make these tokens the current ones."""
+    """Make these tokens the current ones, and recolour all followers."""
     # A module variable instead of a parameter of every widget: an application has one palette, which Qt also keeps
     # globally.
     global _current

@@ -88,7 +88,7 @@ class Arrangement:
             last place.
         columns: share of the width of each column, left to right; 0 for a column of a form.
         rows: shares of the height for panels above each other, by the name of one of these panels.
-        front: panels (or the plots) in front of those in the same place.
+        front: panels (or the plots) in front of other panels in the same place.
         forms: share of the window's width for each column of a form, within limits.
     """
 

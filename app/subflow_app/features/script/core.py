@@ -121,7 +121,7 @@ class Check(Question):
         count: number of flows with the script.
         duration_s: simulated time of the run, s.
         warmup_s: unmeasured time at the beginning, s.
-        judges: computes a share from the flows with the script and those with the reference, and whether it suffices.
+        judges: computes a share from the flows with the script and the reference flows, and whether the share suffices.
     """
 
     judges: Callable[[_Flows, _Flows], tuple[float, bool]]
@@ -269,7 +269,7 @@ class Finding:
         verdict: "pass" or "fail"; "error" if a run failed.
         value: the share, or the score in the arena; 0 if a run failed.
         text: the answer, in the language of the window; the reason if a run failed.
-        source: scenario of the run behind the result.
+        source: scenario of the run that gave the result.
     """
 
     check: Question

@@ -32,7 +32,7 @@ class SettingSpec:
         choices: text of each value of a ``choice``.
         bounds: lowest and highest value of a ``time`` (s) or a ``whole``.
         unit: unit of a ``whole``, for display.
-        is_for_next_start: whether it takes effect only at the next start of the program.
+        is_for_next_start: whether the setting takes effect only at the next start of the program.
     """
 
     key: str

@@ -179,7 +179,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
     def logTickValues(
         self, low: float, high: float, size: float, _linear: Sequence[tuple[float, Sequence[float]]]
     ) -> list[tuple[float | None, list[float]]]:
-        """Ticks of a logarithmic axis, as exponents: numbered ticks first, then those that only have a grid line."""
+        """Ticks of a logarithmic axis, as exponents: ticks with numbers first, then ticks with only a grid line."""
         decades = range(math.floor(low), math.ceil(high) + 1)
         numbered = (1, 2, 5) if size >= _DECADE_WITH_STEPS * (high - low) else (1,)
 

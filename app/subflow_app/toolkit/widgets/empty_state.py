@@ -95,7 +95,7 @@ class LazyPanel(QWidget):
             name: object name.
             text: accessible name.
             parent: Qt parent.
-            room: least width and height of the later content, px. Docks use it before the content exists.
+            room: minimum width and height of the later content, px. Docks use it before the content exists.
         """
         super().__init__(parent)
         self._room = QSize(*room)

@@ -294,8 +294,8 @@ def set_up_table(
         table: the table to set up.
         name: object name.
         text: accessible name for screen readers.
-        model: its model; None: already set, or set later.
-        style: its style sheet; None: that of the application.
+        model: model of the table; None: already set, or set later.
+        style: style sheet of the table; None: the style sheet of the application.
         is_single: whether only one row can be selected at a time.
         copy: called by the shortcut for copying while the table has the focus.
         menu: shows the menu of the rows at a screen position.

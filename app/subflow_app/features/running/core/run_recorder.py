@@ -144,7 +144,7 @@ class RunRecorder:
         """Transfer new samples, marks and events to the traces and the store.
 
         Args:
-            everything: write even a short block to the store, e.g. because the run pauses now.
+            everything: whether to write even a short block to the store, e.g. because the run pauses now.
         """
         marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
         self._traces.add_marks(marks)

@@ -468,7 +468,7 @@ class RunJob:
         try:
             summary, signature = self._simulation.summary(), self._simulation.signature()
         except Exception as exception:
-            # After a failure inside the core the summary may fail, too; the samples are kept nevertheless.
+            # After a failure of the core, the summary may fail, too; the samples are kept nevertheless.
             _log_failure(exception, f'run "{self.name}" has no summary')
             summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
             signature, status, error = "", JobState.FAILED, error or exception

@@ -92,10 +92,10 @@ def estimate_runs(
     keeps_traces: bool = True,
     is_tried: bool = True,
 ) -> RunsEstimate:
-    """Estimate of runs, from the scenarios of some of them.
+    """Estimate of runs, from the scenarios of a few runs.
 
     Args:
-        scenarios: at most `SCENARIOS_TRIED`, spread over the runs; those too large to run are not tried.
+        scenarios: at most `SCENARIOS_TRIED`, spread over the runs; scenarios that are too large to run are not tried.
         runs: total number of runs.
         sample_interval_s: simulated time between two samples, s.
         keeps_traces: whether the runs are stored with their traces.

@@ -147,7 +147,7 @@ class LivePanel(QWidget):
                 field.setText(text)
 
     def _make_rows(self, flow: Flow) -> None:
-        """Makes the row of the controller and a row per subflow, and removes those of the previous flow."""
+        """Makes the row of the controller and a row per subflow, and removes the rows of the previous flow."""
         while (item := self._flow_grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:

@@ -1,7 +1,7 @@
 """The queue of runs of one window: its session, its panel, and its table with states and causes of failure.
 
-The session joins the queue with the scenario, the database, the history and the panel. The panel shows the progress
-of the whole queue, its runs, and the actions on them.
+The session joins the queue with the scenario, the database, the history and the panel. The panel shows the progress of
+the whole queue, its runs, and the actions on the runs.
 """
 
 from __future__ import annotations

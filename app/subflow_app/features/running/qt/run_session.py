@@ -155,7 +155,7 @@ class RunSession(QObject):
         self._preferences = ports.preferences
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the current one, in the same plots
-        self._then: Callable[[], None] | None = None  # called after all of them have ended
+        self._then: Callable[[], None] | None = None  # called after the last of these runs
         self._is_following = False
         self._is_again = self._is_wanted_again = False  # the run shows the previous run as a ghost
         self._live: LivePanel | None = None
@@ -221,7 +221,7 @@ class RunSession(QObject):
         is_unlimited: bool = False,
         then: Callable[[], None] | None = None,
     ) -> None:
-        """Runs these scenarios one after the other, and shows them over each other; no effect during another run.
+        """Runs these scenarios one after the other, and shows the runs in the same plots; no effect during another run.
 
         A run that is stopped or fails cancels the remaining ones.
 
@@ -334,7 +334,7 @@ class RunSession(QObject):
         if result.status is not JobState.FINISHED:
             self._next.clear()
             self._then = None
-        # Not from inside the signal: other slots have not yet learned of the end of this run.
+        # Not during the signal, because other slots do not know about the end of this run yet.
         QTimer.singleShot(0, self, self._run_next)
 
     def _on_unsafe(self, job: RunJob, error: StoreError) -> None:

@@ -172,7 +172,7 @@ class ShownRuns(QObject):
         self._plots.say_foreign(text if is_foreign else "")
 
     def clear(self) -> None:
-        """Shows nothing."""
+        """Removes all runs from the plots."""
         self._show([])
 
     def keep_first(self) -> None:

@@ -55,7 +55,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
             self.session.panel.editor.setFocus()
 
     def show_moment(self, moment: ScriptMoment) -> None:
-        """Opens the script behind a decision, at the executed line.
+        """Opens the script that made a decision, at the executed line.
 
         Raises:
             InputError: if the open scenario does not contain this script, or if it cannot be read.

@@ -1,7 +1,7 @@
 """The panel of scripts: choice, text, problems, conformance checks and stored versions of a script.
 
-The list holds the versions of a script that have runs, with the results of these runs. Each chip shows the result of
-a conformance check, and opens the run behind it.
+The list holds the versions of a script that have runs, with the results of these runs. Each chip shows the result of a
+conformance check, and opens the run of the check.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class ConformanceStrip(QWidget):
             chip.clicked.connect(lambda _on=False, question_id=question.id: self._open(question_id))
             self._layout.addWidget(chip)
             self._chips[question.id] = chip
-            # Explicit order, because these buttons are made after the widgets below.
+            # Explicit order, because these buttons are made after the widgets that follow them on the screen.
             QWidget.setTabOrder(before, chip)
             before = chip
 

@@ -1,4 +1,4 @@
-"""Parts of the window that scripts use, and the line of a script behind a decision."""
+"""Parts of the window that scripts use, and the line of a script that made a decision."""
 
 from __future__ import annotations
 

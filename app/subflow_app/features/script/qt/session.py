@@ -220,7 +220,7 @@ class ScriptSession(QObject):
         self._on_changed()
 
     def _try(self, *, asks_arena: bool) -> None:
-        """Runs the checks of the text in the editor, and the arena afterwards if wanted."""
+        """Runs the checks of the text in the editor, then the arena if requested."""
         self._stop_trying()
         desk = self.desk
         self._tried = (desk.name, self.panel.editor.text)
@@ -258,7 +258,7 @@ class ScriptSession(QObject):
         self.panel.conformance.show_findings(questions, self._findings, () if job is None else job.asked)
 
     def _show_finding(self, finding: Finding) -> None:
-        """Runs the scenario behind a finding and shows that run."""
+        """Runs the scenario of a finding and shows this run."""
         if self.ports.runs.is_running:
             self.ports.tell_failure(InputError(tr("A run is in progress: stop it first.")))
             return

@@ -185,7 +185,7 @@ class Axis:
 
 
 def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Keys whose values another axis would replace, with the problem of each key and the allowed order.
+    """Keys whose values a later axis would replace, with the problem of each key and the allowed order.
 
     Args:
         keys: dotted keys, in the order in which their values are set.
@@ -204,7 +204,7 @@ def read_values(written: object) -> Sequence[TomlValue]:
     """The values of a key in a grid: a list, a range as text, or one value.
 
     Raises:
-        ParamError: for any other value.
+        ParamError: if the list is empty, or if the range is invalid.
     """
     if isinstance(written, list):
         if not written:
@@ -401,7 +401,7 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
         known.add(key)
         yield from _of_table(doc, part, key, declared.params)
     for key, value in given.items():
-        # Keys of tables without parameters, such as the other direction of a link.
+        # Tables without declared parameters, such as the other direction of a link.
         if key not in known and isinstance(value, dict) and part and kind != "transport":
             yield from _leaves(doc, part, f"{part}.{key}", value, None)
 

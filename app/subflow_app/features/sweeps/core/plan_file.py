@@ -126,8 +126,8 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
 
     Raises:
         InputError: if the file or scenario does not exist.
-        SweepError: with all problems of the plan.
-        ScenarioError: with all problems of its scenario.
+        SweepError: if the plan has problems, which the error lists.
+        ScenarioError: if its scenario has problems, which the error lists.
     """
     options = options or SweepOptions()
     path = Path(name_or_path)
@@ -147,8 +147,8 @@ def parse_plan(text: str, *, file: str = "<sweep>", folder: Path | None = None) 
     """A plan from its text, in the form that `plan_text` writes.
 
     Raises:
-        SweepError: with all problems of the plan.
-        ScenarioError: with all problems of its scenario.
+        SweepError: if the plan has problems, which the error lists.
+        ScenarioError: if its scenario has problems, which the error lists.
     """
     return read_plan(toml_tree(text, file, SweepError), file=file, text=text, folder=folder)
 
@@ -171,8 +171,8 @@ def read_plan(
         options: options that take precedence over the tree.
 
     Raises:
-        SweepError: with all problems of the plan.
-        ScenarioError: with all problems of its scenario.
+        SweepError: if the plan has problems, which the error lists.
+        ScenarioError: if its scenario has problems, which the error lists.
     """
     changed = _with_options(dict(tree), options or SweepOptions())
     report = Report(file, lambda: toml_lines(text), changed)
@@ -229,7 +229,7 @@ def read_seeds(written: object) -> Sequence[int]:
     """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3. In order without repetition; one range stays a range.
 
     Raises:
-        ParamError: if the value is not in such a notation.
+        ParamError: if the value is in no such notation.
     """
     if isinstance(written, int) and not isinstance(written, bool):
         written = [written]

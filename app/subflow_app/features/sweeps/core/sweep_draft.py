@@ -138,8 +138,8 @@ def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> Sweep
         folder: base of the relative paths in the scenario; None without a file.
 
     Raises:
-        SweepError: with all problems of the plan.
-        ScenarioError: with all problems of its scenario.
+        SweepError: if the plan has problems, which the error lists.
+        ScenarioError: if its scenario has problems, which the error lists.
     """
     tree: dict[str, Any] = {
         "format": 1,

@@ -93,7 +93,8 @@ class SweepLimits:
             database: database of the sweep; None: in memory.
 
         Raises:
-            TooLargeSweepError: with the estimate, the limit and how to raise the limit.
+            TooLargeSweepError: if the sweep exceeds a limit; contains the estimate, the limit and how to raise the
+                limit.
         """
         if told.runs > self.runs:
             raise TooLargeSweepError(

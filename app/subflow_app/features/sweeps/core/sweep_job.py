@@ -137,7 +137,7 @@ class SweepJob(Batch[_Wanted]):
         """The hash of each point's scenario; None after `stop`.
 
         Raises:
-            SweepError: with all problems.
+            SweepError: if the plan has problems or exceeds the limits.
         """
         self._tell(state=JobState.CHECKING)
         limits = self._limits or SweepLimits.parse()

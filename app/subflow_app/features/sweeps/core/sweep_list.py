@@ -1,4 +1,4 @@
-"""The sweeps in the list of a window: those of the store, and those that run in this window."""
+"""The sweeps in the list of a window: the stored sweeps, and the sweeps that run in this window."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> 
 
 
 def possible(selected: Sequence[SweepEntry], *, can_write: bool) -> frozenset[str]:
-    """The possible ones of TOGGLE, STOP and DELETE for these sweeps."""
+    """The actions among TOGGLE, STOP and DELETE that are possible for these sweeps."""
     found = set()
     if any(entry.goes_on or (can_write and entry.can_resume) for entry in selected):
         found.add(TOGGLE)

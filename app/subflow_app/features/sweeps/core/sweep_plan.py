@@ -213,7 +213,7 @@ class PointReader:
         """The scenario of a point, with the seed of the plan's scenario.
 
         Raises:
-            ScenarioError: with all problems of the scenario.
+            ScenarioError: if the scenario has problems, which the error lists.
         """
         if self._latest_scenario is not None and self._latest_scenario[0] == point.number:
             return self._latest_scenario[1]  # read for another seed of this point
@@ -261,7 +261,7 @@ def check_points(
         The `scenario_hash` of each point, in order; fewer after a cancellation.
 
     Raises:
-        SweepError: with all problems, without repetition, naming axis, value and point.
+        SweepError: if scenarios have problems; lists each problem once, with axis, value and point.
     """
     limits = limits or Limits.from_environment()
     reader = PointReader(plan)

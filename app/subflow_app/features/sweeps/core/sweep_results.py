@@ -85,7 +85,7 @@ class SweepRow:
 
     @property
     def is_one_run(self) -> bool:
-        """True if several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        """True if several seeds gave the same run, bit for bit, so that an interval would be meaningless."""
         return is_one_run(self.known_signatures)
 
 
@@ -97,8 +97,8 @@ class SweepTable:
         name: name of the sweep.
         keys: the swept keys, in the order of the plan.
         seeds: seeds in order.
-        figures: keys of all figures in any row, those of whole runs first.
-        rows: by point; points without a finished run have no cells.
+        figures: keys of all figures in any row, figures of whole runs first.
+        rows: rows in the order of the points; points without a finished run have no cells.
     """
 
     name: str
@@ -139,7 +139,7 @@ def is_read(key: str) -> bool:
 
 
 def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
-    """The figures of one run, including those of the whole run.
+    """The figures of one run: of its flows and links, and of the whole run.
 
     Args:
         recorded: parameters and figures of the run, by key.

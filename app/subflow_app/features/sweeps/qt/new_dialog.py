@@ -539,7 +539,7 @@ class ParameterList(QWidget):
 
 
 class _TakingTable(QTableView):
-    """A table in which Enter takes the current row, in place of the dialog's default button."""
+    """A table in which Enter uses the current row, in place of the dialog's default button."""
 
     taken = Signal()
 

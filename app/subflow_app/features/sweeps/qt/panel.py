@@ -118,7 +118,7 @@ class SweepPanel(QWidget):
             wanted = {entry.key for entry in entries if entry.is_of(chosen)}
             wanted = wanted or ({entries[0].key} if entries else set())
             select_rows(self.table, lambda index: index.data(ROW_ROLE).key in wanted)
-            # An emptied table does not report that its selection is gone.
+            # A table that becomes empty does not report the loss of its selection.
             self.selection_changed.emit()
         self._stack.setCurrentIndex(1 if entries else 0)
         self._show_progress()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 # A growing sweep is read again after this time, or after this multiple of the last reading time if that is longer.
 _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
-# More curves over each other are unreadable.
+# A larger number of overlaid curves is unreadable.
 _MOST_PLOTTED = 30
 
 
@@ -82,7 +82,7 @@ class SweepSession(QObject):
         self.panel = panel
         self._ports = ports
         self._here: list[HereSweep] = []
-        self._running: dict[int, Study[SweepJob]] = {}  # by number, until they end
+        self._running: dict[int, Study[SweepJob]] = {}  # by number, until their end
         self._records: list[SweepRecord] = []
         self._next_number = 1
         self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown or being read
@@ -138,7 +138,7 @@ class SweepSession(QObject):
             suggestion: initial contents of the dialog; None: the defaults.
 
         Raises:
-            InputError: without a writable database.
+            InputError: if no writable database is open.
         """
         ports = self._ports
         ports.inspector.commit_pending()
@@ -243,7 +243,7 @@ class SweepSession(QObject):
         )
 
     def show_runs(self) -> None:
-        """Opens the plots of the runs behind the clicked point."""
+        """Opens the plots of the runs of the clicked point."""
         ports, ids = self._ports, self.panel.page.run_ids()
         if ports.database.store is None or not ids:
             return

@@ -315,7 +315,7 @@ _NARROWEST = 240
 
 
 class StudyPage(QWidget):
-    """The views of one sweep; a worker thread computes one content at a time, and the latest request wins."""
+    """The views of one sweep; a worker thread computes one view at a time, and only the latest waiting request is kept."""
 
     selection_changed = Signal()
     opened = Signal()  # request to show the selected runs

@@ -16,7 +16,7 @@ from subflow_sim.build import core_fingerprint
 from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, ScriptFile
 from subflow_sim.whole_scenario import Scenario
 
-# Fields of newer versions: without them, a scenario keeps its old hash.
+# Fields of newer versions: a scenario without these fields keeps its old hash.
 _LATER = (
     *("script", "delay_trace", "jitter", "bucket", "retransmission", "outages", "handover", "grants", "access"),
     "group",

@@ -197,7 +197,7 @@ def impossible_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per relevant link direction; columns for rare kinds of drops only if such drops exist.
+    """One row per relevant link direction; rare kinds of drops have columns only if they occur.
 
     Idle directions (access links, the reverse path of ACKs) are counted in the title, because twenty rows of zeros hide
     the bottleneck. If all directions are idle, the table shows all.

@@ -262,7 +262,7 @@ class LiveTraces(_RunTraces):
         self._marks_lock = threading.Lock()
         self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
         self.run_id: int | None = None  # number in the store
-        self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # of more samples than exist so far
+        self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # times of the samples, computed in advance
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -356,7 +356,7 @@ class StoredTraces(_RunTraces):
     ) -> None:
         """Reads frequently used data into memory, so that plots need not wait for the database.
 
-        Traces of a run in progress grow and are read again each time, as are those beyond `most_bytes`.
+        Traces of a run in progress grow, and are read again each time; the same holds for traces beyond `most_bytes`.
 
         Args:
             first: the most important traces.
@@ -439,7 +439,7 @@ def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) ->
     """Time of a subflow's nearest loss, timeout or penalty within reach of a time, s.
 
     Returns:
-        The given time without such a mark.
+        Time of the mark; the given time without a mark within reach.
     """
     times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in TURNS]
     nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)

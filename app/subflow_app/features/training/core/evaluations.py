@@ -139,7 +139,7 @@ class EvaluationJob(Batch[int]):
 def _contender_text(text: str, scenario: Scenario) -> str:
     """A contender for `read_contender`: the name of a policy in the library becomes its file.
 
-    Names of controllers and agents take precedence: they mean the policy that ships with them.
+    Names of controllers and agents take precedence; they stand for the policy that ships with the controller or agent.
     """
     from subflow_agents import agent_names
 
@@ -190,7 +190,7 @@ def race_sources(
     Raises:
         InputError: if no flow of the scenario can race.
         TrainingError: if the policy cannot be copied.
-        ScenarioError: with all problems of the scenario.
+        ScenarioError: if the scenario has problems, which the error lists.
     """
     policy = _kept_policy(training)
     # With the contents of referenced files, because the two scenarios have no folder.

@@ -64,7 +64,7 @@ class KeptTraining:
         label: label of the wanted training.
         folder: folder with all files of the training.
         problem: why the training did not finish; empty if it did.
-        was_there: whether the training had already finished before this call.
+        was_there: whether the training had already finished before this job.
     """
 
     label: str

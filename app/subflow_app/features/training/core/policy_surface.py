@@ -48,7 +48,7 @@ class Feature:
 
     Attributes:
         name: name of the feature in the controller.
-        unit: of the scaled value; usually empty.
+        unit: unit of the scaled value; usually empty.
         help: meaning of the feature.
         minimum: lower clipping limit.
         maximum: upper clipping limit.
@@ -173,7 +173,7 @@ def policy_surface(
         resolution: number of values of each feature.
 
     Raises:
-        InputError: without observations.
+        InputError: if no observations are given.
         ValueError: if a feature does not exist.
     """
     if len(seen) == 0:
@@ -243,7 +243,7 @@ def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -
     Raises:
         InputError: if the policy makes no decision there.
         PolicyError: if the file is not a policy.
-        ScenarioError: with all problems of the scenario.
+        ScenarioError: if the scenario has problems, which the error lists.
         SimulationError: if the scenario has no flow for the policy.
     """
     policy = Policy.load(path)

@@ -76,7 +76,8 @@ class TrainingJob:
         self._changed = threading.Condition()
         self.state = JobState.WAITING
         self.message = ""  # cause of a failure or an interruption, and the remedy
-        self._final: tuple[JobState, str] | None = None  # as reported; valid after the end of the process
+        # final state and message as reported; valid after the end of the process
+        self._final: tuple[JobState, str] | None = None
         self._latest: dict[str, Any] = {}
         self._last_of_kind: dict[str, dict[str, Any]] = {}
         self._reports: list[Mapping[str, Any]] = []

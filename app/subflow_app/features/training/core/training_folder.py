@@ -213,7 +213,7 @@ class CommandFile:
     def __init__(self, folder: Path) -> None:
         self._path = folder / COMMANDS
         with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)  # of an earlier process
+            self._path.unlink(missing_ok=True)  # removes the commands for an earlier process
         self._read = 0
 
     def take(self) -> Iterator[str]:

@@ -130,7 +130,7 @@ class MetricLog:
         self.revision = 0  # number of changes; the contents are the same as long as the revision is
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
-        self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the number of included reports
+        self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # curve and number of included reports
 
     def __len__(self) -> int:
         return self._count

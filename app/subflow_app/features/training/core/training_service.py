@@ -47,7 +47,7 @@ class ServedTraining:
     """A training of the service.
 
     Attributes:
-        number: its id in the store; without a store, a number of the service.
+        number: id of the training in the store; without a store, a number that the service assigns.
         name: name for people.
         job: process of the training.
         store_error: why the store is not up to date; None if it is up to date.

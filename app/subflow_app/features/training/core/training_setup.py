@@ -316,7 +316,7 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
         InputError: if the scenario does not exist.
         ConfigError: if the agent does not exist, if an option or a setting is invalid, or if the scenario lacks the
             flows or paths that the agent needs.
-        ScenarioError: with all problems of the scenario.
+        ScenarioError: if the scenario has problems, which the error lists.
     """
     info = agent(request.agent)
     info.config(request.options)

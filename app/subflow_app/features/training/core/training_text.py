@@ -151,7 +151,7 @@ TRAINING_COLUMNS: tuple[Column[TrainingRow], ...] = (
 
 
 def _interval(key: str, figure: object) -> str:
-    """``6.120 ± 0.030``, or only the mean for a single seed."""
+    """``6.120 ± 0.030``, or only the mean if it has no interval."""
     if not isinstance(figure, Mapping):
         return NOTHING
     return EVALUATION_MEASURES[key].interval_text(Estimate(number(figure.get("mean")), number(figure.get("ci95"))))

@@ -178,7 +178,7 @@ class Trainings(TrainingService):
 
         Raises:
             AppError: if the training is impossible, e.g. because PyTorch or required paths of the scenario are missing.
-            SimError: with the problems of the scenario.
+            SimError: if the scenario has problems.
             StoreError: if the store cannot list the training.
         """
         if self._needs_torch:

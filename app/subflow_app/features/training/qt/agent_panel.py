@@ -204,7 +204,7 @@ class AgentPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("agent")
         self._runs: list[Traces] = []
-        self._replays: list[tuple[int, AgentReplay]] = []  # with the index of the run in the plots
+        self._replays: list[tuple[int, AgentReplay]] = []  # index of the run in the plots, replay
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs with agents that have not decided yet
         self._is_showing = False  # true while the panel selects a row, in contrast to the person

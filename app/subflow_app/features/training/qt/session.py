@@ -153,7 +153,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
             self._notices.promoted(path.stem, selected[0].controller)
 
     def may_close(self) -> bool:
-        """Asks whether to stop running trainings or to leave them running; False to keep the window open for now."""
+        """Asks whether to stop running trainings or leave them running; False to keep the window open for now."""
         desk = self.desk
         if desk is None or not desk.is_busy or self._is_left:
             return True
@@ -225,7 +225,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self.ended.emit(training)
         if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
-            # Not from inside the signal: other slots have not yet learned of the end.
+            # Not during the signal, because other slots do not know about the end yet.
             QTimer.singleShot(0, self, self.ports.close)
 
 

@@ -78,7 +78,7 @@ class TrainingPlots(ScrolledPlots):
         """Sets the horizontal axis: decisions or training time.
 
         Raises:
-            KeyError: for another axis.
+            KeyError: if the axis does not exist.
         """
         title, _scale = X_AXES[x]
         self.x = x
