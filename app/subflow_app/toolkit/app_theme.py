@@ -158,7 +158,7 @@ _FUSION_DARKENS = 1.4
 
 
 def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
-    """The palette that gives Fusion visible frames; the given one in the light theme, where frames are visible anyway."""
+    """A palette that gives Fusion visible frames; the given one in the light theme, where frames are visible anyway."""
     framed = QPalette(palette)
     if tokens.is_dark:
         # At this share the frame is visible without distracting from the field.

@@ -204,7 +204,7 @@ def read_values(written: object) -> Sequence[TomlValue]:
     """The values of a key in a grid: a list, a range as text, or one value.
 
     Raises:
-        ParamError: if the list is empty, or if the range is invalid.
+        ParamError: if the list or text is empty, or if the range is invalid.
     """
     if isinstance(written, list):
         if not written:

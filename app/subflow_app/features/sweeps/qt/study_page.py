@@ -315,7 +315,7 @@ _NARROWEST = 240
 
 
 class StudyPage(QWidget):
-    """The views of one sweep; a worker thread computes one view at a time, and only the latest waiting request is kept."""
+    """The views of one sweep; a worker thread computes one view at a time, and keeps only the latest waiting request."""
 
     selection_changed = Signal()
     opened = Signal()  # request to show the selected runs
