@@ -38,10 +38,10 @@ class WindowState:
     nodes_selected: int = 0  # on the canvas
     has_nodes: bool = False  # the canvas shows nodes
     can_move_nodes: bool = False  # the scenario can be edited, and nodes are not locked
-    runs_shown: int = 0  # in the plots
-    runs_selected: int = 0  # in the history
+    runs_shown: int = 0  # number of runs in the plots
+    runs_selected: int = 0  # number of runs selected in the history
     has_store: bool = False
-    can_write: bool = False  # to the store
+    can_write: bool = False  # the store is writable
     plots_without_data: frozenset[str] = frozenset()  # ids of plots without data in any shown run
     features: frozenset[str] = frozenset()  # ids of possible actions of features, see `features`
 
@@ -109,7 +109,8 @@ class ActionSpec(Generic[P_contra]):
         checkable: whether the action is a switch.
         group: exactly one of the switches with the same group is on; empty without a group.
         is_on: initial state of a switch.
-        is_contextual: whether menus show it only while it is possible, because it belongs to a temporary activity.
+        is_contextual: whether menus show the action only while it is possible, because it belongs to a temporary
+            activity.
     """
 
     id: str

@@ -30,7 +30,7 @@ DATABASE_FILTER = translatable("Databases (*.subflow *.db);;All files (*)")
 CSV_FILTER = translatable("CSV tables (*.csv)")
 PAGE_FILTER = translatable("Web pages (*.html)")
 
-_FRAME_BUTTONS = 120  # px for a window's icon and buttons beside its title, at most
+_FRAME_BUTTONS = 120  # px, upper limit for the icon and the buttons beside the title of a window
 
 SaveAnswer = Literal["save", "discard", "cancel"]
 TrainingAnswer = Literal["background", "stop", "cancel"]

@@ -180,7 +180,7 @@ class _Line(QToolButton):
         self.setAutoRaise(True)
         self.setIconSize(QSize(14, 14))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # arrow at the end of the line
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow at the end of the line
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._text = ""
 
@@ -228,7 +228,7 @@ class Side(Enum):
     RIGHT = ads.RightDockWidgetArea
     TOP = ads.TopDockWidgetArea
     BOTTOM = ads.BottomDockWidgetArea
-    TAB = ads.CenterDockWidgetArea  # in the same area, as another tab
+    TAB = ads.CenterDockWidgetArea  # as another tab of the same area
 
 
 @dataclass(frozen=True, slots=True)

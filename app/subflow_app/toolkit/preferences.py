@@ -23,7 +23,7 @@ class Preferences(QObject):
         """Read the user's settings, from ``path`` if given."""
         super().__init__(parent)
         self.path = path
-        self.settings = load_settings(path)  # the current settings
+        self.settings = load_settings(path)
 
     def change(self, settings: Settings) -> None:
         """Apply and save other settings."""

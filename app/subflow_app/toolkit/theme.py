@@ -27,9 +27,9 @@ class Tokens:
     """Named colours as ``#rrggbb``; ``QColor(tokens.text)`` converts one."""
 
     name: Literal["light", "dark", "contrast"]
-    window: str  # behind panels and toolbars
-    base: str  # behind text fields, tables, canvas and plots
-    alternate_base: str  # every second table row, headers
+    window: str  # background of panels and toolbars
+    base: str  # background of text fields, tables, canvas and plots
+    alternate_base: str  # background of every second table row and of headers
     text: str
     muted_text: str  # secondary text, placeholders, axis labels
     button: str

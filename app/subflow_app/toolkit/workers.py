@@ -86,8 +86,8 @@ class Workers(QObject):
             name: name in lists of threads and the log.
             work: runs in the thread; must not use widgets.
             succeeded: called on the GUI thread with the return value.
-            failed: called on the GUI thread with the exception, to clean up and report it; None: `failed` is emitted. A
-                bug of the program is also raised.
+            failed: called on the GUI thread with the exception, to clean up and report the error; None: `failed` is
+                emitted. A bug of the program is also raised.
             cancel: makes ``work`` return soon; called on the GUI thread.
             patience_ms: time, ms, for which the GUI thread waits for the end of the work, whose callback then runs
                 before this method returns. Short work thus completes at once, and long work never blocks the window.

@@ -70,7 +70,7 @@ class Place:
         name: the panel.
         side: side of the panel or centre ``beside``, or of the whole window.
         beside: the neighbouring panel or centre.
-        is_open: whether it is open at first; a closed panel opens at this place later.
+        is_open: whether the panel is open at first; a closed panel opens at this place later.
     """
 
     name: str
@@ -247,7 +247,7 @@ class Workspaces(QObject):
         self.changed.emit(name)
 
     def go_to(self, panel: str) -> None:
-        """Show and focus a panel; if it has no place in this workspace, change to one with space for it.
+        """Show and focus a panel; if the current workspace has no place for it, change to a workspace that has one.
 
         An open panel stays in place, because the user has put it there.
         """
@@ -283,7 +283,7 @@ class Workspaces(QObject):
         self._arrange()
 
     def end_presenting(self) -> None:
-        """Show the workspace again as it was before the presentation."""
+        """Show the workspace as it was before the presentation."""
         if self._is_presenting:
             self._is_presenting = False
             self.bring_back()

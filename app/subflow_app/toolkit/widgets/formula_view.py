@@ -47,7 +47,7 @@ class _Box:
     ascent: float
     descent: float
     draw: Callable[[QPainter, QPointF], None]
-    gap: float = 0.0  # space before it, unless it begins a line
+    gap: float = 0.0  # space before the element, unless it begins a line
     can_break: bool = False
 
 

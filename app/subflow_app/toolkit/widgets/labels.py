@@ -78,7 +78,7 @@ class SaidLine(Label):
         self.hide()
 
     def say(self, text: str) -> None:
-        """Show a text; hide the line if it is empty."""
+        """Show a text; an empty text hides the line."""
         self.setText(text)
         self.setVisible(bool(text))
 

@@ -149,7 +149,7 @@ def keep_run(
         name: name of the run.
         seed: seed of the run.
         sample_interval_s: simulated time between two samples of the traces, s.
-        on_start: called with the number of the run while it is still open in the store.
+        on_start: called with the number of the run as soon as the store has begun the run.
 
     Returns:
         Number of the run in the store.

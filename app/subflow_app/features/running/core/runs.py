@@ -50,7 +50,7 @@ DEFAULT_SAMPLE_INTERVAL_S = 0.1
 
 # Buffered decisions per subflow or connection: several times the number that a chunk of a fast run makes.
 _MOST_DECISIONS = 1 << 18
-# With a window, the buffers stay full until the end; all of them together stay below a gigabyte.
+# With a window, the buffers stay full until the end; all buffers together stay below a gigabyte.
 _LEAST_DECISIONS = 1 << 12
 _DECISIONS_TOGETHER = 1 << 22
 
@@ -383,7 +383,7 @@ class RunJob:
                     self._make_changes(recorder)
                 due = time.perf_counter()
                 self._paused_s += due - paused
-                continue  # another pause, a stop or a change may have come meanwhile
+                continue  # another pause, stop or change may have been requested meanwhile
             if self._stop.is_set():
                 return JobState.STOPPED
             self._hurry.clear()
@@ -509,7 +509,7 @@ class RunJob:
 
 
 def _log_failure(error: Exception, what: str) -> None:
-    """Log a failure, with its traceback if it is a bug; the terminal shows the log."""
+    """Log a failure; a bug is logged with its traceback. The terminal shows the log."""
     if is_expected(error):
         _log.error("%s: %s", what, message_of(error))
     else:

@@ -151,7 +151,7 @@ class LivePanel(QWidget):
         while (item := self._flow_grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
-                widget.setParent(None)  # unfindable by its name at once, before its deletion
+                widget.setParent(None)  # no longer findable by name, although deleted only later
                 widget.deleteLater()
         is_multipath = flow.kind == "mptcp"
         self._make_controller(flow)

@@ -206,7 +206,7 @@ class QueueSession(Feature):
             self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
         )
         self._state: object = None
-        self._forks: list[RunJob] = []  # still running
+        self._forks: list[RunJob] = []  # forks that are still running
         self._timer = timer(self, self.refresh, _REFRESH_MS)
         self._estimator = LatestReader(ports.workers, self, "estimate queue")
         self._estimator.failed.connect(ports.tell_failure)

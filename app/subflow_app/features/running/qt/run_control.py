@@ -45,7 +45,7 @@ class RunControl(QObject):
     def __init__(self, workers: Workers, parent: QObject) -> None:
         super().__init__(parent)
         self._workers = workers
-        self.job: RunJob | None = None  # the current run
+        self.job: RunJob | None = None
         self._speed_limit: float | None = None
         self.is_paused = False
         self._timer = timer(self, self._on_tick, DISPLAY_INTERVAL_MS)

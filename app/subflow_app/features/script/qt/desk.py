@@ -260,7 +260,7 @@ class ScriptDesk(QObject):
     def ask_save_as(self) -> bool:
         """Asks for a file and writes the text there; False if it was not saved.
 
-        A file in the folder of the scenario, or below, becomes the file of the script; elsewhere it is a copy.
+        A file in the folder of the scenario, or below, becomes the file of the script; a file elsewhere is a copy.
 
         Raises:
             AppError: if the file cannot be written.

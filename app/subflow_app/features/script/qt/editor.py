@@ -151,7 +151,7 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def commented(lines: Sequence[str]) -> list[str]:
-    """The lines commented out, or uncommented if all of them are comments."""
+    """The lines commented out, or uncommented if every line is a comment."""
     written = [line for line in lines if line.strip()]
     if written and all(line.lstrip().startswith("#") for line in written):
         return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines]
@@ -179,7 +179,7 @@ def other_bracket(text: str, position: int) -> int | None:
 
 _CHECK_MS = 250  # half-typed code is mostly wrong
 _REST_OF_NAME = re.compile(r"\w*")
-_OFFERED_FROM = 2  # characters; after a point immediately
+_OFFERED_FROM = 2  # characters; completion after a point needs none
 _MOST_SHOWN = 12
 
 _Keys = Qt.KeyboardModifier
@@ -207,7 +207,7 @@ class ScriptEditor(CodeEditor):
         self.kind: ScriptKind = "controller"
         self.problems: tuple[ScriptProblem, ...] = ()
         self.sought = ""  # text whose occurrences are marked
-        self.moment: int | None = None  # line, from 1, of the decision that is explained
+        self.moment: int | None = None  # line, from 1, of the explained decision
         self.setTabStopDistance(INDENT * self.fontMetrics().horizontalAdvance(" "))
         self._highlighter = ScriptHighlighter(self.document())
         self._names: ListModel[Completion] = ListModel(_offer, self, tip=lambda each: each.help)

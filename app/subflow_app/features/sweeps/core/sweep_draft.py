@@ -24,7 +24,7 @@ SEEDS, DRAWS, NAME, ALL = "seeds", "draws", "name", ""
 # Largest number of points that are checked during typing; all points are checked before the sweep starts.
 _MOST_CHECKED = 400
 _LOG = " log"
-_MOST_NAMED = 3  # keys
+_MOST_NAMED = 3  # maximum number of keys in a suggested name
 
 
 @dataclass(frozen=True, slots=True)

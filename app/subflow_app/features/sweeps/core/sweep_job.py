@@ -1,7 +1,7 @@
 """A sweep from start to end: reuses stored runs, makes the missing ones, and stores each run when it ends.
 
-Only the process of the sweep writes to the store. A run counts once it is closed in the store. An interrupted sweep can
-therefore be resumed at any point: only the missing runs are made.
+Only the process of the sweep writes to the store. A run counts as soon as it is closed in the store. An interrupted
+sweep can therefore be resumed at any point: only the missing runs are made.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ class PointReader:
             ScenarioError: if the scenario has problems, which the error lists.
         """
         if self._latest_scenario is not None and self._latest_scenario[0] == point.number:
-            return self._latest_scenario[1]  # read for another seed of this point
+            return self._latest_scenario[1]  # already read for another seed of this point
         scenario = read_scenario(
             Use.SWEEP,
             self._plan.scenario_text,

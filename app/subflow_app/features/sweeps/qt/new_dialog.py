@@ -59,7 +59,7 @@ KIND_TEXTS: Mapping[str, str] = {
 _PATIENCE_MS = 350
 _MOST_JOBS = 256
 _MOST_DRAWS = 1_000_000
-_MOST_ROWS = 4  # visible at once
+_MOST_ROWS = 4  # maximum number of visible rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,7 +315,7 @@ _NARROWEST = 240
 
 
 class StudyPage(QWidget):
-    """The views of one sweep; a worker thread computes one view at a time, and keeps only the latest waiting request."""
+    """The views of one sweep; a worker thread computes one view at a time, and keeps only the latest request."""
 
     selection_changed = Signal()
     opened = Signal()  # request to show the selected runs
@@ -327,7 +327,7 @@ class StudyPage(QWidget):
         self._reader = LatestReader(workers, self, "view of a sweep")
         self._reader.read.connect(self._on_made)
         self._reader.failed.connect(self._on_failed)
-        self.study: SweepStudy | None = None  # the sweep that is shown
+        self.study: SweepStudy | None = None
         self.choice = ViewChoice()
         self.shown: Shown | None = None
         self._run_ids: list[int] = []

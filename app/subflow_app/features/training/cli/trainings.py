@@ -225,7 +225,7 @@ def _synced_store(database: Path | None) -> Iterator[Store]:
             store = stack.enter_context(opened_store(database))
             sync_all(store)
         except StoreReadOnly:
-            store = stack.enter_context(opened_store(database, read_only=True))  # without the update
+            store = stack.enter_context(opened_store(database, read_only=True))  # without an update of the records
         yield store
 
 

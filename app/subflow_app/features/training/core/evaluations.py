@@ -157,7 +157,7 @@ def rivals(controller: str, text: str, folder: Path | None) -> list[AlgorithmCho
 
     Args:
         controller: controller of the policy.
-        text: TOML of the scenario, whose scripts are included unless it has problems.
+        text: TOML of the scenario, whose scripts are included unless the scenario has problems.
         folder: base of the relative paths in the scenario; None without a file.
     """
     own = AlgorithmChoice("", tr("as in the scenario"), tr("The scenario as it is"), is_own=True)

@@ -27,7 +27,7 @@ NO_RECIPE = "none"
 """The recipe choice for training with the agent's own defaults."""
 
 _DEFAULT_MINUTES = 5.0
-_MOST_SEEDS = 1_000_000  # seeds from here on are reserved for evaluations
+_MOST_SEEDS = 1_000_000  # larger seeds are reserved for evaluations
 _PREFIX = "options."
 _OWN = "training."  # prefix of the keys of all other fields, which makes the keys unambiguous
 

@@ -127,7 +127,7 @@ class MetricLog:
 
     def __init__(self) -> None:
         self._count = 0
-        self.revision = 0  # number of changes; the contents are the same as long as the revision is
+        self.revision = 0  # number of changes so far; identical revisions mean identical contents
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
         self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # curve and number of included reports

@@ -360,7 +360,7 @@ def check_torch() -> None:
     """Check that PyTorch is installed, without the slow import.
 
     Raises:
-        TrainingError: if it is missing; the message explains the installation.
+        TrainingError: if PyTorch is missing; the message explains the installation.
     """
     missing = [name for name in ("torch", "safetensors") if importlib.util.find_spec(name) is None]
     if missing:

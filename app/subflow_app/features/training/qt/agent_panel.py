@@ -207,7 +207,7 @@ class AgentPanel(QWidget):
         self._replays: list[tuple[int, AgentReplay]] = []  # index of the run in the plots, replay
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs with agents that have not decided yet
-        self._is_showing = False  # true while the panel selects a row, in contrast to the person
+        self._is_showing = False  # true while the panel itself selects a row
         self.agents = Choice("agent_choice", text=tr("Agent"), letters=8)
         self.agents.activated.connect(self._on_agent_chosen)
         self.plotted = {kind: Choice(f"agent_{kind}", text=tr(text), letters=8) for kind, text in _NUMBERS.items()}

@@ -70,7 +70,7 @@ class StartForm(QWidget):
         """Shows ``draft``; ``start`` is the action of the button."""
         super().__init__(parent)
         named(self, "start_form", tr("New training"))
-        self.draft = draft  # edited by the form
+        self.draft = draft
         self._document = ""
         self._draws = False
         self.form = named(ParamForm(self), "training_form")
