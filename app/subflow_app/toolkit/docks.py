@@ -40,7 +40,7 @@ _BUTTONS = 60  # px, for the buttons at the end of a bar
 
 
 class PanelFold(QObject):
-    """Folds the dock area of one panel if the area has another above or below it; has no effect otherwise.
+    """Folds the dock area of one panel if another area is above or below; has no effect otherwise.
 
     The user may move panels, so the area is looked up again whenever areas are created or removed.
     """
@@ -405,7 +405,7 @@ class Docks(QObject):
             self.fold.show_panel(dock)
 
     def front_of(self, name: str) -> str:
-        """The panel (or the centre) in front in the dock area of this one."""
+        """Name of the panel (or the centre) in front in the dock area of a panel."""
         area = self._manager.findDockWidget(name).dockAreaWidget()
         return str(area.currentDockWidget().objectName())
 

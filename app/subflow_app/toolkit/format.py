@@ -1,4 +1,4 @@
-"""SI values as text for users: "8 Mbit/s", "50 ms", "67 pkt". The only place in the window that converts units.
+"""SI values as text for users: "8 Mbit/s", "50 ms", "67 pkt". The window converts units only in this module.
 
 Every function takes an SI value (bit/s, s, bytes, packets, ratio) and returns text with a unit; a missing value (NaN,
 ``None``) becomes an en dash, an infinite one becomes "unlimited".

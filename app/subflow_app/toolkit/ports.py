@@ -1,4 +1,4 @@
-"""Parts of the window that most features use. The ports of a feature name all others."""
+"""Parts of the window that most features use; a feature names further parts in its ports."""
 
 from __future__ import annotations
 

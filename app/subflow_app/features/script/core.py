@@ -2,10 +2,10 @@
 
 Each check is a separate scenario that contains the script, so that a person can open its run to find the cause of a
 failure. The reference is the same network with NewReno or the scheduler minrtt in place of the script. A hard network
-is hard for both, and half of the reference is a low bar that only a broken script misses.
+is hard for script and reference, and half of the reference is a low bar that only a broken script misses.
 
 A further check places the script in the networks of the arena, in their quick form, and ranks it among the shipped
-outcomes. Its results are not stored, because a draft is not an entry.
+outcomes. The results of this check are not stored, because a draft is not an entry.
 """
 
 from __future__ import annotations

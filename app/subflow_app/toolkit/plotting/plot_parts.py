@@ -1,7 +1,7 @@
 """Parts of plots: view boxes for zoom and pan, axes, titles, event marks, and a layout that scrolls.
 
-On plots over time, wheel and mouse move only the time axis; on other plots, they move both axes. Every tick has a
-number, and a logarithmic axis counts 1, 2, 5, 10.
+On plots over time, wheel and mouse move only the time axis; on other plots, they move both axes. On a logarithmic axis,
+the ticks 1, 2, 5 and 10 have numbers.
 
 A title is one line of coloured text, elided at its end. Losses are ticks at the bottom of a plot, and changes of links
 and controllers are lines across it. A layout of several plots passes scroll events to the surrounding scroll area.

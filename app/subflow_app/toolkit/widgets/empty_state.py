@@ -126,7 +126,7 @@ class LazyPanel(QWidget):
         self.setFocusProxy(content)
 
     def minimumSizeHint(self) -> QSize:
-        """Least size of the content, even before it exists."""
+        """Minimum size of the content, even before it exists."""
         return super().minimumSizeHint().expandedTo(self._room)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -157,7 +157,7 @@ class RunJob:
         limits: limits on the resources of the run; default: from the environment, else the built-in limits.
         decisions: limits of the recorded decisions of controllers and schedulers, for the whole run or for a window at
             its end; None: no recording.
-        past: history of the simulation if it starts later than 0; the run is then a fork of another.
+        past: history of the simulation if it starts later than 0; the run is then a fork of another run.
 
     Attributes:
         traces: traces so far.
@@ -261,7 +261,7 @@ class RunJob:
         self._set_going()
 
     def run_to(self, t_s: float) -> None:
-        """Continue and pause exactly at `t_s`, s; at once if that has passed. The results stay the same."""
+        """Continue and pause exactly at `t_s`, s, or at once if this time has passed. The results stay the same."""
         self._until_ns = round(t_s * NANOSECONDS)
         self._set_going()
 

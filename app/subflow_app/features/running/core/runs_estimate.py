@@ -67,7 +67,7 @@ class RunsEstimate:
         """Wall time with `jobs` simultaneous runs under the current load, s; storing sets a lower limit.
 
         Args:
-            jobs: number of simultaneous runs; more than one need processes, whose start takes time.
+            jobs: number of simultaneous runs; several runs need processes, whose start takes time.
         """
         if jobs == 1:
             return self.threads_s(1)

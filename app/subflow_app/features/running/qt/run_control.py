@@ -138,7 +138,7 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def run_to(self, until_s: float) -> None:
-        """Continues the run and pauses it exactly at that simulated time, s."""
+        """Continues the run and pauses it exactly at the simulated time ``until_s``, s."""
         if self.job is None:
             return
         self.job.run_to(until_s)

@@ -181,7 +181,7 @@ class RunSession(QObject):
             self._start()
 
     def start(self, until_s: float) -> None:
-        """Runs the scenario up to that simulated time, s, and pauses there; no effect during another run."""
+        """Runs the scenario up to the simulated time ``until_s``, s, and pauses there; no effect during another run."""
         if not self._runs.is_running:
             self._start(until_s)
 

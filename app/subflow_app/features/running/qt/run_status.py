@@ -79,7 +79,7 @@ class SpeedSlider(QSlider):
         self.valueChanged.connect(self._on_moved)
 
     def show_limit(self, limit: float | None) -> None:
-        """Shows that limit with its text, without emitting `limit_chosen`."""
+        """Shows a limit with its text, without emitting `limit_chosen`."""
         blocked = self.blockSignals(True)
         self.setValue(position_of(limit))
         self.blockSignals(blocked)

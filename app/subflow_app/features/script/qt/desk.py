@@ -439,7 +439,7 @@ class ScriptDesk(QObject):
         self.changed.emit()
 
     def _settle(self) -> None:
-        """Writes a script that is part of the scenario into it, before the scenario is saved or asked about."""
+        """Writes the text of a script that the scenario contains into the scenario, before a save or a question."""
         place = self.place
         if place is not None and place.content is not None and self.is_modified and not self._is_saving:
             self._without_a_word(partial(self._write, place, self._editor.text))

@@ -132,7 +132,7 @@ def indent_of(line: str) -> int:
 
 
 def indent_after(line: str) -> int:
-    """Number of leading spaces of the line after this one, given the text before the cursor."""
+    """Number of leading spaces of the next line, given the text of this line before the cursor."""
     code = _STRING_OR_COMMENT.sub("", line).rstrip()
     indent = indent_of(line)
     if code.endswith(":"):

@@ -49,7 +49,7 @@ class ScriptSession(QObject):
     changed = Signal()
 
     def __init__(self, ports: ScriptPorts, parent: QObject) -> None:
-        """Opens the first script of the scenario; each stored run may contain another version."""
+        """Opens the first script of the scenario, and reads the versions of the script in stored runs."""
         super().__init__(parent)
         self.ports = ports
         bar = ports.bar
@@ -228,7 +228,7 @@ class ScriptSession(QObject):
         self.study.start(ConformanceJob(desk.kind, *self._tried))
 
     def _ask_arena(self) -> None:
-        """Runs the checked text, or that in the editor, in the networks of the arena."""
+        """Runs the checked text, or else the text in the editor, in the networks of the arena."""
         if self.study.is_running:
             return
         if not self._tried[1]:

@@ -1,4 +1,4 @@
-"""A sweep in the making in the dialog: typed values, their problems, and the estimate."""
+"""A sweep that the dialog edits: typed values, their problems, and the estimate."""
 
 from __future__ import annotations
 

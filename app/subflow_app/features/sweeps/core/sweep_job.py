@@ -52,7 +52,7 @@ class SweepJob(Batch[_Wanted]):
         plan: plan to run.
         store: store for sweep and runs; a store in memory if they are not to be kept.
         jobs: number of simultaneous runs on this machine; 1: in this process.
-        cluster: address of a Ray cluster to run on instead.
+        cluster: address of a Ray cluster to run on; None: this machine.
         executor: makes the executor of the runs; None: according to `jobs` and `cluster`.
         limits: limits of the sweep; None: from the environment.
         sweep_id: number of a stored sweep to resume; None: a new sweep.

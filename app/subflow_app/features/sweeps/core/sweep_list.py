@@ -68,7 +68,7 @@ class SweepEntry:
 
     @property
     def key(self) -> tuple[int, int]:
-        """Identifies the sweep."""
+        """Identifier of the sweep, from its id in the store, or else from its number in this window."""
         return (self.id, 0) if self.id is not None else (0, self.number)
 
     def is_of(self, entries: Sequence[SweepEntry]) -> bool:

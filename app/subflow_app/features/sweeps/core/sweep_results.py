@@ -1,7 +1,7 @@
 """Results of sweeps: a row for each point with means and their intervals, written as CSV, JSON and text.
 
-Results are read from the store. A row contains the mean of each figure over the seeds, with the interval. Rows follow
-the order of the points, values that of the seeds.
+Results are read from the store. A row contains the mean of each figure over the seeds, with the interval. Rows are in
+the order of the points, and values in the order of the seeds.
 
 The table depends only on the plan and the simulator, and not on the time, the place or the number of processes of the
 runs: the same sweep gives the same bytes.

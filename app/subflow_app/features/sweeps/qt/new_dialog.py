@@ -81,7 +81,7 @@ class SweepSuggestion:
 
     Attributes:
         seeds: seeds in the notation for typing.
-        compares_controllers: whether controllers of the first flow are checked.
+        compares_controllers: whether several controllers of the first flow are selected at first.
     """
 
     seeds: str = "1..5"

@@ -377,7 +377,7 @@ class StudyPage(QWidget):
     # ---- used by the owner ----
 
     def show_study(self, study: SweepStudy | None) -> None:
-        """Shows a sweep, or a later state of the same one; None shows an empty page."""
+        """Shows a sweep, or a later state of the same sweep; None shows an empty page."""
         is_other = self.study is None or study is None or self.study.name != study.name
         self.study = study
         if is_other:

@@ -158,7 +158,7 @@ def _stored(what: str) -> Iterator[None]:
 
 
 class EventLog:
-    """The latest rows of a stream, in memory. Filled by the simulation thread and read by any other."""
+    """The latest rows of a stream, in memory; the simulation thread adds rows, and any thread may read them."""
 
     def __init__(self, spec: StreamSpec, most_rows: int = _MOST_ROWS) -> None:
         """Start empty, with a maximum number of rows."""

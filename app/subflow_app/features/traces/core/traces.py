@@ -56,7 +56,7 @@ class TraceMark(NamedTuple):
 
 
 class Traces(Protocol):
-    """Columns of samples, and marks, of an ended or running run."""
+    """Samples and marks of an ended run or of a run in progress."""
 
     @property
     def title(self) -> str:
@@ -80,7 +80,7 @@ class Traces(Protocol):
 
     @property
     def controllers(self) -> Mapping[str, str]:
-        """Name of the congestion controller by flow, without flows that lack one (cbr, onoff)."""
+        """Name of the congestion controller by flow, excluding flows without a controller (cbr, onoff)."""
 
     @property
     def mss_bytes(self) -> int:
@@ -305,7 +305,7 @@ class LiveTraces(_RunTraces):
         self._made_by = self._made_by._replace(scenario=changed, condition=scenario_hash(changed))
 
     def close(self, row: RunRow) -> None:
-        """Takes the row of the ended run; called by the run."""
+        """Stores the row of the run after its end; called by the run."""
         self.row = row
 
     def events(self, stream: str) -> EventTable:

@@ -33,7 +33,7 @@ class JsonLines:
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing, because every report is printed at once."""
 
 
 def json_line(document: Mapping[str, Any]) -> str:

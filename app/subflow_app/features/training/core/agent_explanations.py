@@ -53,7 +53,7 @@ _CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_afte
 def stored_agent_steps(
     store: Store, run_id: int, agent: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
 ) -> AgentSteps:
-    """The steps of one agent of a run between two times (s), or of all agents at any time; empty without agents.
+    """Steps of the agents of a run, optionally only of one agent or between two times (s); empty without agents.
 
     Raises:
         StoreError: if the store has no such run or the database cannot be read.

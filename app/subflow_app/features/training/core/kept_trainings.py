@@ -1,4 +1,4 @@
-"""Trainings that are made only once: each has a folder named after its contents, which is looked up first.
+"""Trainings that are made only once: the folder of a training is named after its settings, and looked up first.
 
 A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
 the store receives a row and the curves of each training, also if the database is new.
@@ -87,7 +87,7 @@ class KeptTraining:
 
 
 class KeptTrainings(Job):
-    """Makes the missing ones of several trainings; after a stop, trainings in progress write a checkpoint.
+    """Makes the missing trainings of a list; after a stop, trainings in progress write a checkpoint.
 
     Args:
         wanted: the trainings; each needs a budget of steps.

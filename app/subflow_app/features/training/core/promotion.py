@@ -31,7 +31,8 @@ def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
     """The best policy of trainings with different seeds, and the entry about all trainings for its card.
 
     Args:
-        policies: policy files, each with the evaluation score on its card; an only file may lack the score.
+        policies: policy files, each with the evaluation score on its card; the score may be missing if only one file is
+            given.
 
     Raises:
         InputError: if the trainings differ in more than their seeds, or if a score is missing.

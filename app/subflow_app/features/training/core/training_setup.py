@@ -138,7 +138,7 @@ def load_recipe(name_or_path: str) -> Recipe:
     """Read a recipe file, or a shipped recipe by name.
 
     Raises:
-        InputError: if the file or name does not exist; `RecipeError` with all problems of the recipe.
+        InputError: if the file or name does not exist; `RecipeError` if the recipe has problems, which the error lists.
     """
     path = _find(name_or_path)
     text = read_text(path, RecipeError, "a recipe")

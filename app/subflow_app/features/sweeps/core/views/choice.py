@@ -159,7 +159,7 @@ def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
 
 
 def show(choice: ViewChoice, study: SweepStudy) -> Shown:
-    """All contents of a view; for a worker thread, because large sweeps take a moment."""
+    """The view with its contents; for a worker thread, because large sweeps take a moment."""
     choice = settled(choice, study)
     if not study.figures or not study.parameters:
         return Shown(choice, study, None)

@@ -1,4 +1,4 @@
-"""Views of a sweep: lines, boxes, scatter, map and table, with the range of a colour bar and the numbers along it.
+"""Views of a sweep: lines, boxes, scatter, map and table.
 
 Lines show a figure over a parameter with its 95 % intervals, a line for each value of another parameter. A parameter
 with names as values has points instead of lines. A map shows a figure over two parameters as cells.

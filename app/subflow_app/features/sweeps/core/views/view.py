@@ -58,7 +58,7 @@ class SweepView:
         words: description for people who cannot see the view, in English.
         fields: English labels of its choices, by field of :class:`ViewChoice`, in the order of the form.
         content: computes the contents for a study and a settled choice: a `Picture`, or the content of a table.
-        is_mean_of_held: whether means are over parameters that are neither in the picture nor fixed.
+        is_mean_of_held: whether the view averages over parameters that are neither in the picture nor fixed.
     """
 
     key: str
