@@ -22,7 +22,7 @@ class Notices:
     def __init__(self, banners: Banners) -> None:
         """Show notices in ``banners``."""
         self._banners = banners
-        # returns remedies for an error; replaced by the part that provides them
+        # Replaced by a part of the window that provides remedies for errors.
         self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()
 
     def file_failed(self, text: str) -> None:

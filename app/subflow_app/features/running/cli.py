@@ -96,7 +96,7 @@ def run(
         print_note(line)
     recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:
-        # Without a window, decisions are moved out during the run and take next to no memory.
+        # Without a window, decisions are taken from the core during the run, and need little memory.
         kept = None if window_s is None else recording
         _print_estimate(source.scenario, interval_s, kept, is_kept=not no_store, as_json=as_json)
         return

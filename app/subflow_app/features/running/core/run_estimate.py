@@ -17,7 +17,7 @@ from subflow_sim.scenario import Scenario
 
 # Assumed link crossings per second if no trial was possible.
 _USUAL_RATE = 5e6
-# Typical start time of the Python interpreter, which its process time leaves out, s.
+# Typical time for starting the Python interpreter, s, added to the process time.
 _PYTHON_S = 0.05
 
 

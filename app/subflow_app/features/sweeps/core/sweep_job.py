@@ -142,7 +142,7 @@ class SweepJob(Batch[_Wanted]):
         self._tell(state=JobState.CHECKING)
         limits = self._limits or SweepLimits.parse()
         try:
-            # Limits apply to the upper bound; only the message of a refusal needs trial runs for the time.
+            # Limits apply to the upper bound; trial runs are made only for the time in the message of a refusal.
             limits.check(estimate_sweep(self.plan, is_tried=False), self._store.path)
         except TooLargeSweepError:
             limits.check(estimate_sweep(self.plan), self._store.path)

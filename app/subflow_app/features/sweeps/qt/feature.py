@@ -45,7 +45,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
 
     def make(self) -> SweepSession:
         """Makes panel and session."""
-        # Imported late: they load the readers of plans and scenarios, which most sessions never need.
+        # Imported late, because these modules load the readers of plans and scenarios, which most sessions never need.
         from subflow_app.features.sweeps.qt.panel import SweepPanel
         from subflow_app.features.sweeps.qt.session import SweepSession
 
