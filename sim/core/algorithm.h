@@ -1,5 +1,5 @@
-// Declarations by which controllers and schedulers describe themselves. One declaration validates files, prints help
-// and builds forms.
+// Declarations by which controllers and schedulers describe themselves. Each declaration serves to validate files, to
+// print help and to build forms.
 #pragma once
 
 #include <algorithm>

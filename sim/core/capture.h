@@ -41,8 +41,9 @@ struct PacketRecord {
     EcnHeader ecn;
 };
 
-// The packets of one connection, in the order of their simulation. This order runs ahead of the clock where no other
-// event can interfere (see lookahead.cpp). `take` therefore selects by time, and Network::take_packets() sorts.
+// The packets of one connection, in the order in which the simulator processed them. This is not the order of time,
+// because packets are processed ahead of the clock (lookahead.cpp). `take` therefore selects by time, and
+// Network::take_packets() sorts.
 class PacketLog {
 public:
     void set_capacity(std::size_t capacity) { capacity_ = capacity; }

@@ -21,10 +21,10 @@
 
 namespace subflow {
 
-// Retransmission timer of the connection as a whole. Acknowledgements do not reschedule the timer: when the timer
-// expires, its handler computes the time since the last progress.
+// Retransmission timer of the connection as a whole. Acknowledgements do not reschedule the timer, unless the scheduler
+// pushes data ahead: when the timer expires, its handler computes the time since the last progress.
 struct MetaTimer {
-    Nanos backed_off{};               // timeout after the last expiry; 0: no expiry since the last progress
+    Nanos backed_off{};               // timeout after the last expiry, until data_una advances; 0: no expiry yet
     Nanos expired_at{};               // time of the last expiry
     std::uint32_t una_at_expiry = 0;  // data_una at the last expiry
     std::int64_t expiries = 0;
@@ -42,15 +42,15 @@ struct Connection {
     std::uint32_t subflow_count = 0;
     bool is_coupled = false;        // the controllers read the state of their siblings
     CommonState common;             // state shared by the controllers
-    std::vector<Sibling> siblings;  // state at the latest query by a controller
+    std::vector<Sibling> siblings;  // state of the subflows at the latest query by a controller
     std::vector<PathRate> rates;    // rates of the siblings
     std::uint32_t changed = kAll;   // bit mask of subflows that may have changed since that query
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
     bool is_work_conserving = false;  // if only one subflow is available, the scheduler chooses it
-    bool is_plain = false;            // one subflow and no send buffer limit: no scheduling, no waiting
+    bool is_plain = false;            // one subflow and no send buffer limit: needs no scheduler
     bool has_backups = false;
-    // True if no subflow has room, lost packets or queued packets: no subflow can send until an event changes one.
-    // False also if this is unknown.
+    // True if no established subflow has room, lost packets or queued packets: no subflow can send until an event frees
+    // room or marks a packet lost. False also if this is unknown, or if the scheduler may not be skipped.
     bool is_full = false;
     bool calls_agent = false;                   // the agent acts on events of its subflows, not by the clock
     bool pushes_ahead = false;                  // data is assigned to subflows before their windows have room
@@ -75,7 +75,7 @@ struct Connection {
     std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or the last packet before the stop time
     bool is_stopped = false;                                // sends no new data after its stop time
     Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, kReinjected, kQueued; multipath only
-    Ring<std::uint32_t> reinjections;  // data numbers to send again on any other subflow
+    Ring<std::uint32_t> reinjections;  // data numbers to send again, on another subflow if one is usable
     std::int64_t reinjected_pkts = 0;  // packets that were handed to a subflow again
     Nanos data_acked_at{};             // time of the latest DATA_ACK progress, or of the start; multipath only
     MetaTimer meta_timer;
@@ -92,9 +92,9 @@ struct Connection {
 
     // Receiving end
     Reassembly reassembly;
-    std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
+    std::int64_t delivered_bytes = 0;  // payload handed to the application, in order; datagrams: that arrived
     Nanos completed_at = kNever;
-    Nanos ended_at = kNever;  // completed, or stopped with all sent data arrived
+    Nanos ended_at = kNever;  // completed, or stopped with all sent data arrived; datagrams: stopped
 
     DatagramSource datagrams;  // used only by flows that send datagrams
 
@@ -125,8 +125,8 @@ struct Connection {
 // A handshake in progress, at the end that initiated it.
 struct Opening {
     HandshakeStep sent = HandshakeStep::Syn;
-    std::uint8_t timeouts = 0;       // timeouts of the latest handshake packet
-    std::uint8_t retransmitted = 0;  // retransmitted SYNs
+    std::uint8_t timeouts = 0;       // timeouts of the SYN; is_announced: announcements sent
+    std::uint8_t retransmitted = 0;  // SYNs retransmitted before the SYN-ACK
     bool is_announced = false;       // not begun: the address announcement is still under way
     bool waits = false;              // not begun: a further subflow that must wait to join
     Nanos rtt{};                     // RTT of the SYN
@@ -143,20 +143,20 @@ struct alignas(kCacheLine) Subflow {
     std::uint8_t ordinal = 0;  // position in the connection
     std::uint8_t hops = 0;
     std::uint8_t ack_hops = 0;
-    std::uint8_t incarnation = 0;  // counts the re-openings of the subflow
+    std::uint8_t incarnation = 0;  // number of times the subflow was closed, modulo 64
     bool is_established = false;
     bool is_potentially_failed = false;  // no acknowledgement since a timeout (Linux MPTCP's pf)
-    bool is_backup = false;              // carries data only while no other subflow is usable
+    bool is_backup = false;              // carries data only while no non-backup subflow is usable
     EcnMode ecn = EcnMode::Off;          // negotiated when the subflow opened
     bool is_refused = false;             // the receiving end answers SYNs with a reset
-    std::uint8_t looks = kNoLooks;       // Looks
+    std::uint8_t looks = kNoLooks;       // bit mask of Looks
     std::uint32_t route = 0;             // index into Network's table of hops
     std::uint32_t ack_route = 0;
     std::uint64_t random_stream = 0;  // seed of the subflow's random draws
     std::uint32_t acks_heard = 0;     // number of the latest ACK that reached the sender, plus 1
     std::uint32_t ecn_field = 0;      // ECN field of new data packets, as in Packet::transmission
     std::int64_t received_bytes = 0;  // payload that arrived on this subflow for the first time
-    std::int64_t arrived_pkts = 0;    // data packets that reached the receiver, including duplicates
+    std::int64_t arrived_pkts = 0;    // data packets and datagrams that reached the receiver, with duplicates
     std::int64_t goodput_bytes = 0;   // payload of this subflow that was delivered to the application in order
 
     SubflowSender sender;
@@ -165,18 +165,18 @@ struct alignas(kCacheLine) Subflow {
     DataLane lane;
 
     std::array<std::uint32_t, 2> handshake_pkts{};  // handshake packets sent by the sender and by the receiver
-    Nanos join_at = kNever;  // while opening: time of establishment, or of the next timeout of the handshake
+    Nanos join_at = kNever;                         // while opening: time of establishment, or of the next timeout
     Opening opening;
     Nanos penalised_others_at = Nanos(-kNever.value);  // when slower subflows were last penalised for this one
 
     double schedule_logit = 0;       // preference of a learning agent for this subflow (Candidate::logit)
-    std::uint32_t copied_below = 0;  // schedulers that send copies: all packets below were sent here
+    std::uint32_t copied_below = 0;  // schedulers that send copies: packets below were sent here or skipped
 
     EcnReceived marks;              // marks seen by the receiver
     std::int64_t marked_pkts = 0;   // marked packets at the receiver, of all incarnations
-    std::int64_t dropped_pkts = 0;  // data packets dropped in the network
+    std::int64_t dropped_pkts = 0;  // data packets and datagrams dropped in the network
     std::int64_t lost_pkts = 0;     // dropped packets that were sent within the measured interval
-    Boxed<SenderStats> at_end;      // sender's statistics at the end of the flow; empty until a later change
+    Boxed<SenderStats> at_end;      // sender's statistics at the end of the flow; empty until a change after it
 
     // Saves the sender's statistics if the flow has ended. Call it before a timer, an event or an agent changes the
     // window.

@@ -72,7 +72,7 @@ public:
     // Requires that the arrival is settled and not yet dropped by drop_acked().
     std::uint32_t data_ack_of(std::uint32_t position) const { return arrivals_[position].next; }
 
-    // The first unsettled arrival and its time; kNever if all arrivals are settled.
+    // Time of the first unsettled arrival, or kNever if all arrivals are settled; next() returns this arrival.
     Nanos next_at() const { return settled_end_ == arrivals_.end_pos() ? kNever : arrivals_[settled_end_].at; }
     Arrival& next() { return arrivals_[settled_end_]; }
     void settle_next() { ++settled_end_; }

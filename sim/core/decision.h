@@ -146,7 +146,7 @@ struct Decision {
 
     Nanos at{};
     Reason reason;
-    double cwnd_before_pkts = kNone;  // only decisions of controllers
+    double cwnd_before_pkts = kNone;  // NaN for decisions of schedulers
     double cwnd_after_pkts = kNone;
     double rate_before_pps = 0;  // pacing rate; 0: clocked by ACKs
     double rate_after_pps = 0;

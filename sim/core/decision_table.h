@@ -11,7 +11,8 @@
 
 namespace subflow {
 
-// Allocator that leaves the elements of a vector uninitialised: each is written before it is read.
+// Allocator that leaves the elements of a vector uninitialised, for vectors whose elements are all written before they
+// are read.
 template <class T>
 struct Unfilled : std::allocator<T> {
     template <class U>
@@ -64,7 +65,7 @@ struct DecisionTable {
           step_count(size) {}
 
     std::size_t size() const { return time_ns.size(); }
-    // Bytes per decision, over all columns
+    // Bytes per decision over all columns, without the steps of scripts
     static constexpr std::size_t kRowBytes = 8 + 4 + 1 + 2 + 4 * 8 + kMaxDecisionNumbers * 8 + 1 + 3 * 4 + 2;
 };
 

@@ -30,7 +30,7 @@ public:
     // Sets cwnd like a change by the sender itself, without a call of the controller.
     void set_window(std::size_t subflow, double cwnd_pkts);
 
-    // Like all functions above, throws std::out_of_range if the subflow does not exist.
+    // Throws std::out_of_range if the subflow does not exist, like acknowledge(), lose(), recover() and set_window().
     const Window& window(std::size_t subflow) const { return subflows_.at(subflow).window; }
 
 private:

@@ -19,7 +19,7 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // connection and receiver until it is acknowledged. Half as much is added, because rings double when they are full.
 constexpr double kPacketBytes = 156;
 
-// Load of a link direction, and its largest values over the events of the scenario.
+// Load of a link direction. Rate, delay and queue limit are the largest over the events of the scenario.
 struct LinkLoad {
     double rate_bps = 0;
     double delay_s = 0;
@@ -64,7 +64,8 @@ struct PathLoad {
     double sent_pkts = 0;
 };
 
-// Rate and number of packets that the links, the buffers and the size of the flow permit.
+// Rate and number of packets that the links, the buffers and the size of the flow permit; for datagrams, those of the
+// source. Marks the slowest link of the path.
 PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const FlowSpec& flow, const PathSpec& path) {
     PathLoad load{flow, path};
     double active_s = to_seconds(std::min({flow.stop, scenario.duration, flow.start + flow.lifetime}) - flow.start);

@@ -24,10 +24,10 @@ struct Estimate {
 
     std::int64_t samples = 0;
     std::int64_t columns = 0;
-    std::string busiest_flow;      // name of the flow with most crossings; empty without crossings
+    std::string busiest_flow;      // name of the flow with the most crossings; empty without crossings
     double busiest_crossings = 0;  // crossings of this flow
-    std::string fullest;           // link that may hold most packets, as "link 'wifi/forward'"; may be empty
-    double fullest_bytes = 0;      // memory for packets of this link
+    std::string fullest;           // link whose packets may use the most memory, as "link 'wifi/forward'"; may be empty
+    double fullest_bytes = 0;      // memory for the packets of this link
 
     double memory_bytes() const { return trace_bytes + packet_bytes + object_bytes + decision_bytes; }
 };

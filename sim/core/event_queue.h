@@ -35,7 +35,8 @@ public:
     bool empty() const { return heap_.empty(); }
     Nanos next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
 
-    // True if the queue has so many sources that data of the next source has probably left the processor's caches.
+    // True if the queue has so many sources that data of the next source has probably left the processor's caches, and
+    // next_four() finds four entries.
     bool has_many() const { return pending_.size() > kSearched && heap_.size() > 4; }
     // Sources of four events, the likeliest first. One of these events follows the first event, unless that event
     // schedules an earlier one. Requires has_many().
@@ -46,9 +47,9 @@ public:
         return sources;
     }
 
-    // Takes the next event and calls `handle(source, time)`. The handler returns the time at which the source fires
-    // again (kNever: not until scheduled again). The entry is replaced in place, which saves a pop and a push per
-    // packet.
+    // Takes the next event and calls `handle(source, time)`; a superseded entry is only removed. The handler returns
+    // the time at which the source fires again (kNever: not until scheduled again). The entry is replaced in place,
+    // which saves a pop and a push per packet.
     template <class Handler>
     void dispatch(Handler&& handle) {
         const auto source = static_cast<std::uint32_t>(heap_.front().source);
@@ -89,8 +90,8 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
-    // Largest heap in which push() searches for the superseded entry. Pacing fires a timer earlier with every other
-    // packet, and each superseded entry would stay for a retransmission timeout.
+    // Largest heap in which push() searches for the superseded entry. With pacing, every second packet makes a timer
+    // fire earlier, and without the search each superseded entry would stay for a retransmission timeout.
     static constexpr std::size_t kSearched = 512;
 
     struct Entry {

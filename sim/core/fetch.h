@@ -8,7 +8,7 @@ namespace subflow {
 
 inline constexpr std::size_t kCacheLine = 64;
 
-// Prefetches the first bytes of adjacent values; `count` may be 0.
+// Prefetches at most the first `most_bytes` bytes of an array of values; `count` may be 0.
 template <class T>
 void fetch_some(const T* values, std::size_t count, std::size_t most_bytes = 4096) {
     const std::size_t bytes = std::min(count * sizeof(T), most_bytes);

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-// The fields of a structure in the order of their declaration. A missing field does not compile, because the structured
-// binding needs a name for each field. Use it in the namespace of the structure.
+// The fields of a structure in the order of their declaration. A list that omits a field does not compile, because the
+// structured binding needs a name for each field. Use the macro in the namespace of the structure.
 #define SUBFLOW_FIELDS(Type, ...)                                      \
     constexpr std::string_view field_names(std::type_identity<Type>) { \
         return #__VA_ARGS__;                                           \

@@ -50,7 +50,7 @@ struct SubflowsNow {
 struct FlowsNow {
     std::vector<std::int64_t> delivered_bytes;
     std::vector<std::int64_t> reorder_queue_bytes;
-    std::vector<std::uint8_t> is_active;  // started, and neither complete nor stopped with all sent data arrived
+    std::vector<std::uint8_t> is_active;  // started, and not ended (Connection::is_active); datagrams: not stopped
 };
 
 struct Instant {

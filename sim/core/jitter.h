@@ -17,7 +17,7 @@ namespace subflow {
 //   Normal       the standard normal distribution
 //   Exponential  only positive, 1 on average
 //   Pareto       (4 / 3) (u^(-1/3) - 3/2) for a uniform u: most packets are a little early, few are very late
-// Only Exponential exceeds 4.
+// Normal and Pareto are limited to 4; Exponential is not.
 // Source: the distributions of Linux's netem and the tables that iproute2 makes for it (netem/normal.c and pareto.c),
 // which end at 4; Exponential is not among them.
 enum class JitterKind : std::uint8_t { Uniform, Normal, Exponential, Pareto };

@@ -36,7 +36,7 @@ struct Json::Member {
     Json value;
 };
 
-// Texts with deeper nesting or more values are refused, which bounds the memory and stack that a file can take.
+// Texts with deeper nesting or more values are refused, which bounds the memory and stack needed to read a file.
 inline constexpr std::size_t kMaxJsonDepth = 32;
 inline constexpr std::size_t kMaxJsonValues = 100'000;
 

@@ -180,7 +180,7 @@ void Link::sort_into_wire(std::uint32_t pos) {
 
 Nanos Link::next_unpredictable_event() const {
     Nanos next = kNever;
-    // With overtaking, in_flight_ also contains queued packets, which are not on the wire yet.
+    // With overtaking, only packets on the wire can arrive next; in_flight_ also contains the queued packets.
     if (!may_overtake() || in_flight_.size() != queue_.size()) next = next_arrival();
     if (may_overtake() && !queue_.empty()) next = std::min(next, queue_.front().departure);
     if (station() != nullptr) return std::min(next, station()->access_at);

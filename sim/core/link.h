@@ -49,13 +49,13 @@ enum class Verdict : std::uint8_t {
 // that the times of successive offers do not decrease. A change of rate or delay rewrites the times of packets still in
 // the queue, so that no packet may be offered beyond the next change.
 //
-// This applies to every predictable link: drop-tail and RED queues, any rate, any loss and any delay. CoDel and
-// FQ-CoDel choose a packet only when the transmitter is free. On a link with overtaking, the packet offered first need
-// not arrive first. Callers must offer packets to such links at the current time. These links keep the packets, and
-// need calls of serve() at the times of next_event().
+// This applies to every predictable link: drop-tail and RED queues, any rate, any loss and any delay. Managed queues
+// (CoDel, FQ-CoDel, DualPI2) choose a packet only when the transmitter is free. On a link with overtaking, the packet
+// offered first need not arrive first. Callers must offer packets to these two kinds of links at the current time. Both
+// keep the packets, and need calls of serve() at the times of next_event().
 //
-// A plain link (drop-tail, a rate or none, independent loss) is implemented inline in this class. All other features
-// are behind one branch, in LinkFeatures and link.cpp.
+// A plain link (drop-tail, limited or unlimited rate, independent loss) is implemented inline in this class. All other
+// features are behind one branch, in LinkFeatures and link.cpp.
 class alignas(kCacheLine) Link {
 public:
     Link() = default;
@@ -110,8 +110,8 @@ public:
 
     // Time at which the packet accepted last reaches the far end.
     Nanos arrival() const { return arrival_; }
-    // Keeps the packet accepted last until arrival(). Packets that arrive at the same time do so in the order of their
-    // subflows: on a pure delay, packets may be offered in any order, and only the subflow distinguishes them.
+    // Keeps the packet accepted last until arrival(). On a pure delay, where packets may be offered in any order,
+    // packets with the same arrival time are sorted by subflow. On other links, they keep the order of their offers.
     SF_INLINE void hold(const Packet& packet) {
         InFlight& held = in_flight_.push_slot();
         held.arrival = arrival_;
@@ -147,11 +147,12 @@ public:
     const MediumPlace* station() const { return features_ && features_->station ? &*features_->station : nullptr; }
     bool has_waiting() const { return waiting_pkts() != 0; }
     void set_access_at(Nanos time) { features_->station->access_at = time; }
-    // Sends the packets of one access and returns the end of the access. The caller must then call take_dropped().
+    // Sends the packets of one access and returns the end of the access, or `now` if no packet is left. The caller must
+    // then call take_dropped().
     Nanos access(Nanos now);
     // Approximate duration of an access, computed as if all waiting packets had the mean size; 0 without packets.
     Nanos access_time() const;
-    // Drops as many waiting packets as one access could have sent.
+    // Drops the waiting packets of an access after too many collisions: at most AccessOptions::aggregation packets.
     void give_up_access(Nanos now);
     // With hidden stations: begins an access and returns its duration.
     Nanos begin_access(Nanos now);
@@ -368,7 +369,7 @@ private:
     std::uint32_t failed_attempts(std::uint64_t draw) const;
     Nanos next_departure(Bytes size, Nanos start);
     bool red_admits(Nanos at, std::uint64_t draw);
-    // Sends a packet that waited until `now`. The statistics must include its waiting time.
+    // Sends a packet that waited until `now`. The statistics must already include its waiting time.
     void transmit(const Waiting& next, Nanos now);
     void enter(const Waiting& next, Nanos start, Nanos departure, Nanos now);
     Nanos departure_of(Bytes size, Nanos start, Nanos since, Nanos now);

@@ -16,7 +16,7 @@
 namespace subflow {
 
 // Makes the alternative of `Variant` whose kInfo.name equals the name of the choice. Throws ScenarioError for an
-// unknown name. `what`: kind of algorithm in the message.
+// unknown name. `what`: kind of algorithm, for the message.
 template <class Variant, std::size_t I = 0>
 Variant make_by_name(const AlgorithmChoice& choice, const char* what) {
     if constexpr (I < std::variant_size_v<Variant>) {

@@ -10,7 +10,8 @@
 // has already decided about later packets. Therefore
 // - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receivers
 //   that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
-// - a link without known arrivals (CoDel, overtaking) stays at the clock, and so do the links and receivers after it,
+// - a link without known arrivals (CoDel, overtaking) stays at the clock, and so do the next link and the receiver
+//   after it,
 // - no packet is carried beyond the horizon: the end of the current run_until or the next change of the timeline. Later
 //   packets wait on their link and are carried first when the horizon moves.
 //
@@ -25,7 +26,7 @@ namespace subflow {
 
 namespace {
 
-// Origin of the packets that enter a link. Other values: the one link that feeds it.
+// Origin of the packets that enter a link: one of these values, or the number of the only link that feeds it.
 constexpr std::uint32_t kNowhere = 0xffffffff;
 constexpr std::uint32_t kClock = 0xfffffffe;    // senders, timers, receivers that do not run ahead
 constexpr std::uint32_t kSeveral = 0xfffffffd;  // several of these origins
@@ -110,8 +111,8 @@ void Network::replan_lookahead() {
 }
 
 // True if the arrivals on the subflows of a connection may be put into order afterwards. Not if each acknowledgement
-// needs its DATA_ACK when it leaves: for the receive window, a capture of packets, an agent, or data sent on all
-// subflows. Nor if the order of arrivals at the same time could be unknown afterwards.
+// needs its DATA_ACK when it leaves: for the receive window, announced addresses, a capture of packets, an agent, or
+// copies on several subflows. Nor if the order of arrivals at the same time could be unknown afterwards.
 bool Network::may_defer_data(const Connection& c) const {
     if (!c.is_multipath() || c.signals_addresses || c.reassembly.is_limited() || c.copies != Copies::None ||
         c.captured || !agents_.empty())

@@ -12,7 +12,7 @@
 namespace subflow {
 
 enum class MarkKind : std::uint8_t {
-    Loss,  // fast retransmit began
+    Loss,  // fast recovery began
     Timeout,
     Recovered,
     Established,
@@ -22,10 +22,10 @@ enum class MarkKind : std::uint8_t {
     LinkDown,
     LinkChange,
     Penalised,         // the subflow's window was halved because its data blocks the connection's window
-    MetaTimeout,       // a flow sent its first packet without DATA_ACK again
+    MetaTimeout,       // the retransmission timer of a connection expired
     Action,            // a learning agent acted; only while its steps are recorded
     ControllerChange,  // an event replaced the controller of a flow
-    ScriptedDrop,      // the scenario's script dropped a data packet
+    ScriptedDrop,      // the scenario's script dropped a data packet or datagram
     Announced,         // the peer announced the subflow's address: ADD_ADDR
     Refused,           // the peer refused to open the subflow
     Stale,             // the connection assigns no data to the subflow until the subflow's next acknowledgement
@@ -36,8 +36,9 @@ enum class MarkKind : std::uint8_t {
 // and ControllerChange, and of a subflow otherwise.
 struct Mark {
     Nanos time;
-    // Window after the event in packets; Completed: seconds since the start; MetaTimeout: the timeout in seconds;
-    // ScriptedDrop: sequence number of the packet in its subflow; Announced: number of earlier announcements
+    // Window after the event in packets (Timeout: ssthresh, if finite); Completed: seconds since the start;
+    // MetaTimeout: the timeout in seconds; ScriptedDrop: sequence number of the packet in its subflow; Announced:
+    // number of earlier announcements; 0 for the Link kinds, ControllerChange, Refused and Stale
     double value = 0;
     std::uint32_t owner = 0;
     MarkKind kind = MarkKind::Loss;

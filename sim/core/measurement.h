@@ -49,7 +49,7 @@ struct SubflowResult {
     std::int64_t marked_pkts = 0;      // arrived packets that a queue had marked
     std::int64_t mark_reductions = 0;  // reductions of the window because of marks
     PacketBalance packets;
-    double schedule_share = 0;  // share of the flow's packets handed out; NaN for one path or without packets
+    double schedule_share = 0;  // this subflow's share of the packets handed out; NaN for one path or no packets
 };
 
 struct FlowResult {

@@ -38,7 +38,7 @@ void Medium::note(std::uint32_t station, bool wants, Nanos now) {
     if (wants && !s.wants && !s.is_sending) {
         s.counts_from = std::max(s.idle_at, now);
         if (s.options.kind == AccessKind::Contention) {
-            // slots begin when the medium becomes idle
+            // Slots begin one DIFS after the end of the latest access.
             const Nanos first = s.idle_at + kDifs;
             const std::int64_t slots = now > first ? (now - first + kSlot - Nanos(1)) / kSlot : 0;
             s.counts_from = first + kSlot * slots;

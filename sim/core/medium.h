@@ -52,12 +52,13 @@ public:
 
     std::uint32_t station_count() const { return static_cast<std::uint32_t>(stations_.size()); }
     std::uint32_t link_of(std::uint32_t station) const { return stations_[station].link; }
-    // Time at which the station sends if no other station sends earlier; kNever: no packets to send.
+    // Time at which the station sends if no other station sends earlier; while it sends, the end of its access. kNever:
+    // no packets to send.
     Nanos access_at(std::uint32_t station) const;
 
     // Updates whether the station has packets to send.
     void note(std::uint32_t station, bool wants, Nanos now);
-    // The stations that send now: one, or several that collide.
+    // The stations that send now: none, one, or several that collide.
     std::vector<std::uint32_t> senders(Nanos now) const;
     // Records that only this station sends, from `now` to `end`.
     void on_sent(std::uint32_t station, Nanos now, Nanos end);

@@ -32,7 +32,7 @@ struct IntervalRecord {
     std::int32_t tag = 0;
     Nanos begin{};        // departure of its first packet
     Nanos end = kNever;   // departure of the first packet of the next interval
-    Nanos finished_at{};  // time at which the last fate became known
+    Nanos finished_at{};  // time at which the last fate became known, or the wait ended
     double rate_pps = 0;  // requested rate; 0: unpaced
     std::uint32_t sent_pkts = 0;
     std::uint32_t delivered_pkts = 0;
@@ -58,8 +58,8 @@ struct IntervalRecord {
     double length_s() const { return to_seconds(end - begin); }
     // Packets sent per second of the interval: the actual rate.
     double send_rate_pps() const { return sent_pkts / length_s(); }
-    // Packets delivered per second between first and last acknowledgement; with one acknowledgement, per second of the
-    // interval.
+    // Packets delivered per second between first and last acknowledgement, without the packets of the first; with one
+    // acknowledgement, packets delivered per second of the interval.
     double throughput_pps() const;
     // Lost share of the packets sent; 0 if no packet was sent, 1 if no packet was acknowledged.
     double loss_ratio() const { return sent_pkts == 0 ? 0 : static_cast<double>(lost_pkts) / sent_pkts; }
@@ -90,7 +90,7 @@ public:
     // Reports the RTT sample of the acknowledgement at `now`, after the deliveries of this acknowledgement. The packet
     // left at `sent`; `srtt`: smoothed RTT after the sample.
     void on_rtt(Nanos sent, Nanos rtt, Nanos now, Nanos srtt);
-    // The window has room, but the sender has no packets.
+    // Call if the window has room, but the sender has no packets.
     void mark_app_limited() {
         if (!open_.empty()) open_.back().record.is_app_limited = true;
     }

@@ -11,14 +11,14 @@ namespace subflow {
 
 namespace {
 
-// Bounds on the number of events and the time between two possible stops of a run
+// Intended number of events between two possible stops of a run, and the first and the longest time between them
 constexpr std::int64_t kFewEvents = 4096;
 constexpr std::int64_t kManyEvents = 16384;
 constexpr Nanos kFirstStride{1'000'000};
 constexpr Nanos kLongestStride{1'000'000'000};
 
 Controller controller_of(const FlowSpec& flow) {
-    // A datagram source has no window; the default controller keeps its record uniform.
+    // A datagram source has no window, and its sender is not used: any controller will do.
     return make_controller(sends_datagrams(flow.kind) ? AlgorithmChoice{"newreno", {}} : flow.controller);
 }
 
@@ -49,7 +49,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         }
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
-        // A packet keeps its size on the wire, and has at least one byte of payload.
+        // The option reduces the payload of a packet, not its size on the wire, and leaves at least one byte of
+        // payload.
         const std::int64_t option =
             flow.kind == FlowKind::Mptcp ? std::min(scenario.transport.dss_option.value, scenario.mss.value - 1) : 0;
         const std::int64_t payload = scenario.mss.value - option;
@@ -185,7 +186,8 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
     }
 }
 
-// Processes every event up to the horizon, and advances the clock to it.
+// Processes every event up to the horizon, and advances the clock to it. Returns the number of events and of carried
+// packets.
 std::int64_t Network::process_stretch() {
     std::int64_t events = carry_held_packets();
     for (; events_.next_time() <= horizon_; ++events) {
@@ -340,8 +342,8 @@ void Network::start_flow(std::uint32_t flow) {
     if (c.is_multipath()) start_meta_timer(flow);
     if (sends_datagrams(c.kind)) return start_datagrams(c.first_subflow);
     const bool has_handshake = scenario_->transport.handshake;
-    // The first subflow establishes the connection: its first packet leaves at `start`. Further subflows join
-    // afterwards.
+    // The first subflow establishes the connection: its first packet leaves at the start of the flow. Further subflows
+    // join afterwards.
     c.waits_to_join = has_handshake && c.is_multipath();
     if (has_handshake) {
         begin_handshake(c.first_subflow);

@@ -145,7 +145,7 @@ public:
     // the current time. Returns false if no action waits for its reward, if the epoch has lasted less than half the
     // length of the previous one, or if no subflow is visible.
     bool end_epoch(std::uint32_t agent) { return agents_.end_epoch(agents_reach(), agent); }
-    // True if a subflow has data to send or to repair.
+    // True if the subflow is established and its connection still has data to send, or data without DATA_ACK.
     bool is_under_way(const Subflow& s) const {
         const Connection& c = connections_[s.connection];
         return s.is_established && c.is_started && c.data_una < c.data_end;
@@ -162,7 +162,7 @@ public:
 
     // Heap memory, without the scenario and policies.
     std::size_t heap_bytes() const;
-    // The link direction or flow, including its subflows, with most heap memory.
+    // The link direction or flow, including its subflows, with the most heap memory.
     struct Fullest {
         bool is_link = false;
         std::uint32_t index = 0;

@@ -28,7 +28,8 @@ void Network::update_packet_checks(Subflow& s, const Connection& c) {
     s.looks = static_cast<std::uint8_t>(c.captured ? kAllLooks : looks);
 }
 
-// Called after the sender has reduced its window, which the next packet reports to the receiver.
+// Called after the sender has reduced its window. If the ECN mode uses CWR, the next new packet reports the reduction
+// to the receiver.
 void Network::on_reduced(MarkKind why, std::uint32_t index, double cwnd_pkts) {
     marks_.add(now_, why, index, cwnd_pkts);
     Subflow& s = subflows_[index];

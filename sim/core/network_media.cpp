@@ -25,7 +25,7 @@ void Network::join_media() {
     }
 }
 
-// Called after a packet was queued or dropped on a link.
+// Called when the queue of a link may have changed: updates the medium, and the time at which the link sends.
 void Network::update_medium(std::uint32_t link_index) {
     Link& link = links_[link_index];
     const MediumPlace& station = *link.station();

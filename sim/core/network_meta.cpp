@@ -19,7 +19,8 @@ bool Network::has_room(const Connection& c) const {
     return std::ranges::any_of(all, [&](const Subflow& s) { return is_usable(s) && has_room(c, s); });
 }
 
-// Called while new data is blocked. If a subflow still has room, it repeats the data that blocks the connection.
+// Called while new data is blocked. If the scheduler can choose a subflow with room, slower subflows are penalised, and
+// this subflow repeats the data that blocks the connection. The scheduler decides which of these reactions it uses.
 // Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
 void Network::act_when_blocked(Connection& c) {
     read_data_acks(c);

@@ -121,7 +121,7 @@ std::int64_t Network::packets_not_captured() const {
     return lost;
 }
 
-// Extensions are used in order of their slots.
+// Prefetches the extensions from slot `first` on, because ACKs use slots in order.
 void Network::fetch_extensions(std::uint32_t first) const {
     fetch_some(&ack_extensions_[first], ack_extensions_.size() - first, 1024);
 }

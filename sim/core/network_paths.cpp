@@ -80,7 +80,7 @@ void Network::on_announcement_timeout(std::uint32_t index) {
     s.join_at = kNever;
 }
 
-// The peer withdraws an address and resets its subflow.
+// The peer withdraws an address and resets its subflow. Sends no packets if the subflow is closed or only announced.
 void Network::withdraw(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];

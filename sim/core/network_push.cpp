@@ -108,7 +108,7 @@ void Network::set_push_timer(Connection& c) {
     events_.schedule(meta_timer_source(static_cast<std::uint32_t>(&c - connections_.data())), timer.due);
 }
 
-// Queues all data without DATA_ACK for reinjection from the start, even if the data is still queued or in flight.
+// Queues all data without DATA_ACK for reinjection, from data_una on, even if the data is still queued or in flight.
 // Source: Linux __mptcp_retransmit_pending_data
 void Network::send_all_again(Connection& c) {
     read_data_acks(c);

@@ -68,11 +68,11 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) candidates_[i].is_available &= !candidates_[i].has_sent_this;
 }
 
-// The scheduler's choice for a packet that was already sent on the subflows in `sent_on`; empty for none. `why` as in
-// SendMoment.
+// The scheduler's choice for a packet that was already sent on the subflows in `sent_on`; empty if it chooses no
+// subflow. `why` as in SendMoment.
 std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
                                                       Reason* why) {
-    // The outstanding data matters if the window or the send buffer is limited, and for records.
+    // The limit of the send buffer and the records need the current amount of outstanding data.
     if (c.decisions || c.send_buffer_pkts != Reassembly::kUnlimited) read_data_acks(c);
     describe_candidates(c, sent_on);
     const std::span all = std::span(candidates_).first(c.subflow_count);
@@ -132,7 +132,7 @@ void Network::send_again(Connection& c, std::size_t position, std::uint32_t data
     if (c.is_multipath()) {
         const std::uint64_t here = std::uint64_t{1} << position;
         std::uint64_t& sent_on = c.sent_on[data_seq];
-        // The packet was already sent on all subflows: its mask restarts (Linux MPTCP's path_mask).
+        // If the packet returns to a subflow, its mask restarts (Linux MPTCP's path_mask).
         if (sent_on & here) sent_on &= Connection::kReinjected | Connection::kQueued;
         sent_on |= here;
     }

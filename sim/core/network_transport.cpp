@@ -346,7 +346,7 @@ void Network::send_copies(Connection& c, std::uint32_t position) {
 }
 
 // Position of the subflow for a packet that was already sent on the subflows in `sent_on`; subflow_count if no subflow
-// is available.
+// is available or the scheduler chooses none.
 SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
     const Subflow* const subflows = &subflows_[c.first_subflow];
     // While windows are full, an ACK makes room on one subflow: most calls find this subflow, and the next call finds
@@ -579,7 +579,8 @@ void Network::send_datagrams(std::uint32_t index) {
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
 }
 
-// A packet of a handshake leaves at `at`, on the forward path or on the path of the ACKs.
+// A packet of a handshake, or a signal about an address, leaves at `at`, on the forward path or on the path of the
+// ACKs.
 void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo, Nanos at, std::uint32_t address) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
