@@ -62,8 +62,8 @@ private:
     std::int64_t dropped_ = 0;
 };
 
-// Packets of a network, taken from its logs: a column per quantity, in order of time. Row i of `sack` holds three
-// ranges as pairs of the first number and one past the last; the first `sack_count` ranges are valid.
+// Packets of a network, taken from its logs: one column per quantity, rows in order of time. Each row of `sack` holds
+// three ranges, each as its first number and one past its last; only the first `sack_count` ranges are valid.
 struct PacketTable {
     std::vector<std::int64_t> time_ns;
     std::vector<std::int64_t> echo_ns;

@@ -135,11 +135,11 @@ Estimate estimate(const Scenario& scenario, Nanos sample_interval,
 
     Estimate out;
     const double duration_s = to_seconds(scenario.duration);
-    // Flows on a shared link share its capacity. Datagram sources do not react and send at their full rate.
     const double acks_per_packet = scenario.transport.delayed_ack == DelayedAck::Off ? 1.0 : 0.5;
     double crossings = 0;
     for (PathLoad& load : loads) {
         if (&load.path == &load.flow.paths.front()) crossings = 0;
+        // Flows on a shared link share its capacity. Datagram sources do not react and send at their full rate.
         if (!sends_datagrams(load.flow.kind)) {
             double share = 1;
             for (const std::uint32_t link : load.path.forward) {

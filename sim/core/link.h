@@ -108,7 +108,7 @@ public:
         return Verdict::Accepted;
     }
 
-    // Time at which the packet accepted last reaches the far end.
+    // Time at which the packet accepted last reaches the far end. Requires a predictable link.
     Nanos arrival() const { return arrival_; }
     // Keeps the packet accepted last until arrival(). On a pure delay, where packets may be offered in any order,
     // packets with the same arrival time are sorted by subflow. On other links, they keep the order of their offers.

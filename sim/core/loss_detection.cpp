@@ -37,7 +37,7 @@ bool SubflowSender::detect_losses_by_time(Nanos now) {
     const std::uint32_t latest = latest_delivered_[0];  // transmissions below latest - 1 have been overtaken
     bool found = false;
     // RFC 8985 sets the timer for the last of the pending packets, this code for the first: each expiry then decides
-    // about at least one packet, no packet is examined twice, and later packets get a separate expiry.
+    // about at least one packet, decided packets are not examined again, and later packets get a separate expiry.
     while (loss_scan_ != snd_nxt_) {
         const SentPacket& packet = packets_[loss_scan_];
         if (packet.flags() == kInPipe) {

@@ -1,4 +1,4 @@
-// A medium that several link directions share: only one of them can send at a time.
+// A medium that several link directions share: overlapping transmissions collide, or a scheduler prevents them.
 #pragma once
 
 #include <cstdint>

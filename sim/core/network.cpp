@@ -164,7 +164,7 @@ bool Network::run_until(Nanos until, std::int64_t& max_events) {
 bool Network::process_events(Nanos until, std::int64_t& max_events) {
     for (;;) {
         const Nanos change = timeline_.next_at();
-        // Packets are carried ahead up to the end requested by the caller, and to just before the next change.
+        // Packets are carried ahead at most to the end requested by the caller, or to just before the next change.
         const Nanos end = std::min(until, change - Nanos(1));
         bool has_reached = now_ > end;  // another change at the same time
         while (!has_reached) {

@@ -308,9 +308,9 @@ private:
     static bool is_usable(const Subflow& s) {
         return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
     }
-    // True if a subflow can be handed a packet now. With several subflows, data is assigned to a subflow before pacing
-    // permits to send it and waits there, as in Linux, so that a scheduler sees each backlog. With one subflow, data
-    // waits in the connection.
+    // True if the sender of a subflow accepts a packet now, even if the subflow is not usable. With several subflows,
+    // data is assigned to a subflow before pacing permits to send it and waits there, as in Linux, so that a scheduler
+    // sees each backlog. With one subflow, data waits in the connection.
     bool has_room(const Connection& c, const Subflow& s) const {
         return s.sender.has_room() && (c.is_multipath() || s.sender.pacing_allows(now_));
     }
@@ -320,7 +320,7 @@ private:
                                                  Reason* why);
     void describe_candidates(const Connection& c, std::uint64_t sent_on);
     Candidate describe_candidate(const Connection& c, const Subflow& s) const;
-    bool has_active(const Connection& connection) const;  // a usable subflow that is not a backup
+    bool has_active(const Connection& connection) const;  // true if a usable subflow is not a backup
     void disable_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     std::vector<OwnedLog> decision_logs() const;

@@ -76,8 +76,8 @@ void Network::on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Na
             s.receiver.acknowledge_next_at_once(packet.sent_time);
             break;
         case EcnMode::Accurate:
-            // With an ACK for at least every second packet, no ACK reports more than two marks (RFC 9768 section
-            // 3.2.2.5.1).
+            // Marks need no early ACK: with an ACK for at least every second packet, no ACK reports more than two marks
+            // (RFC 9768 section 3.2.2.5.1).
             seen.marked_pkts += is_marked;
             seen.has_news |= is_marked;
             s.receiver.say((kAceStart + seen.marked_pkts) & kAceMask);

@@ -239,7 +239,7 @@ SF_INLINE void Network::fill_one(Connection& c, Subflow& s, std::uint32_t index)
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
-// Shortcut of fill() for a connection of one subflow, without a scheduler.
+// Shortcut of fill() for a connection of one subflow with an unlimited send buffer and no reinjections.
 void Network::fill_single_path(Connection& c) {
     const std::uint32_t index = c.first_subflow;
     Subflow& s = subflows_[index];
