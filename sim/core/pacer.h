@@ -48,7 +48,7 @@ public:
     }
 
     // Like on_send(), for bursts of up to `most` packets: the next burst starts after the time that individually paced
-    // packets would have taken. The rest of a burst that ran out of data may leave at any time before then.
+    // packets would have taken. The remaining packets of a burst that ran out of data may leave at any time.
     void on_send_in_burst(Nanos now, double rate_pps, std::uint32_t most) {
         if (left_in_burst_ == 0) left_in_burst_ = most;
         const Nanos began = next_;

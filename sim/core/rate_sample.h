@@ -11,11 +11,11 @@
 
 namespace subflow {
 
-// An ACK that delivered at least one packet, in any sender state. Packet-specific fields describe the most recently
-// sent packet among those delivered.
+// An ACK that delivered at least one packet, in any sender state. "That packet" is the most recently sent packet among
+// those delivered.
 struct DeliverySample {
     Nanos now{};
-    Nanos rtt{};   // RTT of that packet; unlike the smoothed RTT, a delayed ACK does not lengthen it
+    Nanos rtt{};  // RTT of that packet; RTT of the echoed timestamp if that packet was retransmitted
     Nanos srtt{};  // smoothed RTT of the subflow
     double newly_delivered_pkts = 0;
     double newly_lost_pkts = 0;              // packets marked lost because of this ACK
@@ -47,11 +47,11 @@ struct LostPacket {
     std::uint64_t delivered_pkts = 0;        // packets delivered on the subflow so far
     std::uint64_t prior_delivered_pkts = 0;  // delivered_pkts when the packet was sent
     double inflight_at_send_pkts = 0;        // packets in flight when the packet was sent, including itself
-    double lost_since_send_pkts = 0;         // packets marked lost since then, including itself
-    bool is_app_limited = false;             // as in DeliverySample
+    double lost_since_send_pkts = 0;  // packets marked lost since that send, including this packet
+    bool is_app_limited = false;  // the packet was sent while the application had too little data
 };
 
-// State behind the samples: a stamp per outstanding packet, renewed by each transmission of the packet.
+// Takes the samples from a stamp per outstanding packet, which each transmission of the packet renews.
 class DeliverySampler {
 public:
     // Packet `seq`, new or retransmitted, leaves the sender. `was_idle`: no packet was outstanding; `pipe`: other
@@ -144,7 +144,7 @@ public:
 private:
     struct Stamp {
         Nanos first_sent{};    // send time of the packet whose delivery opens the interval
-        Nanos delivered_at{};  // time of the last delivery before this send
+        Nanos delivered_at{};  // last delivery before this send; the send time if nothing was outstanding
         Nanos sent{};
         std::uint64_t delivered = 0;  // packets delivered before this send
         std::uint32_t marked_lost = 0;
@@ -161,7 +161,7 @@ private:
               marked_lost(static_cast<std::uint32_t>(lost)),
               inflight(pipe & 0x7FFF'FFFF),
               is_app_limited(is_limited) {}
-        // Packets marked lost since this send; 0 if more were delivered after all than newly marked.
+        // Packets marked lost since this send; 0 if more marks were undone than set.
         double lost_since(std::int64_t lost) const {
             const auto grown = static_cast<std::int32_t>(static_cast<std::uint32_t>(lost) - marked_lost);
             return std::max(grown, 0);

@@ -46,12 +46,13 @@ public:
     void note_rtt(Nanos rtt, Nanos now, std::int64_t received_bytes) {
         if (!is_fixed_ && now - since_ >= rtt) adjust(now, received_bytes);
     }
-    // Out-of-order data needs room in addition. Source: Linux tcp_data_queue_ofo
+    // Makes additional room for out-of-order data. Source: Linux tcp_data_queue_ofo
     void make_room_for(std::int64_t waiting_bytes) { grow(2 * space_ + waiting_bytes); }
 
 private:
     // Once per round trip: if the application read `taken` bytes, a fraction g more than in the best earlier round
-    // trip, the window becomes 2 taken (1 + 2 g). Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
+    // trip, the window grows to 2 taken (1 + 2 g), unless it is already larger. Source: Linux tcp_rcv_space_adjust,
+    // tcp_rcvbuf_grow
     void adjust(Nanos now, std::int64_t received_bytes) {
         const std::int64_t taken = std::min<std::int64_t>(received_bytes - taken_before_, kLargest);
         if (taken > space_) {

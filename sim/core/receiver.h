@@ -74,12 +74,13 @@ public:
     }
     // The answer to a handshake leaves: starts the first RTT measurement.
     void begin(Nanos now) { timed_from_ = now; }
-    // The timer of a delayed ACK expires: the next packet did not arrive in time.
+    // The timer of a delayed ACK expired before the next packet arrived: doubles the delay.
     // Source: Linux tcp_delack_timer_handler
     void on_delay_over(const TransportOptions& options) {
         delayed_ack_timeout_ = std::min(delayed_ack_timeout_ * 2, timeout(options));
     }
-    // The latest RTT, measured from an ACK to a packet sent after its arrival; 0 before the first sample.
+    // The latest RTT, measured from an ACK to a packet sent after its arrival, at most twice the previous RTT; 0 before
+    // the first sample.
     // Source: Linux tcp_rcv_rtt_measure_ts. Linux takes a sample from each packet, smooths samples above the last one
     // and adopts smaller ones directly; one sample per round trip needs no smoothing.
     Nanos rtt() const { return rtt_; }
@@ -89,8 +90,8 @@ public:
     bool has_gaps() const { return !out_of_order_.empty(); }
     bool has_sack_blocks() const { return has_gaps() || duplicate_.end != 0; }
     Nanos ack_deadline() const { return ack_deadline_; }
-    // Send time to echo in the next ACK, that of the oldest packet which the ACK covers (RFC 7323 section 4.3). Cancels
-    // the delayed ACK.
+    // Send time to echo in the next ACK: the send time of the oldest packet that the ACK covers (RFC 7323 section 4.3).
+    // Cancels the delayed ACK.
     Nanos take_echo() {
         unacked_ = 0;
         ack_deadline_ = kNever;
@@ -102,7 +103,8 @@ public:
     void say(std::uint32_t ecn_flags) {
         next_ack_ = (next_ack_ & Packet::kNumberMask) | ecn_flags << Packet::kNumberBits;
     }
-    // The next packet, sent at `sent_time`, is acknowledged at once.
+    // The next packet is acknowledged at once. `sent_time`: time to echo in that ACK; ignored if earlier packets await
+    // an ACK.
     void acknowledge_next_at_once(Nanos sent_time) {
         if (unacked_ != 0) return;
         echo_ = sent_time;
@@ -110,7 +112,7 @@ public:
     }
     // True while received packets await their ACK.
     bool owes_ack() const { return unacked_ != 0; }
-    // Where ACKs are delayed as in Linux, the next two packets are acknowledged at once (tcp_enter_quickack_mode).
+    // For DelayedAck::Linux: the next two packets are acknowledged at once (tcp_enter_quickack_mode).
     void quicken() { quick_acks_left_ = std::max(quick_acks_left_, 2u); }
 
     // The latest duplicate, once (RFC 2883 section 4), then the most recently changed blocks (RFC 2018 section 4).
@@ -162,7 +164,7 @@ private:
     void adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
                       const TransportOptions& options);
     bool measure_rtt(Nanos now);
-    // Retransmission timeout of the receiving end, whose only RTT sample comes from the handshake.
+    // Retransmission timeout of the receiving end, derived from its first RTT sample; rto_initial before the sample.
     Nanos timeout(const TransportOptions& options) const {
         return first_rtt_ > Nanos(0) ? first_rtt_ + std::max(first_rtt_ * 2, options.rto_min) : options.rto_initial;
     }
@@ -177,7 +179,7 @@ private:
     std::uint32_t next_ack_ = 0;  // number of the next ACK, with ECN flags in the upper bits, which an increment keeps
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
-    // Linux only
+    // Used only for DelayedAck::Linux
     std::uint32_t timed_ack_ = 0;                // a packet whose sender has received this ACK ends the round trip
     Nanos last_arrival_ = Nanos(-kNever.value);  // time of the last arrival; far in the past before the first
     Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; 0 before the first packet

@@ -62,7 +62,7 @@ std::int64_t drops_of(const LinkStats& s) {
     return s.drops_queue + s.drops_random + s.drops_down + s.drops_scripted;
 }
 
-// Packets handed to all subflows of a multipath connection.
+// Packets handed to all subflows of a multipath connection; 0 for a connection with one path.
 std::int64_t handed_pkts(const Network& network, const Connection& c) {
     if (!c.is_multipath()) return 0;
     std::int64_t pkts = 0;

@@ -11,7 +11,8 @@ namespace subflow {
 
 // Each attempt fails with probability `loss`, independently of all others. The next attempt follows after `delay`, and
 // the packet is lost after `attempts` failures. A share of loss^attempts of all packets is lost, and a packet is late
-// by n delays with probability loss^n (1 - loss). Source: HARQ of LTE, 3GPP TS 36.321 section 5.3.2 (8 ms, 4 attempts).
+// by n < attempts delays with probability loss^n (1 - loss). Source: HARQ of LTE, 3GPP TS 36.321 section 5.3.2 (8 ms, 4
+// attempts).
 struct RetransmissionOptions {
     double loss = 0;
     Nanos delay{};

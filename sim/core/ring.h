@@ -71,7 +71,7 @@ public:
         if (capacity() == 0) grow();
     }
 
-    // Frees memory beyond the larger of `count` and size() elements.
+    // Frees memory beyond the largest of `count`, size() and the first allocation, rounded up to a power of two.
     void shrink(std::uint32_t count = 0) {
         const std::uint32_t enough = std::bit_ceil(std::max({count, size(), first_capacity_}));
         if (capacity() > enough) copy_slots(*this, enough);

@@ -49,9 +49,9 @@ public:
     }
 
     // Like add_sample(), with the additional state of the Linux rule: the largest 4 rttvar of each round trip, but at
-    // least rto_min, raises the margin of the timeout at once. A smaller one lowers the margin by a quarter of the
-    // difference per round trip. A falling RTT moves rttvar by only 1/32 of the error, so that it does not lengthen the
-    // timeout. `snd_una`: the cumulative ACK of the sample.
+    // least rto_min, raises the margin of the timeout at once. A smaller value lowers the margin by a quarter of the
+    // difference per round trip. A falling RTT raises rttvar by only 1/32 of the difference, so that it hardly
+    // lengthens the timeout. `snd_una`: the cumulative ACK of the sample.
     void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
         least_ = std::min(least_, rtt);
         if (!has_sample()) [[unlikely]] {
@@ -79,9 +79,9 @@ public:
         }
     }
 
-    // RFC 6298 (2.3), (2.4), (5.5): srtt + 4 rttvar within [rto_min, rto_max], doubled per back-off. The clock
-    // granularity G of the RFC is 0, because simulated time counts nanoseconds. The Linux rule: srtt plus the margin,
-    // which is at least rto_min.
+    // RFC 6298 (2.3), (2.4), (5.5): srtt + 4 rttvar within [rto_min, rto_max], doubled per back-off; rto_initial
+    // instead of the sum before the first estimate. The clock granularity G of the RFC is 0, because simulated time
+    // counts nanoseconds. The Linux rule: srtt plus the margin, which is at least rto_min.
     Nanos rto(const TransportOptions& options, int backoffs) const {
         Nanos rto = options.rto_initial;
         if (has_estimate()) [[likely]]

@@ -110,7 +110,8 @@ SUBFLOW_FIELDS(AlgorithmChoice, name, options, program)
 struct PathSpec {
     std::vector<std::uint32_t> forward;
     std::vector<std::uint32_t> reverse;
-    bool is_backup = false;  // the subflow carries data only while no other is usable (RFC 8684 section 3.3.8)
+    // the subflow carries data only while no regular subflow is usable (RFC 8684 section 3.3.8)
+    bool is_backup = false;
     bool is_late = false;    // absent at the start: an event opens the subflow
 };
 SUBFLOW_FIELDS(PathSpec, forward, reverse, is_backup, is_late)
@@ -267,7 +268,7 @@ SUBFLOW_FIELDS(Scenario, duration, warmup, seed, mss, start_jitter, transport, l
 // Limited by the 32-bit mask of the subflows on which a packet was sent.
 inline constexpr std::size_t kMaxSubflows = 32;
 
-// ECN mode of a flow whose controller uses marks as in `use`.
+// ECN mode of a flow whose controller uses marks as described by `use`.
 EcnMode ecn_mode(const Scenario& scenario, const FlowSpec& flow, const EcnUse& use);
 
 // Throws ScenarioError unless all indices, sizes and rates are usable.

@@ -125,8 +125,8 @@ public:
     // Retransmits the first lost packet. Only while may_retransmit(now).
     Transmission retransmit(Nanos now, const TransportOptions& options);
 
-    // Processes an ACK for all packets below `cumulative` and in `sack_blocks`; `echo`: send time of the packet that
-    // triggered the ACK. The controller grows or reduces the window here.
+    // Processes an ACK for all packets below `cumulative` and in `sack_blocks`; `echo`: the send time that the ACK
+    // echoes. The controller grows or reduces the window here.
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
@@ -135,7 +135,7 @@ public:
         marks_.mode = mode;
         marks_.told = first_echo(mode);
     }
-    // True if an ACK with these flags, without further ECN fields, contains new information about marks.
+    // True if an ACK with these flags, without further ECN fields, may contain new information about marks.
     bool is_news(std::uint32_t flags, std::uint32_t cumulative) const {
         return ((flags - marks_.told) & kAceMask) != 0 || cumulative - snd_una_ > kAceMask;
     }
@@ -177,7 +177,8 @@ public:
     // True outside recovery and loss states.
     bool is_open() const { return state_ <= SenderState::Reduced; }
     const Window& window() const { return window_; }
-    // The window for the coupled controllers of siblings: ssthresh in recovery, as in Linux MPTCP.
+    // The window for the coupled controllers of siblings: ssthresh during a recovery or a reduction for marks, as in
+    // Linux MPTCP, unless the controller governs recovery.
     double effective_cwnd_pkts() const {
         const bool is_reducing = state_ == SenderState::Recovery || state_ == SenderState::Reduced;
         return is_reducing && !governs_recovery_ ? window_.ssthresh_pkts : window_.cwnd_pkts;
@@ -366,7 +367,8 @@ private:
         rto_deadline_ = rtt_.expiry(now, options, backoffs_);
     }
 
-    // True if the window is in use. Source: Linux tcp_is_cwnd_limited; rationale in RFC 7661.
+    // True if the use of the window permits growth: more than half of it in slow start, all of it otherwise. Source:
+    // Linux tcp_is_cwnd_limited; rationale in RFC 7661.
     bool is_cwnd_limited() const {
         if (window_.in_slow_start()) return window_.cwnd_pkts < 2.0 * std::max(round_max_pipe_, last_round_max_pipe_);
         return round_was_limited_ || last_round_was_limited_;
@@ -422,8 +424,9 @@ private:
     void forget_duplicates_in_time() {
         if (reordering_persist_ != 0 && --reordering_persist_ == 0) reordering_steps_ = 1;
     }
-    // True if all outstanding packets were sent once and are in the pipe, and this ACK covers some of them. After a
-    // recovery, a delivered retransmission may have been sent later than outstanding packets, which can prove losses.
+    // True if all outstanding packets were sent once and are in the pipe, this ACK covers some of them, and nothing
+    // requires the processing step by step. After a recovery, a delivered retransmission may have been sent later than
+    // outstanding packets, which can prove losses.
     bool is_ordinary(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) const {
         return state_ == SenderState::Open && cumulative > snd_una_ && sack_blocks.empty() && sacked_count_ == 0 &&
                lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !needs_every_step_ &&
@@ -502,8 +505,8 @@ private:
         probe_starts_ = kNever;
     }
     Nanos probe_timeout() const {
-        // Linux TCP_TIMEOUT_MIN: two ticks of 1 ms; TCP_RTO_MIN: the ACK of a single packet may be delayed.
         if (!rtt_.has_estimate()) return Nanos(1'000'000'000);
+        // Linux TCP_TIMEOUT_MIN: two ticks of 1 ms; TCP_RTO_MIN: the ACK of a single packet may be delayed.
         return rtt_.srtt() * 2 + Nanos(snd_nxt_ - snd_una_ == 1 ? 200'000'000 : 2'000'000);
     }
     void begin_probe(Probe probe, Nanos now, const TransportOptions& options);
@@ -586,7 +589,8 @@ private:
     std::uint32_t used_max_pipe_ = 0;  // largest pipe since last_limited_
     Nanos last_limited_{};             // end of the last round trip that used the window
 
-    double prr_divisor_ = 1;      // RFC 6937 section 3; Linux: cwnd before, else the flight size
+    // RFC 6937 section 3: divisor of the reduction; cwnd before it for Prr::Linux, else the flight size
+    double prr_divisor_ = 1;
     double prr_flight_size_ = 1;  // outstanding when recovery began, including lost packets
     double prr_prior_cwnd_ = 1;   // cwnd when recovery began
     double prr_delivered_ = 0;

@@ -64,7 +64,7 @@ private:
     double bytes_per_nano_;
     double peak_nanos_per_byte_;
     double tokens_;       // tokens in bytes at counted_at_
-    Nanos counted_at_{};  // start of the last transmission
+    Nanos counted_at_{};  // time for which tokens_ holds; after departure(), the start of the last transmission
 };
 
 }  // namespace subflow

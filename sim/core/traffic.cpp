@@ -13,7 +13,7 @@ std::uint64_t stream_of(std::uint64_t seed, std::string_view purpose, std::strin
     return combine64(combine64(seed, hash_name(purpose)), hash_name(name));
 }
 
-// Exponential with that mean, rounded to the nearest nanosecond.
+// Exponential draw with mean `mean_ns`, rounded to the nearest nanosecond.
 Nanos exponential(std::uint64_t stream, std::uint64_t purpose, std::uint64_t ordinal, double mean_ns) {
     const double drawn = mean_ns * unit_exponential(combine64(combine64(stream, purpose), ordinal));
     return Nanos(static_cast<std::int64_t>(drawn + 0.5));

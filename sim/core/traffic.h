@@ -40,7 +40,7 @@ private:
     Nanos draw(Draw what, std::uint64_t ordinal, double mean_ns) const;
 
     std::uint64_t stream_ = 0;
-    double interval_ns_ = 0;  // mean distance between packets
+    double interval_ns_ = 0;  // mean on-time between packets
     Nanos mean_on_ = kNever;
     Nanos mean_off_{};
     bool is_bursty_ = false;
@@ -63,7 +63,7 @@ struct ArrivalSpec {
     Nanos mean_gap{};
     Nanos from{};            // start of the process; the first flow arrives one gap later
     Nanos until = kNever;    // no arrivals at or after this time
-    std::int64_t limit = 0;  // maximum number of arrivals
+    std::int64_t limit = 0;  // maximum number of arrivals; 0: unlimited
     Nanos lifetime = kNever;
     bool is_lifetime_exponential = false;  // then `lifetime` is the mean
 };
@@ -77,8 +77,8 @@ struct Arrival {
 // limit or other flows. Throws ScenarioError unless the mean gap is in (0, 1e6] s and an end or a limit is set.
 std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t seed, std::string_view name);
 
-// Outages of a component with exponential times to failure and to repair, working at the start. Sorted by time; they
-// depend only on the seed and the name.
+// Outages of a component with exponential times to failure and to repair, working at the start. Sorted by time. The
+// draws depend only on the seed and the name.
 std::vector<Pause> random_outages(std::string_view name, std::uint64_t seed, Nanos mean_up, Nanos mean_down,
                                   Nanos until);
 

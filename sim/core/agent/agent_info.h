@@ -34,7 +34,7 @@ struct EpochPlan {
     EpochKind kind = EpochKind::Time;
     Nanos time{};                  // length of an epoch (Time) or its minimum (Rtt)
     std::uint32_t packets = 0;     // number of packets that ends an epoch (Packets)
-    std::uint32_t history = 1;     // past records in an observation, latest first
+    std::uint32_t history = 1;  // records per subflow in an observation, latest first
     double reference_bps = 10e6;   // lower bound of the reference rate (EpochSample::reference_pps)
     Nanos memory{10'000'000'000};  // window for the extremes that scale rates and RTTs
 };
@@ -79,7 +79,8 @@ struct EpochSample {
     double cwnd_pkts = 0;
     double cwnd_change_pkts = 0;  // change since the previous epoch
     double rate_pps = 0;          // pacing rate; 0: ACK-clocked
-    double schedule_share = 0;    // share of the packets that the connection sent in the epoch
+    // share of the connection's packets handed to this subflow in the epoch; 0 without packets
+    double schedule_share = 0;
     double utility = std::numeric_limits<double>::quiet_NaN();  // only for controllers with a utility
 
     // Scale for rates: the largest delivery rate of an epoch within EpochPlan::memory, but at least

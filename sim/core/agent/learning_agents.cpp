@@ -216,7 +216,7 @@ void LearningAgents::begin_counting(const Network& network, Agent::Member& m) {
     m.begun_at = m.joined_at;
 }
 
-// The subflow's share of the packets that its connection sent in the epoch.
+// The subflow's share of the packets that the connection handed to its subflows in the epoch; 0 without packets.
 double LearningAgents::share_of_handed(const Agent& agent, const Agent::Member& m) {
     double sum = 0;
     for (const Agent::Member& other : agent.members()) {
