@@ -25,11 +25,12 @@ struct TraceColumn {
     std::string_view unit;
 };
 
-// Sample k describes the time (k + 1) * interval: rates are means over the interval that ends then, all other columns
-// are states at that instant. NaN is a gap. The columns of a sender's state contain gaps until the subflow is
-// established and after its flow ends. RTT columns also contain gaps in intervals without a sample that begin more than
-// one retransmission timeout after the last interval with one: by then an ACK would have arrived (RFC 6298). One thread
-// records. Other threads may read the first `count()` samples of any column at the same time, because columns never
+// Sample k describes the time (k + 1) * interval. Rates, utilisation, counts of events, schedule shares and blocking
+// times cover the interval that ends then; all other columns are states at that instant. NaN is a gap. The columns of a
+// sender's state contain gaps until the subflow is established and after its flow ends. RTT columns also contain gaps
+// in intervals without a sample that begin more than one retransmission timeout after the last interval with one: by
+// then an ACK would have arrived (RFC 6298). One thread records. Other threads may read the first `count()` samples of
+// any column at the same time, because columns never
 // move and the count is published after the values.
 class Recorder {
 public:

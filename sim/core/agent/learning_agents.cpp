@@ -10,7 +10,7 @@ namespace subflow {
 
 namespace {
 
-// Shortest intervals between checks: for subflows with an RTT, and for the first ACKs of packet-counting agents.
+// Time until the next check of an agent: the minimum for epochs by time or RTT, and the time for epochs by packets.
 constexpr Nanos kShortestRetry{10'000'000};
 constexpr Nanos kPatience{1'000'000'000};
 

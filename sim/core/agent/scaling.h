@@ -18,7 +18,7 @@ inline float scaled(double ratio) {
     return static_cast<float>(natural_log(1 + std::min(ratio, kLargestRatio)));
 }
 
-// A change relative to a reference, within [-1, 1].
+// A change relative to a reference, within [-1, 1]; 0 if unknown.
 inline float scaled_change(double change) {
     return std::isnan(change) ? 0 : static_cast<float>(std::clamp(change, -1.0, 1.0));
 }

@@ -258,7 +258,8 @@ void VecEnv::tell_truth(std::uint32_t env, const EpochSample& sample, std::uint3
     told.beside_pps = rate(before.beside_pkts, now.beside_pkts);
 }
 
-// Clears the mask of subflows that have disappeared since their agent last acted. The agent may never act again.
+// Clears the mask of subflows that have disappeared since their agent last acted, and marks completed flows. The agent
+// may never act again.
 void VecEnv::note_absent(std::uint32_t env) {
     const Episode& e = episodes_[env];
     const Network& network = *e.network;
@@ -274,7 +275,7 @@ void VecEnv::note_absent(std::uint32_t env) {
     }
 }
 
-// Team reward since the last step: sum over the flows of ln(goodput in Mbit/s).
+// Team reward since the last step: sum over the active flows of ln(goodput in Mbit/s).
 void VecEnv::reward_team(std::uint32_t env) {
     Episode& e = episodes_[env];
     const Network& network = *e.network;

@@ -40,8 +40,8 @@ struct EpisodeSummary {
     std::int64_t decisions = 0;
 };
 
-// Values of an epoch that an agent observes not at all or less exactly: for critics during training, never for policies
-// in use. They cover the subflow, its group as passed to load(), and all flows that do not learn.
+// Values of an epoch that an agent cannot observe, or only less exactly: for critics during training, never for
+// policies in use. They cover the subflow, its group as passed to load(), and all flows that do not learn.
 struct EpochTruth {
     float epoch_s = 0;
     float loss_ratio = 0;

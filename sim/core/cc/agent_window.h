@@ -11,9 +11,9 @@
 
 namespace subflow {
 
-// Slow start runs until the agent's first action or the first loss; then the agent sets the window. Losses are
-// retransmitted and do not change the window. After a timeout, slow start returns from one packet to the agent's
-// window.
+// Slow start runs until the agent's first action or the first loss, which halves the window; then the agent sets the
+// window. Later losses are retransmitted and do not change the window. After a timeout, slow start returns from one
+// packet to the agent's window.
 // Source: Xu et al., "Experience-driven congestion control", JSAC 2019, section III: the kernel's hook sets the window,
 // and TCP keeps its loss recovery.
 class AgentWindow {
@@ -121,7 +121,7 @@ protected:
         window.cwnd_pkts = cwnd_pkts;
     }
 
-    // Penalty for losses and queueing delay.
+    // Penalty for losses and queueing delay; 0 with the default weights.
     double price(std::span<const EpochSample> samples) const {
         double price = 0;
         for (const EpochSample& sample : samples) {

@@ -366,8 +366,7 @@ bool Bbr3::is_time_to_go_down(const Window& window, const DeliverySample& sample
     return is_full_now_;
 }
 
-// ------------------------------------------------------------------------------------ probing for the propagation
-// delay
+// ------------------------------------------------------------------------------- probing for the propagation delay
 
 void Bbr3::update_min_rtt(const DeliverySample& sample) {
     const Nanos rtt = std::max(sample.rtt, Nanos(1));

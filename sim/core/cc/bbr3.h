@@ -238,7 +238,7 @@ private:
     // The path
     std::array<double, 2> cycle_rates_{};  // largest delivery rates of the previous and the current cycle
     double max_rate_ = 0;
-    double bw_ = 0;  // bounded after losses
+    double bw_ = 0;  // max_rate_, bounded by bw_shortterm_
     double bw_shortterm_ = kNoBound;
     double inflight_shortterm_ = kNoBound;
     double inflight_longterm_ = kNoBound;
@@ -304,7 +304,7 @@ private:
     double aggregation_acked_ = 0;
     WindowedMax extra_acked_{1};
 
-    const RuleInfo* turn_ = nullptr;  // state change by a loss since the last ACK
+    const RuleInfo* turn_ = nullptr;  // rule of a state change by a loss since the last ACK; null without a change
 };
 static_assert(CongestionController<Bbr3>);
 

@@ -132,8 +132,9 @@ public:
     static constexpr double kNoGrip = 0.3;
     static constexpr double kMostYield = 0.1;
     static constexpr double kSlowGain = 1.0 / 16;  // weight of a sample in the long-term averages
-    static constexpr double kPoolGain = 1.0 / 8;   // weight of a sample in the averages about siblings
-    static constexpr std::size_t kPooled = 8;      // siblings with separate statistics
+    // weight of a sample in the means, variances and covariance of siblings' queueing delays
+    static constexpr double kPoolGain = 1.0 / 8;
+    static constexpr std::size_t kPooled = 8;  // maximum number of subflows with these statistics
 
     static constexpr std::array<double, 7> kExponents{-1, -0.3, -0.1, 0, 0.1, 0.3, 1};
     static constexpr std::array<std::string_view, 7> kChoices{"halve", "-0.3", "-0.1",  "keep",
@@ -254,7 +255,7 @@ public:
     EpochPlan epoch_plan() const { return plan_; }
     bool wants_action() const { return is_due_; }
 
-    // Maximum window after the start phase.
+    // Maximum window after the start phase, with the option safety.
     static double cap_pkts(double max_rate_pps, double srtt_s) {
         return std::max(kCapRates * max_rate_pps * srtt_s + kCapPkts, kLeastPkts);
     }
@@ -453,7 +454,7 @@ private:
         if (ack.why != nullptr) ack.why->set(confluence_rules::kGrow, {ack.acked_pkts});
     }
 
-    // Sets the agent's window, within its bounds.
+    // Sets the window to the agent's value, within its bounds. After a timeout, the window grows up to that value.
     void settle(Window& window, double acked_pkts, double srtt_s) {
         const bool knows_rate = is_safe_ && max_rate_pps_ > 0 && srtt_s > 0;
         const double most = knows_rate ? std::min(wanted_pkts_, cap_pkts(max_rate_pps_, srtt_s)) : wanted_pkts_;

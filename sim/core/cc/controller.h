@@ -32,16 +32,16 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-// An ACK outside recovery.
+// An ACK as reported to a controller; on_ack receives only ACKs outside fast recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
-    Nanos rtt{};            // RTT of the packet that triggered the ACK
+    Nanos rtt{};  // RTT from the echoed timestamp
     Nanos srtt{};
     Nanos min_rtt{};  // minimum RTT of the subflow so far
     Nanos now{};
     double inflight_pkts = 0;         // packets in flight after the ACK (RFC 6675 pipe)
     bool begins_round = false;        // the first ACK of a packet sent after the previous round trip ended
-    bool is_cwnd_limited = true;      // the window, not the application or the scheduler, held packets back
+    bool is_cwnd_limited = true;  // the window held packets back, or cwnd validation is off
     bool in_recovery = false;         // the ACK arrived in fast recovery; always false in on_ack
     std::uint32_t snd_una = 0;        // packet numbers: all below this one are acknowledged
     std::uint32_t snd_nxt = 0;        // number of the next packet to be sent
@@ -56,7 +56,7 @@ enum class CongestionKind : std::uint8_t {
     Mark,  // queues have marked packets (RFC 3168): answered like a loss, without a retransmission
 };
 
-// Reported at most once per window of data.
+// At most one event per window of data, apart from timeouts.
 struct CongestionEvent {
     CongestionKind kind = CongestionKind::FastRetransmit;
     double inflight_pkts = 0;
@@ -190,8 +190,9 @@ concept FollowsLosses =
 template <class T>
 concept FollowsUndo = requires(T controller, Window& window) { controller.on_undo(window); };
 
-// on_start(window, seed): once, before the first packet, with the initial window set. `seed` is specific to the subflow
-// and reproducible with the scenario's seed; draws use it through Draws (rng.h).
+// on_start(window, seed): once, before the first packet, or when the controller replaces another one during the run;
+// the window is set. `seed` is specific to the subflow and reproducible with the scenario's seed; draws use it through
+// Draws (rng.h).
 template <class T>
 concept FollowsStart =
     requires(T controller, Window& window, std::uint64_t seed) { controller.on_start(window, seed); };
@@ -219,8 +220,8 @@ concept FollowsIdle =
 // plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller uses monitor
 // intervals (monitor_interval.h). plan_interval() is called at the start of an interval, before its first packet; the
 // controller sets the rate in the window and returns the length. on_interval() is called for each interval in order,
-// once all of its packets are delivered or lost. The controller may change the window, add its utility to the record,
-// and return NextInterval::BeginsNow to end the current interval early.
+// once all of its packets are delivered or lost, or its time limit has passed. The controller may change the window,
+// add its utility to the record, and return NextInterval::BeginsNow to end the current interval early.
 enum class NextInterval : std::uint8_t { InTurn, BeginsNow };
 template <class T>
 concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecord& record, const IntervalMoment& moment,
@@ -252,8 +253,7 @@ concept TakesActions = requires(T controller, const T& same, Window& window, con
 };
 
 // wants_action(): called after each ACK and timer; once true, on_action() follows at the same time, before any packet
-// leaves, and resets it. epoch_sample(sample): replaces the sender's measurements of the epoch by those of the
-// controller.
+// leaves, and resets it. epoch_sample(sample): replaces measurements of the sender by those of the controller.
 template <class T>
 concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSample& sample) {
     { controller.wants_action() } -> std::same_as<bool>;

@@ -125,7 +125,7 @@ public:
         is_after_timeout_ = event.kind == CongestionKind::Timeout;
     }
 
-    // Shift of the epoch's start, so that only time with a used window counts. Section 5.8.
+    // Shifts the start of the epoch, so that only time with a used window counts, and returns the shift. Section 5.8.
     Nanos leave_out_unused_time(const AckSample& ack) {
         Nanos unused{};
         if (was_idle_) {

@@ -25,7 +25,7 @@ public:
         .rules = kRules,
     };
 
-    // The paper's six features. Ratios x are shown as ln(1 + min(x, 10)).
+    // The paper's six features. Ratios x of rates and RTTs are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"throughput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},

@@ -54,7 +54,7 @@ public:
         record[6] = sample.is_new ? 1 : 0;
     }
 
-    // Proportional fairness over all MPTCP and TCP flows.
+    // Proportional fairness over all MPTCP and TCP flows, minus the penalty for losses and delay.
     double reward(std::span<const EpochSample> samples) const {
         return proportional_fairness(samples) - price(samples);
     }

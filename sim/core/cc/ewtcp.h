@@ -1,4 +1,4 @@
-// EWTCP, equally-weighted TCP: NewReno on each subflow, weighted so that n of them get the rate of one TCP.
+// EWTCP, equally-weighted TCP: NewReno on each subflow, weighted so that n of them by default get the rate of one TCP.
 #pragma once
 
 #include <array>

@@ -108,7 +108,7 @@ IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
     return plan;
 }
 
-// Adapts the window at once, except after a timeout, which left one packet.
+// Sets the pacing rate. Adapts the window at once, unless a timeout has left one packet or the RTT is unknown.
 void Mpcc::apply_rate(Window& window, double rate_bps, const IntervalMoment& moment) const {
     window.pacing_pps = rate_bps / moment.packet_bits;
     if (moment.srtt == Nanos(0) || is_silent_) return;
@@ -187,7 +187,7 @@ NextInterval Mpcc::on_interval(Window& window, IntervalRecord& record, const Int
 void Mpcc::decide_slow_start(Window& window, const IntervalRecord& record, const IntervalMoment& moment) {
     const Trial& trial = trials_[0];
     const double throughput_bps = record.throughput_pps() * packet_bits_;
-    // Ignored losses do not reduce the expected throughput.
+    // Ignored losses lower the expected throughput.
     const double arriving = trial.loss_ratio < kSlowStartLoss ? 1 - trial.loss_ratio : 1;
     const auto explain = [&](const RuleInfo& rule) {
         if (moment.why != nullptr)
