@@ -15,7 +15,7 @@ namespace subflow {
 // those delivered.
 struct DeliverySample {
     Nanos now{};
-    Nanos rtt{};  // RTT of that packet; RTT of the echoed timestamp if that packet was retransmitted
+    Nanos rtt{};   // RTT of that packet; RTT of the echoed timestamp if that packet was retransmitted
     Nanos srtt{};  // smoothed RTT of the subflow
     double newly_delivered_pkts = 0;
     double newly_lost_pkts = 0;              // packets marked lost because of this ACK
@@ -47,8 +47,8 @@ struct LostPacket {
     std::uint64_t delivered_pkts = 0;        // packets delivered on the subflow so far
     std::uint64_t prior_delivered_pkts = 0;  // delivered_pkts when the packet was sent
     double inflight_at_send_pkts = 0;        // packets in flight when the packet was sent, including itself
-    double lost_since_send_pkts = 0;  // packets marked lost since that send, including this packet
-    bool is_app_limited = false;  // the packet was sent while the application had too little data
+    double lost_since_send_pkts = 0;         // packets marked lost since that send, including this packet
+    bool is_app_limited = false;             // the packet was sent while the application had too little data
 };
 
 // Takes the samples from a stamp per outstanding packet, which each transmission of the packet renews.

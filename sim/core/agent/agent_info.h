@@ -34,7 +34,7 @@ struct EpochPlan {
     EpochKind kind = EpochKind::Time;
     Nanos time{};                  // length of an epoch (Time) or its minimum (Rtt)
     std::uint32_t packets = 0;     // number of packets that ends an epoch (Packets)
-    std::uint32_t history = 1;  // records per subflow in an observation, latest first
+    std::uint32_t history = 1;     // records per subflow in an observation, latest first
     double reference_bps = 10e6;   // lower bound of the reference rate (EpochSample::reference_pps)
     Nanos memory{10'000'000'000};  // window for the extremes that scale rates and RTTs
 };

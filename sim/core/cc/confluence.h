@@ -558,7 +558,7 @@ private:
     double slow_loss_ = 0;
     double queue_swing_ = 0;
     std::array<double, 2> exponents_{};  // exponents of the last two actions
-    double moved_ = 0;                   // mean square of their sum; followed_: mean product with the queue change
+    double moved_ = 0;  // mean square of the sum of exponents_; followed_: mean product with the queue change
     double followed_ = 0;
     WindowedMax highest_rtt_s_{0};
     double share_ = 1;

@@ -35,13 +35,13 @@ struct Window {
 // An ACK as reported to a controller; on_ack receives only ACKs outside fast recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
-    Nanos rtt{};  // RTT from the echoed timestamp
+    Nanos rtt{};            // RTT from the echoed timestamp
     Nanos srtt{};
     Nanos min_rtt{};  // minimum RTT of the subflow so far
     Nanos now{};
     double inflight_pkts = 0;         // packets in flight after the ACK (RFC 6675 pipe)
     bool begins_round = false;        // the first ACK of a packet sent after the previous round trip ended
-    bool is_cwnd_limited = true;  // the window held packets back, or cwnd validation is off
+    bool is_cwnd_limited = true;      // the window held packets back, or cwnd validation is off
     bool in_recovery = false;         // the ACK arrived in fast recovery; always false in on_ack
     std::uint32_t snd_una = 0;        // packet numbers: all below this one are acknowledged
     std::uint32_t snd_nxt = 0;        // number of the next packet to be sent

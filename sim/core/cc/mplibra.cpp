@@ -62,7 +62,7 @@ double MpLibra::gradient_of(const IntervalRecord& record, bool counts_falls_in_f
     return counts_falls_in_full ? record.rtt_gradient : std::max(record.rtt_gradient, -kGradientFloor);
 }
 
-// Advertises the window's rate during the exploration and the base rate while paced.
+// Advertises the window's rate before and during an exploration, the base rate while paced, and 0 without feedback.
 void MpLibra::advertise(Window& window, Nanos srtt) const {
     if (is_silent_ || srtt == Nanos(0)) {
         window.advertised = 0;
@@ -366,7 +366,7 @@ void MpLibra::observe(const EpochSample& sample, std::span<float> record) {
     record[4] = scaled(sample.delivered_pps / sample.reference_pps);
 }
 
-// Section IV.A: R = w1 x / x_max - w2 d / d_min - w3 l
+// Section IV.A: R = w1 x / x_max - w2 d / d_min - w3 l, or with the logarithms of both ratios.
 double MpLibra::reward(std::span<const EpochSample> samples) const {
     const EpochSample& sample = samples.front();
     double throughput = largest_pps_ > 0 ? sample.delivered_pps / largest_pps_ : 0;

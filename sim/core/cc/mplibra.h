@@ -198,7 +198,7 @@ public:
         .rules = kRules.distinct(),
     };
 
-    // Measurements since the agent's last action. Ratios x are shown as ln(1 + min(x, 10)).
+    // Measurements since the agent's last action. Ratios x of rates and RTTs are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},

@@ -60,8 +60,8 @@ public:
     }
 
     // RFC 5681 section 3.1, equation (4), with a floor of two packets (coupled subflows: one). After a timeout, the
-    // flight size is halved. On fast retransmit, the window is halved as in Linux; the two differ only in a window that
-    // is not fully used.
+    // flight size is halved. After other events, the window is halved as in Linux; the two values differ only in a
+    // window that is not fully used.
     static void halve(Window& window, const CongestionEvent& event, double floor_pkts = 2.0) {
         const double basis = event.kind == CongestionKind::Timeout ? event.inflight_pkts : window.cwnd_pkts;
         window.ssthresh_pkts = std::max(basis / 2, floor_pkts);

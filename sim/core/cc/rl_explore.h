@@ -146,8 +146,8 @@ public:
     };
 
     // DEVIATION: the paper only states "normalised". Here throughput is relative to the recent maximum on the path, and
-    // the sending rate to the throughput, because their ratio shows overload; latency is relative to the queueing
-    // delay.
+    // the sending rate to the throughput, because their ratio shows overload; latency is the queueing delay relative to
+    // the minimum RTT.
     static constexpr std::array kFeatures{
         NumberInfo{"throughput_max", "1", "largest acknowledged rate of the last 5 epochs / reference rate", 0,
                    kScaledMaximum},

@@ -1,4 +1,4 @@
-// The subflows of a connection, including the controller's own subflow even if no sibling is known.
+// The subflows of a connection as a controller uses them: never an empty list, and always with its own subflow.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace subflow {
 
-// Prevents empty sets in formulas: a subflow without siblings is its own only sibling.
+// Prevents empty sets in formulas: a subflow that is not yet in the list counts as the only subflow.
 class SiblingsWithSelf {
 public:
     SiblingsWithSelf(const Siblings& siblings, const Window& window, Nanos srtt) : told_(siblings) {

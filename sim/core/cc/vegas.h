@@ -163,8 +163,8 @@ private:
     double alpha_;
     double beta_;
     double gamma_;
-    // lowest_rtt_ and samples_ belong to the current round trip, the other two to the round trip that the current ACK
-    // ended.
+    // lowest_rtt_ and samples_ belong to the current round trip, round_rtt_ and round_samples_ to the last complete
+    // one.
     Nanos lowest_rtt_ = kNever;
     Nanos round_rtt_{};
     std::uint32_t samples_ = 0;

@@ -231,7 +231,7 @@ public:
     // NSDI 2018, equation (2).
     static double utility(double rate_mbps, double loss_ratio, double rtt_gradient,
                           double latency_weight = kLatencyWeight, double loss_weight = kLossWeight);
-    // Loss ratio above which the utility no longer grows with the rate: 0.9 x^-0.1 / 11.35.
+    // Loss ratio above which the utility no longer grows with the rate: 0.9 x^-0.1 / loss_weight.
     static double break_even_loss(double rate_mbps, double loss_weight = kLossWeight);
     // m(n) for the n-th change in the same direction, n >= 1.
     static double paper_amplifier(int streak) { return streak <= 3 ? streak : 2 * streak - 3; }

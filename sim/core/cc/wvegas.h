@@ -161,8 +161,7 @@ private:
 
     double alpha_ = kLowestAlpha;
     Nanos lowest_queueing_delay_{};  // since the last drain; 0: no sample yet
-    // rtt_sum_ and samples_ belong to the current round trip, the other two to the round trip that the current ACK
-    // ended.
+    // rtt_sum_ and samples_ belong to the current round trip, round_rtt_ and round_samples_ to the last complete one.
     Nanos rtt_sum_{};
     Nanos round_rtt_{};
     std::uint32_t samples_ = 0;

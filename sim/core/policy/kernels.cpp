@@ -73,7 +73,7 @@ SUBFLOW_INLINE void run_blocks(const float* x, std::size_t inputs, const float* 
     std::memcpy(y, sums, sizeof sums);
 }
 
-// Eight sums at a time: enough to keep the adders busy despite their latency.
+// Eight vectors of sums at a time: enough to keep the adders busy despite their latency.
 template <class V>
 SUBFLOW_INLINE void run_affine(const float* x, std::size_t inputs, const float* w, const float* bias,
                                std::size_t outputs, float* y) {
@@ -87,7 +87,7 @@ SUBFLOW_INLINE void run_affine(const float* x, std::size_t inputs, const float* 
         run_blocks<Four, kLanes<Four>, 1>(x, inputs, w + first * inputs, bias + first, y + first);
 }
 
-// e^x for x <= 0, within a unit in the last place; 0 below e^-87, the end of normal floats. NaN gives NaN.
+// e^x for x <= 0, within a unit in the last place; 0 for x below -87, the end of normal floats. NaN gives NaN.
 // Source: Cephes expf.c (Moshier): x = n ln 2 + r, e^r = 1 + r + r^2 P(r), |r| <= ln(2) / 2.
 template <class V>
 SUBFLOW_INLINE typename V::Floats exp_negative(const typename V::Floats& x) {

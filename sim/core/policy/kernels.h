@@ -11,7 +11,7 @@ namespace subflow {
 
 // Elements processed at once. Affects only the speed.
 enum class Vectors : std::uint8_t {
-    Four,   // on all x86-64 processors
+    Four,   // on all processors
     Eight,  // AVX2
 };
 

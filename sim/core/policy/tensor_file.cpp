@@ -25,7 +25,7 @@ struct DataSpan {
     std::string_view name;
 };
 
-// Likely type of a file that is not in the safetensors format.
+// End of a message: the likely type of a file that is not in the safetensors format; empty if unknown.
 std::string guess(std::string_view bytes) {
     if (bytes.starts_with("PK\x03\x04"))
         return "; it is a zip archive, as torch.save writes: such files can carry code and are never opened";
@@ -38,7 +38,7 @@ std::string guess(std::string_view bytes) {
     throw PolicyError("tensor \"" + std::string(name) + "\": " + why);
 }
 
-// A whole number in the range of counts and offsets.
+// A whole number in the range of counts and offsets; empty for any other value.
 std::optional<std::uint64_t> whole(const Json& json) {
     constexpr double kMost = 9007199254740992.0;  // 2^53: larger doubles are not exact
     const auto* number = json.get_if<double>();

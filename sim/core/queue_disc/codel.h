@@ -42,8 +42,8 @@ struct Waiting {
 class Codel {
 public:
     // The packet to send now; empty if the queue became empty. `queue` has empty(), pop() and bytes(); drop(waiting)
-    // gets the dropped packets, and `marks` counts marks instead of drops. A queue of at most `mtu` bytes is left
-    // unchanged: a drop would idle the link.
+    // gets the dropped packets, and `marks` counts marks instead of drops. The control law leaves a queue of at most
+    // `mtu` bytes alone: a drop would idle the link.
     template <class Queue, class Drop>
     std::optional<Waiting> dequeue(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
                                    std::int64_t& marks) {

@@ -30,7 +30,7 @@ struct OptionsOf<std::variant<std::monostate, Queues...>> {
 // Options of a queue's discipline; monostate: drop-tail.
 using Discipline = OptionsOf<ManagedQueue>::Type;
 
-// The queue with these options; monostate for drop-tail and RED, which need no queue.
+// The queue with these options; monostate for drop-tail and RED, which need no managed queue.
 inline ManagedQueue make_queue(const Discipline& discipline) {
     ManagedQueue made;
     const auto make = [&]<class... Queues>(const std::variant<std::monostate, Queues...>&) {

@@ -32,7 +32,7 @@ struct DualPi2Options {
         const auto is_positive = [](Nanos time) { return time > Nanos(0) && is_time(time); };
         if (!is_positive(target) || !is_positive(step)) return "DualPI2's target and step must be positive times";
         if (!is_time(ramp)) return "DualPI2's ramp must be a time or 0";
-        // Each update takes time, even without packets.
+        // Each update costs run time, even without packets.
         if (update < Nanos(100'000) || !is_time(update)) return "DualPI2's update must be at least 0.1 ms";
         if (!(coupling >= 1 && coupling <= 10)) return "DualPI2's coupling must be in [1, 10]";
         if (!(alpha_hz >= 0 && alpha_hz <= 1000 && beta_hz >= 0 && beta_hz <= 1000))

@@ -26,7 +26,7 @@ struct RedOptions {
 
     bool may_mark() const { return marks; }
     std::string_view problem() const {
-        // Equal thresholds give a step.
+        // Equal thresholds give a step, and are allowed only for marks.
         const bool ascends = max_pkts > min_pkts || (marks && max_pkts == min_pkts);
         if (!(min_pkts >= 0 && ascends && std::isfinite(max_pkts)))
             return "RED's thresholds must be in ascending order";

@@ -105,7 +105,7 @@ public:
     double theta_pps(std::size_t position) const { return rates_[position].theta_pps; }
 
     // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first. The
-    // remaining packets go to the other subflows in the same order. Subflows without room have theta 0.
+    // remaining packets then fill the free windows in the same order. Subflows without room have theta 0.
     // Source: DQL-MPTCP, batch scheduling
     static void share_out(std::span<Part> parts, double batch_pkts) {
         std::array<std::size_t, kMaxSubflows> positions;
@@ -204,7 +204,7 @@ private:
             slot_end_ += Nanos(static_cast<std::int64_t>(slot_rtts_ * static_cast<double>(shortest.value)));
     }
 
-    // A subflow without an RTT gets the average rate.
+    // A subflow without an RTT gets the average rate of the others, or 1 if no rate is known.
     void assume_unknown_rates() {
         double sum = 0;
         int known = 0;

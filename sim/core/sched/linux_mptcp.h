@@ -178,8 +178,8 @@ public:
         return least_stale > 1 ? idle_backup : std::nullopt;
     }
 
-    // Timeout until the connection's next retransmission: the latest timer of all subflows with progress. Source: Linux
-    // mptcp_set_timeout, TCP_RTO_MIN
+    // Timeout until the connection's next retransmission: the latest timer of all subflows with progress; 200 ms
+    // without a timer. Source: Linux mptcp_set_timeout, TCP_RTO_MIN
     Nanos timeout(std::span<const Socket> sockets) {
         follow(sockets);
         Nanos latest{};

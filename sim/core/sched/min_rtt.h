@@ -43,7 +43,8 @@ public:
         return best;
     }
 
-    // The available subflow with the lowest smoothed RTT; empty if no subflow is available.
+    // The available subflow with the lowest smoothed RTT, preferably one that has not sent this packet; empty if no
+    // subflow is available.
     static std::optional<std::size_t> fastest_available(std::span<const Candidate> subflows) {
         return fastest(subflows, [](const Candidate& c) { return c.is_available; });
     }
@@ -60,7 +61,8 @@ public:
         });
     }
 
-    // A subflow faster than `choice` that is worth waiting for and has no room.
+    // Another subflow, at least as fast as `choice`, that is worth waiting for; empty without such a subflow or
+    // `choice`.
     static std::optional<std::size_t> faster_than(std::span<const Candidate> subflows,
                                                   std::optional<std::size_t> choice) {
         const std::optional<std::size_t> fastest = fastest_usable(subflows);
@@ -69,7 +71,7 @@ public:
         return fastest;
     }
 
-    // The subflow with the lowest smoothed RTT among those admitted by `admits`.
+    // The best subflow by is_better() among those accepted by `admits`; empty if `admits` accepts no subflow.
     template <class Admits>
     static std::optional<std::size_t> fastest(std::span<const Candidate> subflows, Admits&& admits) {
         std::optional<std::size_t> best;

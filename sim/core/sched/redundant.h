@@ -1,4 +1,4 @@
-// Redundant: sends each packet on each subflow, for low latency.
+// Redundant: sends each packet on each usable subflow, for low latency.
 #pragma once
 
 #include <array>

@@ -30,7 +30,7 @@ struct Candidate {
     double queued_pkts = 0;     // handed to the subflow and held back by its pacing
     double pacing_pps = 0;      // 0: unpaced
     double delivered_pkts = 0;  // acknowledged since the subflow opened
-    double logit = 0;           // weight from a learning agent for the subflow's share
+    double logit = 0;           // logit of the subflow's share, from a learning agent; 0 without one
 };
 
 struct SocketsView;  // linux_mptcp.h
@@ -88,7 +88,7 @@ concept FollowsBlockedRetransmissions =
 template <class T>
 concept PushesAhead = T::kPushesAhead;
 
-// copies(): sends each packet on each subflow.
+// copies(): sends each packet on each usable subflow.
 enum class Copies : std::uint8_t {
     None,
     Queued,  // each subflow sends all packets in order, except acknowledged ones

@@ -12,7 +12,7 @@ ScriptedScheduler::ScriptedScheduler(const AlgorithmChoice& choice) : program_(c
     state.draws = Draws(hash_name(program_->name));
 }
 
-// Resets the stored variables of a subflow that was opened again.
+// Initialises the stored variables of new subflows and of subflows that were opened again.
 void ScriptedScheduler::follow(std::span<const Candidate> subflows) {
     const std::vector<double>& begin = program_->kept;
     if (begin.empty()) return;

@@ -10,7 +10,8 @@
 
 namespace subflow {
 
-// Times are whole nanoseconds: computes the difference exactly, in nanoseconds, and returns seconds.
+// Times are whole nanoseconds: computes the difference exactly, in nanoseconds, and returns seconds. Larger or infinite
+// values are subtracted as numbers.
 inline double time_difference(double a, double b) {
     constexpr double kExact = 9e6;  // s; range in which a double resolves nanoseconds
     if (!(std::abs(a) < kExact) || !(std::abs(b) < kExact)) return a - b;

@@ -49,7 +49,8 @@ struct ScriptOutcome {
     const ScriptInstruction* at = nullptr;
 };
 
-// The initial frame of a script with the given options. Throws ScenarioError for an unknown option.
+// The initial frame of a script with the given options. Throws ScenarioError for an unknown option or a value that is
+// not a number.
 std::vector<double> script_frame(const AlgorithmChoice& choice);
 
 // Runs a hook of the program on a frame of the program's size. Throws ScriptFailure with `owner` as `script`.

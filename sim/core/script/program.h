@@ -104,7 +104,7 @@ struct ScriptProgram {
     static constexpr std::size_t kMostInstructions = 4096;
     static constexpr std::size_t kMostKept = 8;  // numbers per subflow
     static constexpr std::size_t kFilterCells = 6;
-    static constexpr std::size_t kLoops = 2;  // nested at most
+    static constexpr std::size_t kLoops = 2;  // maximum depth of nesting
 
     struct Option {
         std::string key;
