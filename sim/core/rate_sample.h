@@ -15,7 +15,7 @@ namespace subflow {
 // those delivered.
 struct DeliverySample {
     Nanos now{};
-    Nanos rtt{};   // RTT of that packet; RTT of the echoed timestamp if that packet was retransmitted
+    Nanos rtt{};   // from the send time of that packet; from the echoed timestamp if it was retransmitted
     Nanos srtt{};  // smoothed RTT of the subflow
     double newly_delivered_pkts = 0;
     double newly_lost_pkts = 0;              // packets marked lost because of this ACK

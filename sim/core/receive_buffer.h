@@ -35,7 +35,8 @@ public:
           space_(kInitialPackets * payload_bytes),
           clamp_(fixed ? fixed->value : window_of(kUsual)) {}
 
-    // Initial window of a subflow: whole packets in half of the buffer, before the overhead is measured.
+    // Initial window of a subflow: whole packets in half of the usual buffer, before the overhead is measured; at most
+    // clamp().
     std::int64_t initial_window() const { return std::min(kUsual / 2 / payload_bytes_ * payload_bytes_, clamp_); }
     // Current upper limit of the window: Linux window_clamp.
     std::int64_t clamp() const { return clamp_; }

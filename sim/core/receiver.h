@@ -74,7 +74,8 @@ public:
     }
     // The answer to a handshake leaves: starts the first RTT measurement.
     void begin(Nanos now) { timed_from_ = now; }
-    // The timer of a delayed ACK expired before the next packet arrived: doubles the delay.
+    // The timer of a delayed ACK expired before the next packet arrived: doubles the delay, up to the retransmission
+    // timeout.
     // Source: Linux tcp_delack_timer_handler
     void on_delay_over(const TransportOptions& options) {
         delayed_ack_timeout_ = std::min(delayed_ack_timeout_ * 2, timeout(options));

@@ -28,9 +28,9 @@ struct TraceColumn {
 // Sample k describes the time (k + 1) * interval. Rates, utilisation, counts of events, schedule shares and blocking
 // times cover the interval that ends then; all other columns are states at that instant. NaN is a gap. The columns of a
 // sender's state contain gaps until the subflow is established and after its flow ends. RTT columns also contain gaps
-// in intervals without a sample that begin more than one retransmission timeout after the last interval with one: by
-// then an ACK would have arrived (RFC 6298). One thread records. Other threads may read the first `count()` samples of
-// any column at the same time, because columns never move and the count is published after the values.
+// in intervals that end more than one retransmission timeout after the last interval with a sample: by then an ACK
+// would have arrived (RFC 6298). One thread records. Other threads may read the first `count()` samples of any column
+// at the same time, because columns never move and the count is published after the values.
 class Recorder {
 public:
     // State of the recorder: together with a state of the network, it lets recording resume with identical samples.

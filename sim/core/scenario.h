@@ -110,9 +110,8 @@ SUBFLOW_FIELDS(AlgorithmChoice, name, options, program)
 struct PathSpec {
     std::vector<std::uint32_t> forward;
     std::vector<std::uint32_t> reverse;
-    // the subflow carries data only while no regular subflow is usable (RFC 8684 section 3.3.8)
-    bool is_backup = false;
-    bool is_late = false;  // absent at the start: an event opens the subflow
+    bool is_backup = false;  // carries data only while no regular subflow is usable (RFC 8684 section 3.3.8)
+    bool is_late = false;    // absent at the start: an event opens the subflow
 };
 SUBFLOW_FIELDS(PathSpec, forward, reverse, is_backup, is_late)
 

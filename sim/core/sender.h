@@ -589,8 +589,7 @@ private:
     std::uint32_t used_max_pipe_ = 0;  // largest pipe since last_limited_
     Nanos last_limited_{};             // end of the last round trip that used the window
 
-    // RFC 6937 section 3: divisor of the reduction; cwnd before it for Prr::Linux, else the flight size
-    double prr_divisor_ = 1;
+    double prr_divisor_ = 1;      // RFC 6937 section 3: divisor; prior cwnd for Prr::Linux, else the flight size
     double prr_flight_size_ = 1;  // outstanding when recovery began, including lost packets
     double prr_prior_cwnd_ = 1;   // cwnd when recovery began
     double prr_delivered_ = 0;

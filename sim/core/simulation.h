@@ -56,7 +56,7 @@ public:
     };
 
     static constexpr std::int64_t kUnlimitedEvents = std::numeric_limits<std::int64_t>::max();
-    // Events between two checks for an interruption: a few milliseconds, even if an event takes a microsecond.
+    // Events between two checks for an interruption: 16 ms if an event takes a microsecond.
     static constexpr std::int64_t kEventsPerLook = std::int64_t{1} << 14;
 
     // Throws ScenarioError if the scenario is not usable, and ScriptRunError if a script fails at its start.

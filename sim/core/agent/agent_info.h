@@ -79,8 +79,7 @@ struct EpochSample {
     double cwnd_pkts = 0;
     double cwnd_change_pkts = 0;  // change since the previous epoch
     double rate_pps = 0;          // pacing rate; 0: ACK-clocked
-    // share of the connection's packets handed to this subflow in the epoch; 0 without packets
-    double schedule_share = 0;
+    double schedule_share = 0;    // share of the connection's packets handed to this subflow; 0 without packets
     double utility = std::numeric_limits<double>::quiet_NaN();  // only for controllers with a utility
 
     // Scale for rates: the largest delivery rate of an epoch within EpochPlan::memory, but at least

@@ -40,7 +40,8 @@ public:
     // True while an agent waits for an external action.
     bool is_waiting() const { return waiting_ != 0; }
 
-    // A subflow was established. Returns true if its agent is now due at a known time.
+    // A subflow was established. Returns true if the call has set the Agent::due of the agent that controls the
+    // subflow.
     bool note_joined(const Network& network, std::uint32_t subflow);
     // New information about a subflow whose agent acts on news. Returns true if the agent acts now, before any packet
     // leaves.

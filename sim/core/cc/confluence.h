@@ -132,7 +132,7 @@ public:
     static constexpr double kNoGrip = 0.3;
     static constexpr double kMostYield = 0.1;
     static constexpr double kSlowGain = 1.0 / 16;  // weight of a sample in the long-term averages
-    // weight of a sample in the means, variances and covariance of siblings' queueing delays
+    // weight of a sample in the means, variances and covariances of queueing delays of this subflow and its siblings
     static constexpr double kPoolGain = 1.0 / 8;
     static constexpr std::size_t kPooled = 8;  // maximum number of subflows with these statistics
 

@@ -220,8 +220,9 @@ concept FollowsIdle =
 // plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller uses monitor
 // intervals (monitor_interval.h). plan_interval() is called at the start of an interval, before its first packet; the
 // controller sets the rate in the window and returns the length. on_interval() is called for each interval in order,
-// once all of its packets are delivered or lost, or its time limit has passed. The controller may change the window,
-// add its utility to the record, and return NextInterval::BeginsNow to end the current interval early.
+// once all of its packets are delivered or lost, or if no packet is acknowledged within a time limit. The controller
+// may change the window, add its utility to the record, and return NextInterval::BeginsNow to end the current interval
+// early.
 enum class NextInterval : std::uint8_t { InTurn, BeginsNow };
 template <class T>
 concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecord& record, const IntervalMoment& moment,

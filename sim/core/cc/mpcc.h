@@ -81,7 +81,7 @@ public:
     static double latency_inflation(const IntervalRecord& record);
     // {x + w, x - w}, or {x + w, (x + w) / 2} if w is larger than x.
     static std::array<double, 2> probe_rates(double rate_bps, double width_bps);
-    // Largest change of the rate; `steps`: increments of the bound so far.
+    // Largest change of the rate; `steps`: current number of increments of the bound.
     static double change_bound(double total_bps, int steps) { return kBoundShare * (1 + steps) * total_bps; }
 
     void on_start(Window& window, std::uint64_t seed);
