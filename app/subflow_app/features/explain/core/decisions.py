@@ -96,7 +96,8 @@ class ToldDecisions:
 def recorded_decisions(
     decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
 ) -> ToldDecisions | None:
-    """Decisions next to a time from the records of a run; None if the records contain too few earlier decisions.
+    """Decisions next to a time from the records of a run; None without records of the owner or with too few earlier
+    ones.
 
     Args:
         decisions: recorded decisions, at least the owner's decisions next to the time.
@@ -262,7 +263,7 @@ def formulas() -> dict[str, tuple[str, Expression]]:
 
 
 def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
-    """The controller's decision on ssthresh that a decision of the sender carries out, or None.
+    """The controller's decision on ssthresh that a decision of the sender carries out; None if `earlier` lacks it.
 
     After a loss or timeout, the controller sets the target of the window. The sender reaches the target by its own
     rules: at once, gradually with the delivered packets, or at the end of the recovery.
@@ -280,13 +281,12 @@ def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Expla
 
 
 def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
-    """The rule of a decision with its numbers filled in; None if the recorded numbers do not suffice.
+    """The rule of a decision with its numbers filled in; None if the rule or the recorded numbers do not suffice.
 
     Args:
         told: the decision.
         mss_bytes: payload of a packet in bytes, to convert packets into bits.
-        reduction: computed rule for ssthresh, for a decision that sets the window to ssthresh; None for other
-            decisions.
+        reduction: computed rule for ssthresh, used only if the decision sets the window to ssthresh; None if unknown.
     """
     result, _, expression = _computed(told).partition(" = ")
     if reduction is not None and _computed(told) == _CARRIED_OUT:

@@ -30,7 +30,7 @@ class LinkSample(NamedTuple):
 
 
 class SubflowGauge(NamedTuple):
-    """The window of a subflow at a time; NaN for unknown values."""
+    """The window of a subflow at a time, in packets; NaN for unknown values, and an empty `state` if it is unknown."""
 
     owner: str
     state: str
@@ -197,7 +197,7 @@ class PacketPlaces:
         kind: uint8, kind of packet as in `Instant`.
         subflow: int32, index into the names of the instant's subflows.
         is_queued: bool, drawn beside the link instead of on it.
-        left_out: number of packets omitted because too many are on one link.
+        left_out: number of packets omitted because too many propagate in one direction of a link.
         queues: labels of the queues that are not empty.
     """
 
@@ -235,7 +235,7 @@ class QueueStack:
 def packet_places(
     instant: Instant, tracks: Mapping[str, Track], *, most: int = MOST_PER_DIRECTION, stack: QueueStack | None = None
 ) -> PacketPlaces:
-    """Compute the position of every packet whose link is in the picture.
+    """Compute the positions of packets on drawn links; only a subset if a wire or a queue contains too many.
 
     Args:
         instant: the state of a simulation.

@@ -67,7 +67,7 @@ class StoredOrigin:
         return ()
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """The stored decisions of an owner next to a time."""
+        """The stored decisions of an owner next to a time; None if the run kept no decisions of this owner."""
         return recorded_by(self.store, self.run_id, owner, at_s, before, after)
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
@@ -117,7 +117,7 @@ class LiveOrigin:
         return subflow_app.__version__
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """The newest decisions, which are kept in memory; None before the first decision."""
+        """The newest decisions of all owners, which are kept in memory; None before the first decision."""
         del owner, at_s, before, after
         table = self._job.traces.events(DECISION.name)
         return decisions_of(table) if len(table) else None

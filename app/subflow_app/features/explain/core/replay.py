@@ -4,7 +4,7 @@ The same scenario, seed and version give the same run bit for bit, so nothing ha
 simulates the stored text once more and keeps snapshots for later jumps.
 
 The distance between snapshots is measured in work: the packets offered to links, and the decisions of learning agents.
-Work determines the duration of a jump. Some snapshots are dropped when all of them exceed the memory budget.
+Work determines the duration of a jump. Some snapshots are dropped when together they exceed the memory budget.
 """
 
 from __future__ import annotations
@@ -116,10 +116,11 @@ class Snapshots:
         return position == len(self._states) or self._states[position].work - work >= self.spacing // 2
 
     def keep(self, state: TimedSnapshot, share: float) -> None:
-        """Add a snapshot; if all snapshots exceed the budget, keep only every n-th of them.
+        """Add a snapshot; if the snapshots together exceed the budget, keep only every n-th of them.
 
         Args:
-            state: the new snapshot.
+            share: fraction of the run's time before the snapshot, 0 to 1. It predicts the spacing that the budget
+                allows at the end of the run, if the rest is as busy; repeated doubling could end at twice that spacing.
             share: fraction of the run's time before the snapshot, 0 to 1. It predicts the spacing that the budget
                 allows at the end of the run, if the rest is as busy; halving repeatedly could end at twice that
                 spacing.
@@ -239,12 +240,12 @@ class Replay:
 
     @property
     def scenario(self) -> Scenario:
-        """The simulated scenario, without the changes made during the run."""
+        """The simulated scenario; for a stored run, it includes the changes made during the run."""
         return self._origin.scenario
 
     @property
     def changes(self) -> Sequence[Event]:
-        """Changes made during the run, as far as they are known."""
+        """Known changes made during the run; empty for a stored run, whose scenario includes them."""
         return self._origin.changes_until(self._origin.known_until_s)
 
     @property
@@ -268,7 +269,7 @@ class Replay:
 
     @property
     def notice(self) -> str:
-        """Warnings about differing versions or long jumps; empty without any."""
+        """Warnings about other versions, differing results or long jumps; empty without any."""
         return " ".join(part for part in (self._version_notice(), self._budget_notice()) if part)
 
     @property
@@ -316,7 +317,7 @@ class Replay:
     def seek(self, t_s: float, is_cancelled: Callable[[], bool] = never) -> Instant:
         """The state at a time; times outside the run give the state at the start or at `known_until_s`.
 
-        Without `prepare`, the first jump takes as long as the run did.
+        Without `prepare`, the first jump simulates the whole run up to this time.
 
         Args:
             t_s: simulated time, s.

@@ -70,7 +70,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """Filters of the list: key, title, and kinds of events."""
 
 DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
-"""Kinds listed initially, without the frequent decisions of agents and controllers."""
+"""Kinds listed initially: all except the frequent actions and decisions."""
 
 TICKED = (
     "loss",
@@ -94,11 +94,11 @@ VALUES: Mapping[str, str] = {
     "scripted_drop": translatable("packet {number}"),
     "meta_rto": translatable("{time} s without progress"),
 }
-"""Text for the value of a kind, where `number` counts from 1. Other kinds have no value."""
+"""Text for the value of a mark, by kind; `number` counts from 1. The values of other marks are not shown."""
 
 
 class RunEvent(NamedTuple):
-    """An event as text."""
+    """An event as text: `what` describes it, `who` is the label of its owner, and `value` may be empty."""
 
     time_s: float
     kind: str
@@ -110,7 +110,7 @@ class RunEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Events as numbers; `source` is the index of a text or, for decisions, a row of the decision table."""
+    """Events as numbers; `source` is the index of a text, -1 for a mark, or a row of the table for a decision."""
 
     time_s: NDArray[np.float64]
     kind: NDArray[np.int16]

@@ -46,7 +46,7 @@ class SeekLoop:
         self._wanted_s: float | None = None
         self._is_stopped = False
         self._is_prepared = False
-        self.is_working = False  # True while a thread runs `work`
+        self.is_working = False  # True from the request that starts `work` until `work` returns
         self._found: tuple[float, Instant] | None = None
         self.progress = 0.0  # completed fraction of the first pass, 0 to 1
         # Warning about the replay of this run; empty without problems, or before the first seek.

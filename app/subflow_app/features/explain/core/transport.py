@@ -34,8 +34,8 @@ class Transport:
 
     Attributes:
         end_s: duration of the scenario, s.
-        known_s: time up to which the run is known, s; less than `end_s` for an active run.
-        time_s: time of the playhead, s; None before the first seek.
+        known_s: time up to which the run is known, s; less than `end_s` for an active or stopped run.
+        time_s: time of the playhead, s; None before the first seek, and while the playhead follows the run.
         speed: simulated seconds per second while playing.
         direction: 1 while playing forwards, -1 backwards, 0 while stopped.
         follows: whether the playhead stays at the newest time of an active run.
@@ -86,7 +86,10 @@ class Transport:
         self.direction, self.follows, self.time_s = 0, follows, None
 
     def play(self, direction: int) -> None:
-        """Play forwards (1) or backwards (-1); at the last time in that direction, start from the other end."""
+        """Play forwards (1) or backwards (-1); at the last time in that direction, start from the other end.
+
+        Before the first seek, playing forwards starts at 0.
+        """
         here = self.shown_s
         if direction > 0 and (self.time_s is None or here >= self.known_s - _SAME_S):
             here = 0.0

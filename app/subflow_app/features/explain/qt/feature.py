@@ -114,7 +114,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         return content
 
     def connect_parts(self) -> None:
-        """Connect clicks in the plots, and changes of the shown runs."""
+        """Connect clicks in the plots, changes of the shown runs, the end of a run, and the watches."""
         plots = self.ports.plots
         plots.runs_changed.connect(self._forget_runs)
         # A click first emits the curve that it hit, if any, and then its time.
@@ -126,7 +126,9 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.watching.told.connect(self.ports.tell)
 
     def possible(self) -> frozenset[str]:
-        """The actions possible now: explaining a point, and steps between decisions and between lines."""
+        """The actions possible now: explaining a point, stepping through decisions or lines, opening the script,
+        watching.
+        """
         here = frozenset({"explain.here"}) if self.ports.plots.runs else frozenset[str]()
         if self.shown is None or self.shown.point is None or self.is_busy:
             return here
@@ -168,7 +170,9 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._ask(run, owner, work)
 
     def explain_here(self) -> None:
-        """Open the panel with the clicked point, or else with the marked time of the chosen curve."""
+        """Open the panel with the clicked point, or else the marked time of the chosen curve; without both, show a
+        hint.
+        """
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:

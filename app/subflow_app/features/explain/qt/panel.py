@@ -106,7 +106,7 @@ _COLUMNS: tuple[Column[ExecutedLine], ...] = (
 
 
 class ScriptLines(QWidget):
-    """Shows the lines of one decision."""
+    """Table of the script lines that one decision executed; hidden without lines."""
 
     moved = Signal()  # the current line changed
     opened = Signal()  # a request to open the script at the current line
@@ -156,7 +156,7 @@ class ScriptLines(QWidget):
             self.table.scrollTo(self._model.index(wanted, 0))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Reserve half of the width for the numbers."""
+        """Limit the column with the executed lines to half of the width, so that the numbers remain visible."""
         super().resizeEvent(event)
         self._share_width()
 
@@ -197,7 +197,7 @@ class WatchRow(QWidget):
         v_box(self, h_box(None, (self.line, 1), self.button, self._shown), self.problem, margins=0, spacing=2)
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Set the names that expressions may use; the first ones appear as an example."""
+        """Show the first three names as an example of an expression."""
         example = ", ".join(names[:3])
         self.line.setPlaceholderText(tr("Watch an expression over {names} …", names=example))
 
@@ -465,7 +465,7 @@ def change_text(told: Explanation) -> str:
 
 
 def prr_text(point: ExplainedDecision) -> str:
-    """Hint that PRR reduces the window gradually; empty for decisions of other rules.
+    """Hint that PRR reduces the window gradually; empty for decisions of other rules, or if ssthresh is unknown.
 
     The first step of a halving by PRR looks like no reduction.
     """

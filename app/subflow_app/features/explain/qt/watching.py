@@ -68,7 +68,7 @@ class Watching(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """True during a replay."""
+        """True during a replay, and just before it starts."""
         return self._soon.isActive() or self._reader.is_busy
 
     @property
@@ -92,7 +92,7 @@ class Watching(QObject):
         self.compute()
 
     def remove(self, watch: Watch) -> None:
-        """Remove the curve of a watch."""
+        """Remove a watch and its curve."""
         self.watches.remove(watch)
         self._found.pop(watch, None)
         del self._numbers[watch]

@@ -80,8 +80,8 @@ def export_run(
         traces: the run.
         directory: the folder.
         plan: the files to write.
-        summary: content of summary.json, part of the run data.
-        scenario_text: content of scenario.toml, part of the run data.
+        summary: content of summary.json; None omits the file.
+        scenario_text: content of scenario.toml; None omits the file.
 
     Returns:
         The files written, in order.
@@ -121,7 +121,7 @@ def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None
     """Refuse plots of individual numbers that no agent of the runs has.
 
     Raises:
-        InputError: if no agent has one of the numbers.
+        InputError: if a plot shows a number that no agent has, or no agent decided in the runs.
         StoreError: if stored traces cannot be read.
     """
     for plot in figures:
@@ -191,7 +191,9 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
 
 
 def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
-    """Write the drawn data of a figure as CSV, in SI units: one column for each curve, including sums.
+    """Write the drawn data of a figure as CSV, in SI units: a column for each curve over time, including sums.
+
+    Plots without a time axis have a row for each point instead, see `export_points`.
 
     Overlaid runs may have different sample times, so the table merges the times of all curves. A curve without a sample
     at a time has an empty cell.

@@ -92,7 +92,7 @@ def named_facts(lab: Lab) -> list[str]:
 
 
 def facts(doc: ScenarioDoc, names: Iterable[str]) -> dict[str, Any]:
-    """The value of each fact in a scenario; None if the scenario lacks it."""
+    """The value of each fact in a scenario; None if the scenario lacks the fact or the value is infinite."""
     return {name: _fact(doc, name) for name in names}
 
 
@@ -169,7 +169,8 @@ class _Place:
 
     name: str
     text: str
-    wanted: dict[str, dict[Changes, str]] = field(default_factory=dict)  # with the first step that makes the change
+    # value: id of the first step that makes the change
+    wanted: dict[str, dict[Changes, str]] = field(default_factory=dict)
 
 
 def lab_scenarios(lab: Lab, fact_names: Sequence[str], sample_interval_s: float) -> LabScenarios:
@@ -310,7 +311,7 @@ def _algorithm_keys(scenario: Scenario) -> Iterator[str]:
 
 
 def _algorithms(group: str, scenario: Scenario) -> Iterator[Changes]:
-    """The built-in algorithms for a flow of this kind."""
+    """The portable algorithms for the flow of a key; empty for keys of other settings."""
     part, _, rest = group.partition(".")
     name, _, key = rest.rpartition(".")
     if part != "flows" or name not in scenario.flows:

@@ -82,7 +82,7 @@ class WebPage:
             number: number of the run in the page, from 1.
 
         Raises:
-            InputError: if the run does not exist, or its document is damaged.
+            InputError: if the run does not exist, its document is damaged, or its scenario cannot be read.
         """
         path = self.path
         if not 1 <= number <= len(self.runs):

@@ -88,7 +88,7 @@ def gallery_page(
 
     Args:
         exhibits: the experiments, each with the store of its runs.
-        shared: as in `page_of`.
+        shared: address of the shared parts, see `page_of`; empty to include them in the page.
         render: draws a figure.
 
     Raises:

@@ -105,7 +105,7 @@ class Verification:
 
     @property
     def outcome(self) -> Confirmation:
-        """Confirmation of the run by all checks."""
+        """Confirmation of the run by all checks except that of agents.json, whose policy names may differ."""
         verdicts = {check.verdict for check in self.checks if not check.what.endswith(_NAMED_OTHERWISE)}
         return confirmation(
             is_contradicted="different" in verdicts and self._is_of_this_version,
@@ -257,7 +257,9 @@ def _opened(path: Path) -> Iterator[_Bundle]:
 
 
 def _checked_run(bundle: _Bundle) -> dict[str, Any]:
-    """The run in the manifest, after a check that the archive contains exactly the files of the manifest."""
+    """The run in the manifest, after a check that exactly the listed files exist, besides manifest and README,
+    unchanged.
+    """
     path = bundle.path
     if MANIFEST not in bundle.names:
         raise InputError(f"{path} is not a bundle of a run: it has no {MANIFEST}")

@@ -202,7 +202,7 @@ def runs_page(
         runs: documents of the runs.
         policies: policies of the runs.
         recorded: HTML for browsers that do not run the scripts.
-        shared: as in `page_of`.
+        shared: address of the shared parts, see `page_of`; empty to include them in the page.
         language: initial language; None for the language of the browser. A page with shared parts is a figure of the
             guide, which receives its English texts from these parts.
         told: further entries of the document, by name.

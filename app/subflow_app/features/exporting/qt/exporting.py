@@ -134,7 +134,8 @@ class Exports(QObject):
             source.deleteLater()
 
     def export_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
-        """Draw figures in ``process``, close it, and write the files once all figures are drawn."""
+        """Draw figures with ``process`` in the background, write the files once all are drawn, and close the process.
+        """
         from subflow_app.features.paper.core.figure_plan import figure_kind
         from subflow_app.foundation.files import write_file
 
