@@ -78,7 +78,7 @@ def guide_page(topic: str) -> GuidePage:
 
 
 def find_topic(word: str) -> str:
-    """Find the topic of a word: the name of an algorithm, a panel or a command, or a topic.
+    """Find the topic of a word: the name of an algorithm or a panel, or a topic with its kind.
 
     Raises:
         InputError: if the word matches no topic.
@@ -107,7 +107,7 @@ def guide_sources() -> Path | None:
 
 
 def guide_folder() -> Path | None:
-    """The folder of the built guide; None if it is missing or older than its sources.
+    """The folder of the built guide; None if it is missing, or if all local builds are older than the sources.
 
     Searches beside the frozen program, in the installed package, in the source tree, and in the user's cache.
     """
@@ -128,7 +128,7 @@ def guide_folder() -> Path | None:
 
 
 def can_build_guide() -> bool:
-    """True if the sources of the guide and Sphinx are present."""
+    """True if the sources of the guide, Sphinx and its extensions are present."""
     return guide_sources() is not None and all(
         importlib.util.find_spec(name) is not None
         for name in ("sphinx", "myst_parser", "furo", "latex2mathml", "sphinx_copybutton")

@@ -39,7 +39,7 @@ Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 _LISTING = "QUERY"
 MOST_LISTED = 50
-_WIDE = 110  # width of a terminal with room for all columns and for names of several words, characters
+_WIDE = 110  # minimum width of a terminal, in characters, for all columns and for names of several words
 _TOTALS = ("mean_completion_s", "active_goodput_per_flow_bps", "weighted_rtt_s")
 
 runs_app = typer.Typer(

@@ -96,8 +96,7 @@ class ToldDecisions:
 def recorded_decisions(
     decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
 ) -> ToldDecisions | None:
-    """Decisions next to a time from the records of a run; None without records of the owner or with too few earlier
-    ones.
+    """Decisions next to a time from the records of a run; None if too few earlier ones were recorded.
 
     Args:
         decisions: recorded decisions, at least the owner's decisions next to the time.

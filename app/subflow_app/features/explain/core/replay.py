@@ -119,11 +119,9 @@ class Snapshots:
         """Add a snapshot; if the snapshots together exceed the budget, keep only every n-th of them.
 
         Args:
+            state: the new snapshot.
             share: fraction of the run's time before the snapshot, 0 to 1. It predicts the spacing that the budget
                 allows at the end of the run, if the rest is as busy; repeated doubling could end at twice that spacing.
-            share: fraction of the run's time before the snapshot, 0 to 1. It predicts the spacing that the budget
-                allows at the end of the run, if the rest is as busy; halving repeatedly could end at twice that
-                spacing.
         """
         self._states.insert(self._position(state.now_ns), state)
         self.bytes += state.bytes

@@ -55,7 +55,7 @@ class Transport:
 
     @property
     def shown_s(self) -> float:
-        """Displayed time of the playhead, s; the newest time of the run before the first seek."""
+        """Displayed time of the playhead, s; the newest time of the run before the first seek or while following."""
         return self.known_s if self.time_s is None or self.follows else self.time_s
 
     def set_run(self, end_s: float, known_s: float, *, follows: bool = False) -> None:

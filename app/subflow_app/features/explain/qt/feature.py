@@ -126,9 +126,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.watching.told.connect(self.ports.tell)
 
     def possible(self) -> frozenset[str]:
-        """The actions possible now: explaining a point, stepping through decisions or lines, opening the script,
-        watching.
-        """
+        """The actions of this feature that are possible now."""
         here = frozenset({"explain.here"}) if self.ports.plots.runs else frozenset[str]()
         if self.shown is None or self.shown.point is None or self.is_busy:
             return here
@@ -170,9 +168,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._ask(run, owner, work)
 
     def explain_here(self) -> None:
-        """Open the panel with the clicked point, or else the marked time of the chosen curve; without both, show a
-        hint.
-        """
+        """Open the panel with the clicked point or the marked time of the chosen curve, or else show a hint."""
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:

@@ -169,7 +169,7 @@ class _Place:
 
     name: str
     text: str
-    # value: id of the first step that makes the change
+    # For each group of keys: its changes, each with the id of the first step that makes the change.
     wanted: dict[str, dict[Changes, str]] = field(default_factory=dict)
 
 

@@ -71,7 +71,7 @@ def export_stored_run(
         folder: the folder.
         wanted: the parts to write.
         summary: summary document of the run.
-        is_cancelled: called during the simulation of packets; True cancels and keeps the files written before.
+        is_cancelled: called during the simulation for the capture; True omits the capture.
 
     Raises:
         AppError: if a required package is not installed.

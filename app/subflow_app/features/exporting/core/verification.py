@@ -257,8 +257,9 @@ def _opened(path: Path) -> Iterator[_Bundle]:
 
 
 def _checked_run(bundle: _Bundle) -> dict[str, Any]:
-    """The run in the manifest, after a check that exactly the listed files exist, besides manifest and README,
-    unchanged.
+    """The run in the manifest, after a check of the files.
+
+    Besides manifest and README, the archive must contain exactly the files of the manifest, all unchanged.
     """
     path = bundle.path
     if MANIFEST not in bundle.names:

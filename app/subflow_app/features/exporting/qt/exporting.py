@@ -134,8 +134,7 @@ class Exports(QObject):
             source.deleteLater()
 
     def export_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
-        """Draw figures with ``process`` in the background, write the files once all are drawn, and close the process.
-        """
+        """Draw figures in the background, write the files once all are drawn, and close ``process``."""
         from subflow_app.features.paper.core.figure_plan import figure_kind
         from subflow_app.foundation.files import write_file
 

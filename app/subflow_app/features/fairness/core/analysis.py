@@ -148,7 +148,7 @@ class PoolingGain:
 
     @property
     def efficiency(self) -> float:
-        """Fraction of the possible pooling gain that was reached; NaN if pooling could gain nothing."""
+        """Fraction of the possible pooling gain that was reached; NaN without a goodput or a possible gain."""
         room_bps = self.pooled_bps - self.single_path_bps
         if not self.pooled_bps > 0 or not abs(room_bps) > _NOTHING_TO_POOL * self.pooled_bps:
             return math.nan
@@ -247,7 +247,7 @@ class FairnessAnalysis:
         is_run: whether the analysis includes measured goodputs.
         connections: connections that send in the window, in the order of the scenario.
         bottlenecks: bottlenecks, the most limiting first.
-        jain: Jain's index of the goodputs while active; NaN for fewer than two connections.
+        jain: Jain's index of the goodputs while active, see `shared_index`.
         jain_of_shares: Jain's index of goodput over max-min fair share; 1 if all ratios are equal.
         to_max_min: distance to the max-min fair split, see `distance`.
         to_proportional: distance to the proportionally fair split.

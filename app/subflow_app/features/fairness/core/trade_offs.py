@@ -98,7 +98,7 @@ def total_goodput_bps(traces: Traces) -> float:
 def mean_delay_s(traces: Traces) -> float:
     """Mean RTT of the flows after the warm-up in seconds, as in the list of runs and in comparisons.
 
-    For a run that is not stored, this is the mean of smoothed RTTs, weighted by the throughput of the subflows.
+    Without a stored mean RTT, this is the mean of smoothed RTTs, weighted by the throughput of the subflows.
     """
     if traces.row is not None and traces.row.mean_rtt_s is not None:
         return traces.row.mean_rtt_s
@@ -273,7 +273,7 @@ def trade_off_points(
 
 
 def short_titles(titles: Sequence[str]) -> list[str]:
-    """Titles without their common first words; unchanged if a title would become empty.
+    """Titles without their common first words; unchanged for fewer than two titles, or if a title would become empty.
 
     >>> short_titles(["Sweep: controller = lia", "Sweep: controller = olia"])
     ['lia', 'olia']
@@ -320,7 +320,7 @@ def trade_off_panel(points: Sequence[Point], kind: TradeOffKind) -> Panel:
 
 
 def interval_text(found: Estimate, metric: Measure) -> str:
-    """A mean with its interval and unit: "3.2 ± 0.1 Mbit/s"."""
+    """A mean with its interval, if known, and unit: "3.2 ± 0.1 Mbit/s"."""
     text = f"{found.mean * metric.scale:.4g}"
     if math.isfinite(found.ci95):
         text += f" ± {found.ci95 * metric.scale:.2g}"

@@ -367,7 +367,10 @@ def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink
 
 
 def bar_colour(bar: ShareBar, tokens: Tokens) -> QColor:
-    """Green near the max-min fair share, orange above, blue below; distinguishable with red-green blindness."""
+    """Green near the max-min fair share or without one, orange above it, blue below it.
+
+    The colours are distinguishable with red-green blindness.
+    """
     share = bar.goodput_bps / bar.max_min_bps if 0 < bar.max_min_bps < math.inf else 1.0
     name = "green" if abs(share - 1) <= _NEAR_SHARE else "orange" if share > 1 else "sky"
     colour = QColor(OKABE_ITO[name])

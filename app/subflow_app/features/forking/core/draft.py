@@ -259,7 +259,7 @@ _FORM = "links.NAME.KEY=VALUE or flows.NAME.KEY=VALUE, e.g. links.wifi.loss=5% o
 
 
 def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> list[Values]:
-    """Parse ``KEY=VALUE`` texts; the values of one link or flow form one change.
+    """Parse ``KEY=VALUE`` texts; the values of one link, direction, flow or subflow form one change.
 
     Keys are those of a scenario file. A direction of a link is ``links.wifi.forward.loss`` or
     ``links.wifi.reverse.loss``, and a subflow of a flow is ``flows.download/2.open``.

@@ -15,7 +15,7 @@ from subflow_app.vocabulary.measures import MEASURES, flow_kind
 from subflow_app.vocabulary.number_text import finite, signed_percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
-# Compared columns by scope. Counts of samples are summed, all other columns are averaged.
+# Compared columns by scope. Counts are summed over the samples, all other columns are averaged.
 _FIGURES = {
     FLOW: ("goodput_bps",),
     SUBFLOW: ("throughput_bps", "cwnd_pkts", "srtt_s", "losses_pkts"),
@@ -99,7 +99,7 @@ class _Transfer(NamedTuple):
 
 
 def _transfers(traces: Traces) -> dict[str, _Transfer]:
-    """The transfers of an ended run, by flow."""
+    """The transfers of an ended run, by flow; empty for an active run."""
     summary = traces.row.summary if traces.row is not None else None
     return {
         str(flow["name"]): _Transfer(finite(flow.get("start_s")) or 0.0, finite(flow.get("completion_s")))
@@ -121,9 +121,9 @@ def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float)
 
 
 def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> TextTable:
-    """Table of the compared values of flows and subflows, without values that are zero in both runs.
+    """Table of the compared values of flows and subflows, without values that are zero or unknown in both runs.
 
-    Flows with a size have a completion time and the goodput while active.
+    Flows with a size have a completion time and the goodput while active in place of the goodput.
     """
     sized = {each.owner for each in figures if each.name == "completion_s"}
     columns: tuple[Column[ForkFigure], ...] = (

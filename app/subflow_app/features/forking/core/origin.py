@@ -148,7 +148,7 @@ class ForkOrigin:
 
     @property
     def latest_fork_s(self) -> float:
-        """The latest possible time of a fork in seconds, a nanosecond before the end."""
+        """The latest possible time of a fork in seconds: the time reached, but at least a nanosecond before the end."""
         return min(self.known_until_s, self.scenario.duration_s - 1 / NANOSECONDS)
 
 

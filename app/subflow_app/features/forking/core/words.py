@@ -91,7 +91,7 @@ def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
 
 
 def forks_first(runs: Sequence[Traces]) -> list[int]:
-    """Positions of the runs, with every fork before its original, so that the fork has the plainer line."""
+    """Positions of the runs, with each fork or next run before its ghost, so that the ghost has the less plain line."""
     order = list(range(len(runs)))
     for ghost in find_ghosts(runs).values():
         original, fork = order.index(ghost.original), order.index(ghost.fork)

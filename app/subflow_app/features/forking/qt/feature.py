@@ -63,7 +63,7 @@ class ForkPorts(FeatureHolder, Protocol):
         """The status bar, for progress."""
 
     def tell_failure(self, error: Exception) -> None:
-        """Shows an error."""
+        """Show an error."""
 
 
 class ForkFeature(Feature):
@@ -112,7 +112,7 @@ class ForkFeature(Feature):
             self.fork_selected()
 
     def fork_shown(self) -> None:
-        """Open the dialog for the shown run, at the marked time."""
+        """Open the dialog for the run in view, at the time in view, or at the middle of the run without such a time."""
         from subflow_app.features.forking.core.origin import ForkOrigin
 
         runs = self.ports.plots.runs
@@ -134,7 +134,7 @@ class ForkFeature(Feature):
             self._fork_stored(rows[0].id, None)
 
     def time_s(self) -> float | None:
-        """The time to fork at: of the playhead, else clicked, under the mouse, or marked; None without any of these."""
+        """The time to fork at: playhead, else last click, mouse position or mark; None without any of these."""
         stack = self.ports.plots.stack
         marked = (self._playhead.time_s, self._clicked_s, stack.cursor_s, stack.pin_s)
         return next((time_s for time_s in marked if time_s is not None), None)

@@ -64,7 +64,7 @@ class Course:
     seed: int
 
     def steps(self, duration_s: float) -> list[tuple[float, TomlValue]]:
-        """Times, s, and values up to the end of a run, the first at 0."""
+        """Times, s, and values up to the end of a run, the first at 0; at most `MOST_STEPS` values."""
         count = min(max(math.ceil(duration_s / self.every_s - 1e-9), 1), MOST_STEPS)
         return [
             (step * self.every_s, self.draw.value(uniform(self.seed, step, self.number, self.name)))

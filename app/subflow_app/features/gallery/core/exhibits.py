@@ -44,7 +44,7 @@ class Exhibit:
         wanted: number of runs of the whole experiment.
         missing: reasons for missing values, one per line.
         is_shipped: whether the results come from the shipped library.
-        is_read: whether results have been looked up.
+        is_read: whether the store was searched for results; False if only the recipe was read.
     """
 
     name: str

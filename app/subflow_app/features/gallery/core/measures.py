@@ -35,7 +35,7 @@ LAST = Param("last", Dimension.COUNT, "Number of the last one.", default=100, mi
 
 
 def interval_value(column: str) -> Callable[[RunData, Mapping[str, Any]], float]:
-    """Mean of a column over the intervals from `first` to `last` of all subflows.
+    """Mean of a column over the interval numbers from `first` to `last`, each averaged over the subflows.
 
     Args:
         column: "rate", "utility" or "reward".

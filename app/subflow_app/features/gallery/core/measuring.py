@@ -134,7 +134,7 @@ def active_goodput(run: RunData, options: Options) -> float:
 
 
 def capacity_share(run: RunData, options: Options) -> float:
-    """Rate of all flows over the capacity of the links."""
+    """Total rate of the flows on the wire over the capacity of the links."""
     column = "goodput_bps" if options["of_goodput"] else "throughput_bps"
     carried = rate(column)(run, {**options, "reduce": "sum", "wire": True})
     return carried / mean_capacity(run, options)
@@ -391,7 +391,7 @@ def columns(run: RunData, options: Options) -> list[Samples]:
 
 
 def convergence_time(run: RunData, options: Options) -> float:
-    """Time from `since` until the rates of the subflows settle, s."""
+    """Time from `since` until the rates of the subflows settle, s; NaN if a rate never settles."""
     times = run.times_s
     if not len(times):
         return math.nan

@@ -209,7 +209,7 @@ class QueuedState:
     Attributes:
         state: state of the job: waiting, running, or its outcome.
         is_quick: whether the experiment runs in its quick form.
-        fraction: share of finished runs, 0 to 1.
+        fraction: completed fraction of a running experiment, 0 to 1; 1 after success, otherwise 0.
         eta_s: remaining time, s; NaN while unknown.
         problem: reason for a failure; empty without a failure.
     """
@@ -309,7 +309,7 @@ class ReproductionQueue(Reproductions):
 
 
 def left_s(states: Iterable[QueuedState]) -> float:
-    """Remaining time of all these experiments, s; NaN while unknown."""
+    """Sum of the known remaining times of these experiments, s; NaN if all are unknown."""
     known = [state.eta_s for state in states if not state.is_over]
     finite = [value for value in known if math.isfinite(value)]
     return math.fsum(finite) if finite else math.nan

@@ -202,7 +202,7 @@ class Results:
         return self._cells[key]
 
     def improvement(self, measure: str, series: str, over: str, point: str = "") -> float:
-        """(new - old) / old of the means; NaN if a mean is missing."""
+        """(new - old) / old of the means; NaN if a mean is missing or the old mean is 0."""
         old = self.cell(measure, over, point).mean
         return self.cell(measure, series, point).mean / old - 1 if old else math.nan
 
@@ -242,7 +242,7 @@ class Results:
     def capacity(
         self, links: str, series: str, point: str = "", seed: int | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times and the sum of the rates of links, bit/s; None for kinds without links, such as trainings."""
+        """Times and the sum of the rates of links, bit/s; None for kinds without links, or if the run is missing."""
         told = getattr(self._values, "capacity", None)
         if told is None:
             return None
@@ -252,7 +252,7 @@ class Results:
         return found
 
     def run_ids(self, series: str | None = None, point: str | None = None) -> tuple[int, ...]:
-        """Numbers of the runs in the store; empty for kinds without runs."""
+        """Numbers of the stored runs of a series at a point, None for all; empty for kinds without runs."""
         told = getattr(self._values, "run_ids", None)
         found: tuple[int, ...] = () if told is None else told(series, point)
         return found

@@ -161,7 +161,7 @@ class Retraining(KeptTrainings):
 
 
 def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
-    """Names of policies by series and flow, at any point of the axis; empty for the kind training.
+    """Names of library policies by series and flow, at any point of the axis; empty for the kind training.
 
     Raises:
         RecipeError: if a scenario cannot be read.

@@ -30,7 +30,7 @@ class Siblings(Protocol):
     """The other runs of the experiment."""
 
     def other(self, series: str) -> RunData | None:
-        """The run of another series at the same point with the same seed."""
+        """The run of another series at the same point with the same seed; None if it is missing."""
 
     def all(self) -> Iterator[RunData]:
         """All finished runs of the experiment."""
@@ -223,7 +223,7 @@ def total(parts: Sequence[Samples], n: int) -> Samples:
 
 
 def average(parts: Sequence[Samples], n: int, weights: Sequence[Samples] | None = None) -> Samples:
-    """The mean over the known values at each time; NaN if all are missing."""
+    """The mean over the known values at each time, weighted by `weights` if given; NaN if all values are missing."""
     if not parts:
         return np.full(n, math.nan)
     stacked = np.vstack(parts)

@@ -114,9 +114,9 @@ class TrainingCurve:
         return smooth
 
     def steps_to_reach(self, level: float) -> float:
-        """Steps until the smoothed curve first reaches a level; otherwise the budget.
+        """Steps until the smoothed curve first reaches a level, otherwise the budget; NaN without reports or a level.
 
-        The budget is then a lower bound, so comparisons understate the difference.
+        The budget is a lower bound of the missing number, so comparisons understate the difference.
         """
         if len(self.steps) == 0 or math.isnan(level):
             return math.nan
@@ -317,7 +317,7 @@ class TrainingKind:
         return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
-        """The newest finished trainings in the store that match the recipe; None if they can still be made."""
+        """The newest finished trainings in the store that match the recipe; None if all are missing but can be made."""
         return TrainingValues.of(recipe, store, is_quick=is_quick, seeds=tuple(seeds))
 
 
@@ -375,7 +375,7 @@ class TrainingValues:
 
     @classmethod
     def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
-        """Stored trainings; None if they are missing and can be made.
+        """Stored trainings; None if all are missing but can be made.
 
         Raises:
             StoreError: if the store cannot be read.

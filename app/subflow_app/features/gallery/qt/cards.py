@@ -131,7 +131,7 @@ class ExperimentModel(TreeModel):
     """Tree of papers with their experiments; a change of an experiment repaints only its row and its paper."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty model."""
+        """Create an empty model."""
         super().__init__(parent)
         self._papers: list[str] = []
         self._members: list[list[Exhibit]] = []
@@ -256,7 +256,7 @@ class CardDelegate(QStyledItemDelegate):
     """Draws papers and cards in the colours of the theme; long text ends in an ellipsis."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Height of the figure or of three lines of text, whichever is larger."""
+        """Size of a heading, or of a card with room for the figure and for three lines of text."""
         line = option.fontMetrics.height()
         if index.data(EXHIBIT_ROLE) is None:
             return QSize(160, line + 2 * _MARGIN)
@@ -385,7 +385,7 @@ class CardDelegate(QStyledItemDelegate):
         *,
         is_selected: bool,
     ) -> int:
-        """Draws the badges at the right edge of the rectangle, and returns the width used."""
+        """Draw the badges at the right edge of the rectangle, and return the width used."""
         tokens = current_tokens()
         colours = {"✓": tokens.ok, "∵": tokens.muted_text, "✗": tokens.error, "–": tokens.muted_text}
         right = room.right()

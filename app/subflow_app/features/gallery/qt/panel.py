@@ -62,7 +62,7 @@ class FigureView(Label):
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """An empty view."""
+        """Create an empty view."""
         super().__init__(parent)
         self.setObjectName("gallery_figure")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -121,7 +121,7 @@ class TextTableView(QTableView):
     """A table that adapts the heights of rows to the available width."""
 
     def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
-        """An empty table with this object name and accessible name."""
+        """Create an empty table with this object name and accessible name."""
         super().__init__(parent)
         self.text_model = _WrappedTable(self)
         self.setModel(self.text_model)
@@ -176,7 +176,7 @@ class ExperimentPage(QWidget):
     """Shows an :class:`Exhibit`; actions of the window operate on it."""
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """An empty page; ``actions`` become buttons beside the title."""
+        """Create an empty page; ``actions`` become buttons beside the title."""
         super().__init__(parent)
         named(self, "gallery_page", tr("Experiment"))
         self.exhibit: Exhibit | None = None  # the experiment on the page
@@ -320,7 +320,7 @@ class GalleryPanel(QWidget):
         self.setFocusProxy(self.tree)
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Shows these experiments; selects the first one if none was selected."""
+        """Shows these experiments and keeps the current one, or else selects the first."""
         chosen = self.current()
         self.model.show_exhibits(exhibits)
         self.tree.expandAll()

@@ -167,7 +167,8 @@ class GallerySession(QObject):
             self._on_tick()
 
     def show_runs(self) -> None:
-        """Opens the plots of the runs of the shown experiment."""
+        """Plots runs of the shown experiment, one of each series; shipped results are first copied into the database.
+        """
         exhibit, store = self.panel.page.exhibit, self._ports.database.store
         if exhibit is None or exhibit.results is None or store is None:
             return
@@ -203,7 +204,7 @@ class GallerySession(QObject):
         self._ports.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
 
     def open_scenario(self) -> None:
-        """Opens the scenario of the shown experiment in the editor."""
+        """Opens the scenario of the shown experiment in the editor: that of the paper's proposal, or else the first."""
         exhibit = self.panel.page.exhibit
         if exhibit is None or exhibit.recipe is None:
             return
@@ -247,7 +248,7 @@ class GallerySession(QObject):
         exports.write_later("write report", write)
 
     def may_close(self) -> bool:
-        """Asks the user whether to stop running experiments, if any."""
+        """Asks the user whether to stop running experiments; True if they may be stopped, or no experiment runs."""
         if not self.is_busy:
             return True
         return self._ports.dialogs.confirm(
@@ -328,7 +329,10 @@ class GallerySession(QObject):
         return next((name for name in looked_at if name in names), names[0])
 
     def _shipped(self) -> Store | None:
-        """The library of results, opened at the first call; called in one worker thread at a time."""
+        """The library of results, opened at the first call; None without a readable library.
+
+        Called in one worker thread at a time.
+        """
         if self._wants_library:
             self._wants_library = False
             try:

@@ -109,7 +109,7 @@ def run_figures(run: RunRow) -> dict[str, Value]:
 
 
 def run_parameters(run: RunRow) -> dict[str, Value]:
-    """Settings of a run by key, from its scenario and its summary, without the seed.
+    """Settings of a run by key, from its scenario and its summary, without seed, duration, warm-up and profile.
 
     Args:
         run: a run with its documents.

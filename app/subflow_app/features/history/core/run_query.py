@@ -211,7 +211,7 @@ def complete_query(text: str, cursor: int, vocabulary: Vocabulary) -> list[Compl
 
 
 def quoted(value: str) -> str:
-    """A value in the form of a query, in quotes if necessary."""
+    """A value in the form of a query; if it needs quotes, its own quotation marks are removed."""
     return f'"{value.replace(chr(34), "")}"' if re.search(r'[\s"]', value) or not value else value
 
 

@@ -337,7 +337,9 @@ class History(QWidget):
             self.damaged.emit(self._store.path, listing.damaged)
 
     def _summary(self, listing: Listing) -> str:
-        """The newest run with the first measures of its flows."""
+        """Number of runs, name of the newest run, and its first measures, in one line; only the number for an empty
+        list.
+        """
         if not listing.rows:
             return self._count.text()
         newest = listing.rows[0]

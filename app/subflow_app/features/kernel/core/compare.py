@@ -37,7 +37,7 @@ class Case:
 
     @classmethod
     def of(cls, scenario: Scenario, *, seed: int, socket_buffer_bytes: int) -> Case:
-        """Map a scenario.
+        """Plan the kernel run of a scenario.
 
         Raises:
             InputError: if the kernel has no counterpart of an element of the scenario.
@@ -144,8 +144,8 @@ class KernelBatch:
 def batches(plans: Sequence[NetworkPlan], repetitions: int) -> list[KernelBatch]:
     """Pack all repetitions of all networks into batches that the emulator can run in real time.
 
-    A batch contains networks of equal duration. The repetitions of a network are spread over batches, so that a busy
-    moment of the machine does not affect all of them.
+    A batch contains networks of equal duration. Batches receive the first repetition of all networks, then the second,
+    and so on. With many networks, a busy moment of the machine thus affects only some repetitions of a network.
     """
     order = sorted(range(len(plans)), key=lambda index: -plans[index].duration_s)
     packed: list[KernelBatch] = []

@@ -55,7 +55,7 @@ class LinkQueue:
         drops_down: packets lost during outages of the link.
         drops_queue: packets dropped because the queue was full, or early by RED.
         marks: packets that RED marked instead of dropping them.
-        has_marked: whether RED marked the packet offered last.
+        has_marked: whether RED marked the packet offered last; meaningful only if `offer` accepted it.
         busy_ns: transmission time of all accepted packets, past and future.
         max_queue_pkts: maximum number of packets in the queue, including the one in service.
     """

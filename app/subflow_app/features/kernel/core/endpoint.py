@@ -322,7 +322,7 @@ class Connection:
         return self.receiver
 
     def write(self, now_ns: int) -> bool:
-        """Fill the send buffer; return False after all data has been sent."""
+        """Fill the send buffer; return False after the last data or the stop time, or if the handshake failed."""
         assert self.sender is not None
         while now_ns < self._stops_at_ns and self._left_bytes > 0:
             chunk = _CHUNK if self._left_bytes >= _WRITE_BYTES else _CHUNK[: int(self._left_bytes)]

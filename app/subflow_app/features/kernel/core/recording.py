@@ -96,7 +96,7 @@ class KernelRecording:
         return len(self._values) if self.finished else 0
 
     def run_until(self, t_s: float) -> bool:
-        """Publish all samples at once, and return True: the call is never interrupted."""
+        """Publish all samples at once for any time above 0, and return True: the call is never interrupted."""
         self.now_s = self.duration_s if t_s > 0 else 0.0
         return True
 

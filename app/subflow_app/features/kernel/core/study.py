@@ -96,7 +96,7 @@ class Kept:
 def keep_both(
     comparison: Comparison, scenario_text: str, release: str, store: Store | None, directory: Path | None
 ) -> Kept:
-    """Store the first run of each side, the kernel's with a tag, and write the traces of all runs as files.
+    """Store the first run of each side, the kernel's with a tag, and write traces as files, see `write_traces`.
 
     Args:
         comparison: a complete comparison.
