@@ -128,7 +128,7 @@ def mean_completion_s(traces: Traces) -> float:
 
 
 def default_kind(runs: Sequence[Traces]) -> TradeOffKind:
-    """Initial trade-off: with completion time if all flows of all runs have a size, else with goodput."""
+    """Initial kind of trade-off: transfers if all tcp and mptcp flows of all runs have a size, else delay."""
     scenarios = [scenario_of(traces) for traces in runs]
     known = [flow for each in scenarios if each is not None for flow in each.flows.values() if not flow.sends_datagrams]
     is_all_sized = known and None not in scenarios and all(flow_kind(flow) == "sized" for flow in known)

@@ -90,7 +90,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         return panel
 
     def possible(self) -> frozenset[str]:
-        """The action that exports the points, while points are shown."""
+        """The action that exports the points; empty while no points are shown."""
         return frozenset({_EXPORT} if self.shown is not None and self.shown.trade_offs.points else set())
 
     def mark_time(self, time_s: float) -> None:

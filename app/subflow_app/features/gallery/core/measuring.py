@@ -61,7 +61,7 @@ def combined(parts: Sequence[Samples], how: str, n: int, weights: Sequence[Sampl
 
     Args:
         parts: time series, [n] each.
-        how: as in `reduced`, or "packets" for the mean weighted by `weights`.
+        how: one of the values of `reduced`, or "packets" for the mean weighted by `weights`.
         n: number of samples.
         weights: weights of the parts, [n] each.
     """

@@ -14,7 +14,7 @@ scenario = "drlcc-sc1"                  # a shipped one, or a file beside the re
 seeds = "1..5"
 expected = "3min"                       # duration of a full run on two cores
 traces = false                          # true: keep time series, for panels of form trace and measures over time
-sample_interval = "100ms"               # of the time series
+sample_interval = "100ms"               # interval of the time series
 
 [set]                                   # changes of the scenario for all runs, as with --set
 "links.path1.loss" = "2%"

@@ -65,7 +65,7 @@ def counts_text(counts: Mapping[Settled, int]) -> str:
 
 
 def takes_text(exhibit: Exhibit) -> str:
-    """Expected durations of quick and full runs."""
+    """Expected durations of quick and full runs; empty if both are unknown."""
     if exhibit.recipe is None:
         return ""
     quick, full = (expected_s(exhibit.recipe, is_quick=is_quick) for is_quick in (True, False))
@@ -191,7 +191,7 @@ class ExperimentModel(TreeModel):
         return QModelIndex()
 
     def under(self, index: Index) -> list[Exhibit]:
-        """The experiment of a row, or all experiments of a paper's row."""
+        """The experiment of a row, or all experiments of a paper's row; empty for an invalid index."""
         if not index.isValid():
             return []
         if not index.internalId():

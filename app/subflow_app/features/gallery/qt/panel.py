@@ -74,7 +74,7 @@ class FigureView(Label):
         self.content = QPixmap()  # the picture before scaling
 
     def show_picture(self, content: bytes, words: str) -> None:
-        """Shows a PNG; ``words`` describe it for screen readers."""
+        """Show a PNG; ``words`` describe it for screen readers."""
         self.content = QPixmap()
         self.content.loadFromData(content)
         self.setAccessibleName(tr("Figure"))
@@ -82,14 +82,14 @@ class FigureView(Label):
         self._fit()
 
     def show_words(self, text: str) -> None:
-        """Shows a text in place of a figure."""
+        """Show a text in place of a figure."""
         self.content = QPixmap()
         self.setText(text)
         self.setAccessibleName(tr("Figure"))
         self.setAccessibleDescription(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scales the picture, and requests a sharper one."""
+        """Scale the picture, and request a sharper one."""
         super().resizeEvent(event)
         self._fit()
         self.resized.emit()
@@ -132,12 +132,12 @@ class TextTableView(QTableView):
         self.horizontalHeader().sectionResized.connect(lambda *_sizes: self.resizeRowsToContents())
 
     def show_table(self, table: TextTable) -> None:
-        """Shows another table."""
+        """Show another table."""
         self.text_model.show_table(table)
         self._share_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Distributes the new width over the columns."""
+        """Distribute the new width over the columns."""
         super().resizeEvent(event)
         self._share_out()
 
@@ -209,7 +209,7 @@ class ExperimentPage(QWidget):
         v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
 
     def show_exhibit(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
-        """Shows an experiment or its new state; the session provides the picture later."""
+        """Show an experiment or its new state; the session provides the picture later."""
         is_other = self.exhibit is None or self.exhibit.name != exhibit.name
         self.exhibit = exhibit
         recipe, results = exhibit.recipe, exhibit.results
@@ -244,7 +244,7 @@ class ExperimentPage(QWidget):
         self.settings.show_table(settings_table(results))
 
     def show_queued(self, queued: QueuedState | None) -> None:
-        """Shows the state in the queue."""
+        """Show the state in the queue; None for an experiment outside the queue."""
         if self.exhibit is not None:
             told = [state_text(self.exhibit, queued), counts_text(self.exhibit.counts), takes_text(self.exhibit)]
             self.state.setText(" · ".join(text for text in told if text))
@@ -286,7 +286,7 @@ class GalleryPanel(QWidget):
     def __init__(
         self, actions: Sequence[QAction], page_actions: Sequence[QAction], parent: QWidget | None = None
     ) -> None:
-        """Starts without experiments; ``actions`` become buttons above the list, ``page_actions`` beside the title."""
+        """Start without experiments; ``actions`` become buttons above the list, ``page_actions`` beside the title."""
         super().__init__(parent)
         self.model = ExperimentModel(self)
         self.page = ExperimentPage(page_actions, self)
@@ -320,7 +320,7 @@ class GalleryPanel(QWidget):
         self.setFocusProxy(self.tree)
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Shows these experiments and keeps the current one, or else selects the first."""
+        """Show these experiments, and keep the current one or else select the first."""
         chosen = self.current()
         self.model.show_exhibits(exhibits)
         self.tree.expandAll()
@@ -332,7 +332,7 @@ class GalleryPanel(QWidget):
             self._stack.setCurrentWidget(self._nothing)
 
     def choose(self, names: Sequence[str]) -> None:
-        """Selects experiments; the first becomes the current experiment."""
+        """Select only these experiments; the first becomes the current experiment."""
         found = [index for index in map(self.model.index_of, names) if index.isValid()]
         chosen = QItemSelection()
         for index in found:
@@ -345,7 +345,7 @@ class GalleryPanel(QWidget):
         selection.select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def choose_paper(self, row: int) -> None:
-        """Selects all experiments of a paper by its heading."""
+        """Select all experiments of a paper by its heading."""
         index = self.model.index(row, 0)
         self.tree.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
@@ -372,12 +372,12 @@ class GalleryPanel(QWidget):
         return [exhibit for exhibit in self.model.exhibits() if exhibit.name in found]
 
     def show_page(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
-        """Shows an experiment on the page."""
+        """Show an experiment on the page."""
         self.page.show_exhibit(exhibit, queued)
         self._stack.setCurrentWidget(self.page)
 
     def show_queue(self, states: Mapping[str, QueuedState]) -> None:
-        """Shows the states of queued experiments, and the remaining time."""
+        """Show the states of queued experiments, and the remaining time."""
         self.model.show_queue(states)
         going = [state for state in states.values() if not state.is_over]
         exhibit = self.page.exhibit

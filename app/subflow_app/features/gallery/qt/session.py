@@ -73,7 +73,7 @@ class GalleryPorts(PanelPorts, Protocol):
         """The status bar, for messages about running jobs."""
 
     def tell_failure(self, error: Exception) -> None:
-        """Shows an error."""
+        """Show an error."""
 
 
 class GallerySession(QObject):
@@ -82,7 +82,7 @@ class GallerySession(QObject):
     changed = Signal()  # emitted when other actions become possible
 
     def __init__(self, panel: GalleryPanel, ports: GalleryPorts, parent: QObject) -> None:
-        """Starts to read the experiments."""
+        """Start to read the experiments."""
         super().__init__(parent)
         self.panel = panel
         self._ports = ports
@@ -144,7 +144,7 @@ class GallerySession(QObject):
         return self.study.is_running
 
     def run(self, *, is_quick: bool) -> None:
-        """Runs the selected experiments; runs in the store are not repeated.
+        """Run the selected experiments; runs in the store are not repeated.
 
         Raises:
             InputError: if no writable database is open.
@@ -152,7 +152,7 @@ class GallerySession(QObject):
         self._add([exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None], lambda _: is_quick)
 
     def resume(self) -> None:
-        """Makes the missing runs of the selected experiments, as quick or full runs like the existing ones.
+        """Make the missing runs of the selected experiments, as quick or full runs like the existing ones.
 
         Raises:
             InputError: if no writable database is open.
@@ -161,14 +161,13 @@ class GallerySession(QObject):
         self._add(begun, lambda exhibit: exhibit.results is not None and exhibit.results.is_quick)
 
     def stop(self) -> None:
-        """Stops the selected experiments; finished runs are kept."""
+        """Stop the selected experiments; finished runs are kept."""
         if self._queue is not None:
             self._queue.stop([exhibit.name for exhibit in self.panel.selected()])
             self._on_tick()
 
     def show_runs(self) -> None:
-        """Plots runs of the shown experiment, one of each series; shipped results are first copied into the database.
-        """
+        """Plot runs of the shown experiment, one of each series; shipped results are first copied into the database."""
         exhibit, store = self.panel.page.exhibit, self._ports.database.store
         if exhibit is None or exhibit.results is None or store is None:
             return
@@ -184,7 +183,7 @@ class GallerySession(QObject):
         self._ports.shown.show_stored(store, every[: max(1, len(results.series))])
 
     def _take_over(self, exhibit: Exhibit, store: Store) -> None:
-        """Copies the shipped results of an experiment into the user's database, and opens the copied runs."""
+        """Copy the shipped results of an experiment into the user's database, and open the copied runs."""
         library, recipe = self._library, exhibit.recipe
         if library is None or recipe is None:
             return
@@ -204,7 +203,7 @@ class GallerySession(QObject):
         self._ports.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
 
     def open_scenario(self) -> None:
-        """Opens the scenario of the shown experiment in the editor: that of the paper's proposal, or else the first."""
+        """Open the scenario of the shown experiment in the editor: that of the paper's proposal, or else the first."""
         exhibit = self.panel.page.exhibit
         if exhibit is None or exhibit.recipe is None:
             return
@@ -215,7 +214,7 @@ class GallerySession(QObject):
             self._ports.docks.raise_panel("topology")
 
     def ask_export_figure(self) -> None:
-        """Asks for a path, and writes the figure as SVG, PDF or PNG."""
+        """Ask for a path, and write the figure as SVG, PDF or PNG."""
         exhibit = self.panel.page.exhibit
         if exhibit is None or exhibit.figure is None:
             return
@@ -233,7 +232,7 @@ class GallerySession(QObject):
             exports.write_later("export figure", write)
 
     def ask_report(self) -> None:
-        """Asks for a folder, and writes a report on the selected experiments into it."""
+        """Ask for a folder, and write a report on the selected experiments into it."""
         chosen = [exhibit.results for exhibit in self.panel.selected() if exhibit.results is not None]
         exports = self._ports.exports
         folder = self._ports.dialogs.folder(tr("Folder of the report"), exports.folder) if chosen else None
@@ -248,7 +247,7 @@ class GallerySession(QObject):
         exports.write_later("write report", write)
 
     def may_close(self) -> bool:
-        """Asks the user whether to stop running experiments; True if they may be stopped, or no experiment runs."""
+        """Ask the user whether to stop running experiments; True if they may be stopped, or no experiment runs."""
         if not self.is_busy:
             return True
         return self._ports.dialogs.confirm(
@@ -259,7 +258,7 @@ class GallerySession(QObject):
         )
 
     def close(self) -> None:
-        """Stops all work; finished runs are kept."""
+        """Stop all work; finished runs are kept."""
         self._is_closed = True
         self.study.forget()
         self._redraw.stop()
@@ -268,7 +267,7 @@ class GallerySession(QObject):
         # The library closes with its last reference, because a worker may still read it.
 
     def _recolour(self, _tokens: Tokens) -> None:
-        """Draws all figures again in the colours of the theme."""
+        """Draw all figures again in the colours of the theme."""
         self.panel.model.forget_pictures()
         self._to_draw = []
         for exhibit in self._known.values():
@@ -278,7 +277,7 @@ class GallerySession(QObject):
     # ---- reading ----
 
     def reload(self) -> None:
-        """Reads all experiments again: first their recipes, then their results, one after the other."""
+        """Read all experiments again: first unknown recipes, then all results, one after the other."""
         names = recipe_names()
         self._known = {name: self._known.get(name, Exhibit(name, is_read=False)) for name in names}
         self._to_read = list(names)
@@ -446,7 +445,7 @@ class GallerySession(QObject):
             self._ask_drawing()
 
     def _ask_drawing(self) -> None:
-        """Draws the figure of the page before all others."""
+        """Draw the figure of the page before all others."""
         if self.panel.page.exhibit is not None and self.panel.page.exhibit.figure is not None:
             self._to_draw.insert(0, "")
         self._draw_next()
@@ -480,7 +479,7 @@ class GallerySession(QObject):
         self._draw_next()
 
     def _want_picture(self, exhibit: Exhibit) -> None:
-        """Shows the shipped thumbnail of an experiment, or queues a drawing."""
+        """Show the shipped thumbnail of an experiment, or queue a drawing of its figure."""
         content = shipped_thumbnail(exhibit.name) if exhibit.is_shipped else None
         if content is not None:
             self._show_picture(exhibit.name, content)

@@ -337,9 +337,7 @@ class History(QWidget):
             self.damaged.emit(self._store.path, listing.damaged)
 
     def _summary(self, listing: Listing) -> str:
-        """Number of runs, name of the newest run, and its first measures, in one line; only the number for an empty
-        list.
-        """
+        """Number of runs, newest run and its first measures in one line; only the number without runs."""
         if not listing.rows:
             return self._count.text()
         newest = listing.rows[0]

@@ -103,7 +103,7 @@ def comparison_line(document: Mapping[str, Any], release: str) -> str:
 
 def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     goodput, rtt = entry[_rate_key(entry)], entry["mean_rtt_s"]
-    completion = entry.get("completion_s", _ABSENT)  # of the connection, not of a subflow
+    completion = entry.get("completion_s", _ABSENT)  # absent for a subflow
     cwnd = subflows[0]["mean_cwnd_pkts"] if len(subflows) == 1 else None
     return (
         fixed_text(goodput["simulated"]["mean"], 3, _MBIT),
