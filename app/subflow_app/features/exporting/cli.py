@@ -252,7 +252,11 @@ def figure_look(
 
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
-    """The plots in a list. A plot of one number of an agent may name the number: agent_observation:rtt."""
+    """The plots in a list. A plot of one number of an agent may name the number: agent_observation:rtt.
+
+    Raises:
+        InputError: if a plot does not exist.
+    """
     from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID
 
     figures: list[PlotSpec] = []

@@ -133,7 +133,7 @@ def reproduce(
 
 
 def _before(experiments: Reproductions) -> str:
-    """Number of runs and expected duration, printed before the start."""
+    """Experiments, number of runs and expected duration, printed before the start."""
     runs = experiments.progress.runs
     number = len(experiments.each)
     what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
@@ -158,7 +158,7 @@ def seeds_option(text: str) -> Sequence[int]:
     """Seeds of ``--seeds``: from 1 up to a number, or a list.
 
     Raises:
-        InputError: if the text is neither a number nor a list.
+        InputError: if the text is neither a number of at least 1 nor a list of seeds.
     """
     from subflow_app.features.sweeps.core.plan_file import read_seeds
     from subflow_sim.errors import ParamError
@@ -333,7 +333,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
 
 
 def _cause(verdict: Verdict) -> dict[str, Any] | None:
-    """Cause of an unmet check, with the trials that test it."""
+    """Cause of an unmet check, with the trials that test it; None for a met check or an unknown cause."""
     from subflow_app.features.gallery.core.report_tables import shown_text
 
     told = verdict.explanation

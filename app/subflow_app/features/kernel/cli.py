@@ -163,7 +163,7 @@ def _compare_grid(
 
 
 def _about(comparison: Comparison) -> dict[str, Any]:
-    """Section "kernel" of the JSON document, taken from the batch of the first repetition."""
+    """Section "kernel" of the JSON document, from the first kernel run."""
     about: dict[str, Any] = comparison.kernel[0].recording.summary()["kernel"]
     return about
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subflow_sim.script_steps import Program
 
 Series: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float32]]
-"""Times, s, and values, one for each decision that assigns all names of the expression."""
+"""Times, s, and values, one for each decision that assigns all names; NaN if the value is undefined."""
 
 _HAVE_VALUES = ("begin", "read", "set")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")

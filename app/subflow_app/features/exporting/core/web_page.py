@@ -406,7 +406,12 @@ def _hash_of(text: str) -> str:
 
 
 def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
-    """The document of a stored run; adds the policies of the run to ``policies``."""
+    """The document of a stored run; adds the policies of the run to ``policies``.
+
+    Raises:
+        InputError: if the run was measured or has not finished, or if this version cannot read its scenario.
+        StoreError: if the run does not exist or the database cannot be read.
+    """
     origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
     if row.status != "finished":
         raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a page")

@@ -347,7 +347,7 @@ class ShareBarDelegate(ShareDelegate):
 
 
 def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink: QColor) -> None:
-    """Draw one bar within a rectangle."""
+    """Draw bar, line and dot of the finite values into a rectangle; ``ink`` is the colour of line and dot outline."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     scale = rect.width() / bar.full_bps
     if math.isfinite(bar.goodput_bps):
@@ -551,7 +551,7 @@ class SharesPage(QWidget):
         self.window_choice.setEnabled(bool(names))
 
     def show_view(self, view: AnalysisView) -> None:
-        """Show the results of an analysis."""
+        """Show the results of an analysis, or a hint if no connection sends in the window."""
         analysis = self._analysis = view.analysis
         if not analysis.connections:
             self.show_nothing(tr(_EMPTY_TITLE), meaning(analysis) if analysis.is_run else tr(_EMPTY_TEXT))

@@ -85,7 +85,7 @@ class ForkDialog(QDialog):
         return self._summary.text()
 
     def field(self, key: str) -> QLineEdit:
-        """The field for a value of the selected link."""
+        """The field for a value of the selected link; raises KeyError for other keys, or if a flow is selected."""
         return self._fields[key]
 
     # ---- internals ----

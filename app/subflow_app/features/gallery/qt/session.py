@@ -322,7 +322,7 @@ class GallerySession(QObject):
         )
 
     def _wanted_first(self, names: list[str]) -> str:
-        """The name whose picture the user sees first: the current experiment, then visible cards."""
+        """The name to handle first: the current experiment, else the uppermost visible card, else the first name."""
         current = self.panel.current()
         looked_at = [*([] if current is None else [current.name]), *self.panel.in_sight()]
         return next((name for name in looked_at if name in names), names[0])

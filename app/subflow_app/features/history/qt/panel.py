@@ -134,7 +134,7 @@ class History(QWidget):
         return self.table.selected()
 
     def select(self, run_ids: Sequence[int]) -> None:
-        """Select runs that match the search, unfold their groups, and scroll to them."""
+        """Select those of the runs that match the search, unfold their groups, and scroll to the first run."""
         wanted = set(run_ids)
         self.model.unfold_runs(wanted)
         self._select(wanted)
@@ -142,7 +142,7 @@ class History(QWidget):
             self.table.reveal(run_ids[0])
 
     def reveal(self, run_ids: Sequence[int]) -> None:
-        """Select runs and scroll to them; clear the search if it hides one of them."""
+        """Select runs and scroll to the first; clear the search if it hides one of them."""
         if self._field.text and not set(run_ids) <= {row.id for row in self.model.rows}:
             self._field.set_text("")
             self.told.emit(tr("The search was cleared, because it hid the selected runs."))
@@ -153,7 +153,7 @@ class History(QWidget):
         return self.model.in_order
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
-        """Mark the runs in the plots."""
+        """Mark the runs that the plots show."""
         self.model.set_shown(run_ids)
 
     def start_search(self) -> None:

@@ -115,7 +115,7 @@ class RunTable(QAbstractTableModel):
         return self._shown_rows[number]
 
     def row_numbers(self, run_ids: Collection[int]) -> list[int]:
-        """Rows of runs, from top to bottom; a folded group counts if all of its runs are included."""
+        """Row numbers of runs, from top to bottom; a folded group counts if all of its runs are included."""
         return [
             number
             for number, row in enumerate(self._shown_rows)
@@ -215,13 +215,13 @@ class RunTable(QAbstractTableModel):
             yield from grouped(rows, self.grouping)
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
-        """Mark the runs in the plots."""
+        """Mark the runs that the plots show."""
         if run_ids != self._shown:
             self._shown = run_ids
             self._say_changed(0, 0)
 
     def set_writable(self, can_write: bool) -> None:
-        """Allow or forbid editing of notes."""
+        """Allow or forbid editing of notes in the table; forbidden initially."""
         self._can_write = can_write
 
     # ---- QAbstractTableModel ----

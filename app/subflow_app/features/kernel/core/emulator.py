@@ -57,7 +57,8 @@ class LinkQueue:
         marks: packets that RED marked instead of dropping them.
         has_marked: whether RED marked the packet offered last; meaningful only if `offer` accepted it.
         busy_ns: transmission time of all accepted packets, past and future.
-        max_queue_pkts: maximum number of packets in the queue, including the one in service.
+        max_queue_pkts: maximum number of packets in the queue, including the one in service; `Emulator` restarts it
+            at the end of the warm-up.
     """
 
     __slots__ = (
