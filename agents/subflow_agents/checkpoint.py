@@ -48,7 +48,7 @@ class Checkpoint:
 
 
 def tensors_under(name: str, tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The tensors whose dotted names begin with this name, by the rest of their names."""
+    """The tensors whose dotted names begin with `name` and a dot, by the names without this prefix."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): tensor for key, tensor in tensors.items() if key.startswith(prefix)}
 
@@ -60,7 +60,7 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
-    """Writes a checkpoint; removes older checkpoints only after the new checkpoint is safe on the disk.
+    """Writes a checkpoint, then removes all checkpoints of the folder except the KEPT with the most steps.
 
     Raises:
         CheckpointError: if the checkpoint cannot be written; older checkpoints stay.

@@ -42,7 +42,7 @@ class TrainingConfig:
             equal bit for bit.
         evaluation_every: transitions between two evaluations; 0: no evaluations.
         evaluation_seeds: seeds of the evaluation runs; never used in training.
-        baselines: controllers for comparison in evaluations.
+        baselines: controllers for comparison in evaluations; empty: `default_baselines` of the scenario.
         evaluation_scenario: TOML text of the evaluation scenario; empty: the training scenario.
         families: families of the arena whose training split supplies some episodes; "all" means every family.
         families_share: share of the episodes on networks of the families, more than 0, at most 1.

@@ -1,7 +1,8 @@
 """Deterministic policy gradients over sets of subflows, with a representation shared by actor and critic.
 
 DDPG as in Algorithm 1 of DRL-CC (Xu et al. 2019): h = R(s), a = pi(e, h) + noise, Q(e, h, a). By default the gradient
-of the critic's loss stops at h, and the actor's reaches R only through pi. TD3 and SAC differ in their targets.
+of the critic's loss stops at h, and the gradient of the actor's loss reaches R only through pi. TD3 and SAC differ in
+their targets.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Networks(nn.Module):
 
     Args:
         spec: sizes of the networks.
-        critics: number of critics: 1, or 2 whose minimum counts.
+        critics: number of critics, 1 or 2; the minimum of two counts in the targets.
         stochastic: whether the actor outputs means and logarithms of standard deviations.
         rng: generator of the initial weights.
     """
@@ -175,7 +176,10 @@ class DdpgLearner:
         return len(reward)
 
     def act(self, env: TrainingEnv) -> FloatArray:
-        """The actor's output with noise, clipped to [-1, 1] and scaled to the bounds of the actions."""
+        """Actions of the acting slots, scaled to the bounds of the actions; 0 for other slots.
+
+        DDPG and TD3 add noise to the actor's output and clip it to [-1, 1]; SAC samples from the actor's distribution.
+        """
         now = self._now
         assert now is not None
         self._out.fill(0)
@@ -206,7 +210,7 @@ class DdpgLearner:
     # --------------------------------------------------------------------------------------------------- learning
 
     def learn(self, progress: float) -> int:
-        """One update, if one is due; returns the number of updates."""
+        """Makes at most one update; returns 1 if one was due, even if no transition is left to sample, otherwise 0."""
         self._progress = progress
         if self._due < 1:
             return 0
@@ -220,7 +224,8 @@ class DdpgLearner:
         return 1
 
     def update(self, sample: Sample) -> None:
-        """One update of critic, actor and targets from a batch of transitions."""
+        """Updates critics and targets from a batch of transitions, and the actor (TD3: every `policy_delay` updates).
+        """
         config, networks = self.config, self.networks
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
@@ -252,7 +257,10 @@ class DdpgLearner:
         self._note("critic_grad_norm", critic_norm)
 
     def next_value(self, after: Rows) -> Tensor:
-        """Q'(e', h', pi'(e', h')), for two critics the minimum: [B]."""
+        """Value of the next state, [B]: Q'(e', h', pi'(e', h')), for two critics the minimum.
+
+        SAC uses the current actor instead of pi', and adds the entropy of its action.
+        """
         config, targets = self.config, self.targets
         with torch.no_grad():
             h = targets.encoder(after)
@@ -269,7 +277,9 @@ class DdpgLearner:
             return values[0] if len(values) == 1 else torch.minimum(*values)
 
     def _update_actor(self, h: Tensor, batch: Rows) -> None:
-        """Algorithm 1, actor and representation: grad_a Q times grad_theta pi, and times grad_h pi grad_theta R."""
+        """Algorithm 1, actor: grad_a Q times grad_theta pi; and times grad_h pi grad_theta R unless `rep_grad` is
+        "critic".
+        """
         config, networks = self.config, self.networks
         seen = h if config.rep_grad in ("actor", "both") else h.detach()
         log_p: Tensor | None = None
@@ -287,7 +297,7 @@ class DdpgLearner:
             loss = loss + (self.log_temperature.exp().detach() * log_p).mean()
         if config.squash_penalty > 0 and not self._stochastic:
             loss = loss + config.squash_penalty * ((raw**2) * batch.acts[:, :, None]).mean()
-        # The representation already has a gradient of the critic, clipped with the critic's.
+        # The gradient of the critic's loss for the representation is already clipped; the actor's is added to it.
         by_critic = [weight.grad for weight in self._encoder_weights] if config.rep_grad == "both" else []
         _set_gradients(self._actor_weights, torch.autograd.grad(loss, self._actor_weights))
         norm = _clip(self._actor_weights, config.grad_norm)
@@ -362,7 +372,9 @@ class DdpgLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Replaces the complete state by one from `state`; raises `CheckpointError` if algorithm or networks differ."""
+        """Replaces the complete state by a result of `state()`; raises `CheckpointError` if algorithm or networks
+        differ.
+        """
         if state.values.get("algorithm") != self.config.algorithm:
             raise CheckpointError(f"it is of {state.values.get('algorithm')!r}, not {self.config.algorithm!r}")
         for name, module in (("networks", self.networks), ("targets", self.targets)):
@@ -413,7 +425,7 @@ def _set_gradients(weights: list[nn.Parameter], gradients: Sequence[Tensor]) -> 
 
 
 def _clip(weights: list[nn.Parameter], bound: float) -> float:
-    """Norm of the gradients before clipping to `bound`; 0 disables clipping."""
+    """Clips the gradients to this norm, 0 for no clipping; returns their norm before clipping."""
     if bound > 0:
         return float(nn.utils.clip_grad_norm_(weights, bound))
     return float(nn.utils.get_total_norm([weight.grad for weight in weights if weight.grad is not None]))

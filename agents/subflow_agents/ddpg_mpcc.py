@@ -26,7 +26,7 @@ LOGGED_RUNS = 3
 
 @dataclass(frozen=True, slots=True)
 class DdpgMpccConfig(DdpgConfig):
-    """DDPG with the constants of the DDPG paper."""
+    """Options of DDPG, the MPCC variant, and the training environment."""
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", RULING, minimum=1, maximum=4096)
     base: str = choice("loss", "MPCC variant that it moves.", RULING, choices=("loss", "latency"))

@@ -23,7 +23,7 @@ PAPER_ACTOR_LR, PAPER_CRITIC_LR = 0.01, 0.001
 
 @dataclass(frozen=True, slots=True)
 class DqlMptcpConfig(WindowConfig):
-    """Algorithms 1 and 2 with the paper's constants."""
+    """Options of Algorithms 1 and 2, with the paper's constants except the actor's learning rate."""
 
     gamma: float = number(0.95, "Discount of the reward one slot later.", PAPER, minimum=0, maximum=0.9999)
     tau: float = number(0.001, "Share by which target networks follow at each update.", PAPER, minimum=1e-6, maximum=1)

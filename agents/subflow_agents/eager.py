@@ -29,7 +29,7 @@ class _NoCompiler(ModuleType):
 
     @staticmethod
     def disable(function: Callable[..., Any] | None = None, *_arguments: object, **_options: object) -> Any:
-        """The function unchanged, because nothing compiles it; without a function a decorator."""
+        """The function unchanged, because nothing compiles it; without a function, a decorator that changes nothing."""
         return (lambda decorated: decorated) if function is None else function
 
     @staticmethod

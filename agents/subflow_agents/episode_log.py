@@ -27,7 +27,7 @@ class EpisodeLog:
         self._actions: list[list[FloatArray]] = [[] for _ in range(env.num_envs)]
 
     def send(self, action: FloatArray) -> None:
-        """Starts a step of all environments: float32 [N, S, A]."""
+        """Starts a step of all environments with `action`, float32 [N, S, A]."""
         begins = self._env.terminated | self._env.truncated  # a new episode begins and ignores the action
         for env, actions in enumerate(self._actions):
             if begins[env]:

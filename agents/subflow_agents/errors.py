@@ -24,7 +24,7 @@ class ConfigError(AgentError):
 
 
 class CheckpointError(AgentError):
-    """A checkpoint cannot be written, or cannot be continued by this version."""
+    """A checkpoint, or another file of a training, cannot be written or read, or does not fit this training."""
 
 
 class DivergenceError(AgentError):

@@ -31,7 +31,7 @@ class Contender:
     """A controller under evaluation.
 
     Attributes:
-        label: name given by the user.
+        label: displayed name.
         controller: TOML value of a flow's `controller`.
         name: name of the controller in the core.
         is_baseline: whether it only serves for comparison.
@@ -49,12 +49,12 @@ class RunFigures:
 
     Attributes:
         seed: seed of the run.
-        goodput_bps: mean goodput of the flows under evaluation, each over its active time.
+        goodput_bps: mean goodput of the flows under evaluation, each over its active time; NaN if all were inactive.
         total_goodput_bps: total goodput of all flows with congestion control over the measured time.
         other_goodput_bps: mean goodput of the flows that keep the scenario's controller; NaN without any.
         rtt_s: mean RTT over the flows under evaluation; NaN without a sample.
-        loss_ratio: packets lost over packets sent, mean over the flows under evaluation.
-        jain: Jain's index of the goodputs of all flows with congestion control.
+        loss_ratio: packets lost over packets sent, mean over the flows under evaluation; NaN if all were inactive.
+        jain: Jain's index of the goodputs of all flows with congestion control; NaN if undefined.
         score: sum over all flows with congestion control of ln(goodput in Mbit/s times the share of its packets that
             was not lost), at least LEAST_MBPS: proportional fairness in which wasted capacity counts like capacity
             taken from others.
@@ -188,7 +188,7 @@ def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: 
 
 
 def default_baselines(scenario: Scenario) -> tuple[str, ...]:
-    """The classic controllers for MPTCP flows; CUBIC and NewReno if all flows have one path."""
+    """The coupled controllers if a flow under evaluation is an MPTCP flow, otherwise CUBIC and NewReno."""
     names = steered_flows(scenario, "a controller")
     return CLASSICS if any(scenario.flows[name].kind == "mptcp" for name in names) else SINGLE_PATH_BASELINES
 
@@ -228,7 +228,7 @@ def run_once(
         scenario: scenario from `contender_scenario`.
         names: names of the flows under evaluation, from `contender_scenario`.
         seed: seed of the run.
-        simulations: receives the simulation, so that another thread can interrupt it.
+        simulations: list whose content becomes the simulation, so that another thread can interrupt it.
     """
     from subflow_sim import Simulation
 
@@ -302,7 +302,7 @@ def evaluate(
 
 
 def _key(instance: str, scenario: Scenario) -> str:
-    """The flow of the file to which a copy in a run belongs."""
+    """Name in the scenario file of the flow to which this flow of a run belongs."""
     return instance if instance in scenario.flows else instance.rpartition(".")[0]
 
 

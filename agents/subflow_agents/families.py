@@ -43,7 +43,7 @@ class FamilyEpisodes:
         self._options = options
 
     def draw(self, env: int, episode: int) -> Scenario | None:
-        """The scenario of an episode; None for episodes on the scenario of the training."""
+        """The scenario of an episode; None for an episode without a network of a family."""
         if not self._families or self._chance(env, episode, "is of a family") >= self._share:
             return None
         family = self._families[int(self._chance(env, episode, "family") * len(self._families))]
@@ -52,7 +52,8 @@ class FamilyEpisodes:
         return replace(scenario, seed=episode_seed(self._seed, env, episode))
 
     def slots(self) -> int:
-        """Largest number of subflows of an agent in any network; the topologies of a family rotate."""
+        """Largest number of subflows of an agent in any network, 0 without families; the topologies of a family rotate.
+        """
         return max(
             (
                 agent_slots(self._learning(network(name, "train", number)), self._info.controller)

@@ -39,7 +39,7 @@ _SLICE_S = 1.0  # simulated time between two collections; the simulator's buffer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalLog:
-    """Monitor intervals in order of time.
+    """Monitor intervals of one run or several runs, one run after the other, each in order of time.
 
     Attributes:
         table: float64 [n, len(COLUMNS)], n >= 1; finite except `old_util` and `thpt`.
@@ -79,7 +79,7 @@ def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
     """Runs a scenario of MPCC flows and logs their monitor intervals, one seed after the other.
 
     Raises:
-        AgentError: if no flow uses monitor intervals with a utility.
+        AgentError: if no flow uses monitor intervals with a utility, or no utility is above 0.
     """
     tables: list[FloatArray] = []
     for seed in seeds:
@@ -95,7 +95,7 @@ def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
 def _rows(taken: list[Intervals]) -> FloatArray:
     owners = taken[0].owners
     flow_of = [owner.rpartition("/")[0] for owner in owners]
-    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # latest logged rate by subflow
+    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # latest logged rates by flow, then by subflow
     utilities: dict[int, float] = {}
     rows: list[list[float]] = []
     for intervals in taken:

@@ -14,7 +14,7 @@ from subflow_sim.truth import TRUTH
 
 _AT = {name: place for place, name in enumerate(TRUTH)}
 _LEAST_RATE = 1e-2
-_LONGEST = 2.0  # base RTTs; otherwise slow links beside a TCP, with their long epochs, would dominate the reward
+_LONGEST = 2.0  # longest epoch that counts, base RTTs; otherwise slow links beside a TCP would dominate the reward
 _DUE = 0.98  # background flows below this share of their reference rate count as harmed
 # averaging time of the rate of background flows, in base RTTs, because the rate of a TCP fluctuates
 _MEMORY_RTTS = 40.0
@@ -40,7 +40,7 @@ class Prices:
 
 
 class Judge:
-    """Computes rewards of epochs [N, S], and the critic's input [N, S, W].
+    """Computes rewards of epochs, and the critic's input of `width` values, for each lane.
 
     Args:
         prices: weights of the parts of the reward.
@@ -67,8 +67,9 @@ class Judge:
     def rewards(self, truth: NDArray[np.float32]) -> NDArray[np.float64]:
         """Rewards of epochs [N, S, T]: float64 [N * S].
 
-        The reward is ln(rate / fair rate), at most 0 if other flows want the capacity, minus the weighted queue, loss
-        and harm to other flows. It is scaled with the length of the epoch.
+        The reward is ln(rate / fair rate) if this is negative. If it is positive, it costs `excess` times as much if
+        other flows want the capacity, otherwise 0 counts. The weighted queue, loss and harm to other flows are
+        subtracted; the result is clipped and scaled with the length of the epoch.
         """
         prices = self._prices
         t = truth.reshape(-1, len(TRUTH)).astype(np.float64)
@@ -84,7 +85,7 @@ class Judge:
         return weight * np.clip(worth - costs - prices.harm * harm, -6.0, 1.0)
 
     def seen(self, truth: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The critic's input from epochs [N, S, T], scaled to magnitude 1: float32 [N * S, W]."""
+        """The critic's input from epochs [N, S, T], scaled to magnitudes around 1: float32 [N * S, W]."""
         t = truth.reshape(-1, len(TRUTH))
         shown = np.empty((len(t), self.width), np.float32)
         shown[:, 0] = np.log(np.clip(t[:, _AT["length"]], 0.1, 50.0)) / 2

@@ -147,7 +147,7 @@ class Learner(Protocol):
         ...
 
     def load_state(self, state: LearnerState) -> None:
-        """Replaces the complete state by a state from `state`.
+        """Replaces the complete state by a result of `state()`.
 
         Raises:
             CheckpointError: if the state belongs to another network or algorithm.

@@ -23,7 +23,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 EPISODE_STEPS = 1000  # section 2.2: "we execute 1000 actions or steps"
 START_UTILITY = (0.4, 0.7)  # relative to the largest utility of the log, section 2.2
 RATE_STEP = 0.25  # x becomes x (1 + 0.25 a): the paper gives no step size, so the simulator's is used
-RESOLUTION = 0.02  # rates that differ by less are merged
+RESOLUTION = 0.02  # relative width of the bins of similar rates
 INTERVAL_RTTS = 1.5  # length of MPCC's interval
 
 
@@ -51,7 +51,7 @@ class LogTable:
 
     @classmethod
     def of(cls, log: IntervalLog) -> LogTable:
-        """Condenses a log: among rates within RESOLUTION of each other, the row with the largest utility remains.
+        """Condenses a log: of all rows whose rates fall into the same bin, the row with the largest utility remains.
 
         A log contains many rows with similar rates, whose results differ with the rates of other senders. A lookup can
         return only one of these rows; the row with the largest utility preserves the maximum of the log.
@@ -96,7 +96,7 @@ class LogTable:
 
 
 class LogEnv:
-    """N episodes over a log at once, with the interface of the simulator's environments (`TrainingEnv`).
+    """N concurrent episodes over a log, with the interface of the simulator's environments (`TrainingEnv`).
 
     One step is one monitor interval of one subflow.
 

@@ -71,7 +71,7 @@ class NetSpec:
 
     @property
     def seen(self) -> int:
-        """Length of a head's input besides h."""
+        """Length of a head's input without h and without a critic's action."""
         return self.features * self.slots
 
     @property
@@ -231,7 +231,7 @@ def require_room(spec: NetSpec, rows: int, acting: int) -> None:
 
 
 def network_document(spec: NetSpec, trunk: Trunk, *, squashed: bool) -> dict[str, Any]:
-    """An actor or a critic in the form of a policy document."""
+    """An actor (`squashed`: with a final tanh) or a critic in the form of a policy document."""
     encoder: dict[str, Any] = {"type": spec.encoder.kind}
     if spec.encoder.kind == "lstm":
         encoder["hidden"] = spec.encoder.hidden

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class OrnsteinUhlenbeck:
-    """Mean-reverting noise with mean 0, one independent process per agent.
+    """Mean-reverting noise with mean 0, one independent process per slot.
 
     n <- n + theta (0 - n) + sigma N(0, 1), with one time step per decision. The stationary standard deviation is sigma
     / sqrt(2 theta - theta^2), which is 0.380 for theta = 0.15 and sigma = 0.2.
@@ -29,7 +29,7 @@ class OrnsteinUhlenbeck:
         self.values: NDArray[np.float64] = np.zeros((0, *shape))
 
     def draw(self, which: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The next value of these processes, without duplicates: [len(which), *shape]."""
+        """The next value of each of these processes, whose numbers must differ: [len(which), *shape]."""
         self._make_room(which)
         before = self.values[which]
         step = self._rng.standard_normal(before.shape)

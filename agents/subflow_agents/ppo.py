@@ -28,7 +28,7 @@ _HIDDEN_GAIN = math.sqrt(2)
 _POLICY_GAIN = 0.01  # makes the initial policy nearly uniform
 _VALUE_GAIN = 1.0
 _ADAM_EPSILON = 1e-5  # detail 3
-_ENOUGH_LANES = 0.6  # share of the lanes that must be full for an update
+_ENOUGH_LANES = 0.6  # share of the lanes with open decisions that must be full for an update
 _RETURN_MEMORY = 0.9  # decay per rollout of the running moments of returns
 
 
@@ -221,7 +221,7 @@ class PpoLearner:
                 final = self._states(env)[cut]
                 rollout.bootstrap[rollout.count[cut] - 1, cut] = self._values(final)
             self._note("return_mean", float(reward.sum()), len(closing))
-        # Absent agents and ended episodes have no open decision.
+        # Agents that act now, absent agents and ended episodes have no open decision.
         opened.there &= ~acting & ~ended & same
         if self._judge is not None:
             self._judge.forget(ended)
@@ -251,7 +251,7 @@ class PpoLearner:
         """One gradient step of a due update; called after `act`, which computes the values of open decisions."""
         config, count = self.config, self._rollout.count
         is_full = count >= self._quota()
-        # Most lanes suffice: waiting for the subflow of a slow link would discard the decisions of all others.
+        # A copy of the complete state, including gathered decisions and the random generator.
         lanes = is_full[self._open.there]
         if self._batch is None and is_full.any() and lanes.sum() >= _ENOUGH_LANES * len(lanes):
             self._batch = self._gathered()
@@ -321,7 +321,7 @@ class PpoLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Replaces the complete state by a state from `state`.
+        """Replaces the complete state by a result of `state()`.
 
         Raises:
             CheckpointError: if the network or the number of environments differs.
@@ -351,7 +351,8 @@ class PpoLearner:
         self._counts = dict(state.values["counts"])
 
     def _quota(self) -> int:
-        """Decisions of each lane in an update: subflows that act more often than others get no more weight."""
+        """Maximum number of decisions of a lane in an update, so that subflows that act more often get no more weight.
+        """
         lanes = max(1, int(self._open.there.sum()))
         return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 

@@ -94,5 +94,5 @@ def agent(name: str) -> AgentInfo:
 
 
 def agents() -> tuple[AgentInfo, ...]:
-    """All agents, whose modules are loaded."""
+    """All agents; loads their modules."""
     return tuple(agent(name) for name in _AGENTS)

@@ -75,7 +75,7 @@ class Replay:
         return {name: column[: len(self)].copy() for name, column in self.columns.items()}, {"added": self.added}
 
     def load(self, tensors: Columns, values: Mapping[str, Any]) -> None:
-        """Restores a state from `state`.
+        """Restores a result of `state()`.
 
         Raises:
             CheckpointError: if the state does not have the expected number of transitions.
@@ -162,7 +162,7 @@ class PrioritisedReplay(Replay):
         capacity: maximum number of transitions.
         alpha: exponent of the priorities; 0: uniform sampling; 1: in proportion to the error.
         epsilon: constant added to each error, so that transitions without error can be sampled.
-        fillers: as in `Replay`.
+        fillers: fillers other than 0, by column.
         delete_after_sampling: whether to sample each transition only once.
 
     Source: Schaul et al. 2015, proportional variant; deletion: Pokhrel, Walid 2021, a footnote of section IV.
@@ -178,7 +178,7 @@ class PrioritisedReplay(Replay):
         delete_after_sampling: bool = False,
     ) -> None:
         super().__init__(capacity, fillers)
-        self.beta = 0.4  # the training loop raises it to 1
+        self.beta = 0.4  # the learner raises it to 1 over the budget
         self._alpha = alpha
         self._epsilon = epsilon
         self._delete = delete_after_sampling
@@ -227,7 +227,7 @@ class PrioritisedReplay(Replay):
         return tensors, {**values, "largest": self._largest, "beta": self.beta}
 
     def load(self, tensors: Columns, values: Mapping[str, Any]) -> None:
-        """Restores a state from `state`.
+        """Restores a result of `state()`.
 
         Raises:
             CheckpointError: if the state has no priorities or does not have the expected number of transitions.

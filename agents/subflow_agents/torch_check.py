@@ -14,7 +14,7 @@ _STEPS = 20
 
 
 def check_torch() -> str:
-    """Tests every part of PyTorch used by learners.
+    """Tests LSTM, optimizers, linear algebra and distributions of PyTorch.
 
     Returns:
         A short description of the tested parts.

@@ -20,7 +20,7 @@ def module_tensors(name: str, module: nn.Module) -> dict[str, NDArray[Any]]:
 
 
 def load_module(name: str, module: nn.Module, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Loads the weights with this name into a network.
+    """Loads the weights whose dotted names begin with `name` into a network.
 
     Raises:
         CheckpointError: if the tensors belong to another network.
@@ -34,7 +34,7 @@ def load_module(name: str, module: nn.Module, tensors: Mapping[str, NDArray[Any]
 
 
 def optimiser_tensors(name: str, optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Copies of an optimiser's state for each weight, by the weight's number."""
+    """Copies of an optimiser's state for each weight, by "name.number of the weight.key"."""
     return {
         f"{name}.{index}.{key}": value.numpy().copy()
         for index, memory in optimiser.state_dict()["state"].items()
@@ -43,7 +43,7 @@ def optimiser_tensors(name: str, optimiser: torch.optim.Optimizer) -> dict[str, 
 
 
 def load_optimiser(name: str, optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Loads the state with this name into an optimiser."""
+    """Loads tensors from `optimiser_tensors` with the same `name` into an optimiser."""
     memories: dict[int, dict[str, Tensor]] = defaultdict(dict)
     for key, value in tensors_under(name, tensors).items():
         index, _, part = key.partition(".")
