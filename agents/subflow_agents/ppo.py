@@ -248,7 +248,10 @@ class PpoLearner:
         return action.reshape(env.num_envs, self._slots, 1)
 
     def learn(self, progress: float) -> int:
-        """One gradient step of a due update; called after `act`, which computes the values of open decisions."""
+        """Makes one gradient step if an update is due; returns the number of steps.
+
+        Must follow `act`, which computes the values of open decisions.
+        """
         config, count = self.config, self._rollout.count
         is_full = count >= self._quota()
         # A copy of the complete state, including gathered decisions and the random generator.

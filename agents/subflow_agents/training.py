@@ -64,7 +64,7 @@ class TrainingResult:
         elapsed_s: time spent training, s.
         policy: the latest policy file; None if none was written.
         best: the best policy file by evaluation; None without an evaluation.
-        checkpoint: the last checkpoint; None if none could be written.
+        checkpoint: the last checkpoint written or loaded; None without one.
         error: reason of a failure; empty otherwise.
     """
 
@@ -90,7 +90,7 @@ def run_training(config: TrainingConfig, control: Control, report: Callable[[Rep
         report: receives the reports, in the calling thread.
 
     Returns:
-        The final state. Divergence and write errors are results, too, with the last good checkpoint.
+        The final state. Divergence and write errors yield a result, too, with the last good checkpoint.
 
     Raises:
         ConfigError: if the config does not fit the scenario or the training to resume; raised before the start.
@@ -131,7 +131,7 @@ class _Training:
         self._time_before = np.zeros(self.env.num_envs)
         self._ended: list[dict[str, float]] = []
         self._next_evaluation = config.evaluation_every
-        # Start of the latest evaluation, and duration of the previous one.
+        # Start of the latest evaluation, and duration of the last finished one.
         self._evaluation_at = self._since
         self._evaluation_s = 0.0
         self._stops = False
@@ -390,7 +390,9 @@ class _Training:
         self._tell(ReportKind.POLICY, step=self.step, path=str(path))
 
     def _evaluate(self) -> None:
-        """Starts the evaluation of the current policy after the end of the previous evaluation."""
+        """Starts the evaluation of the current policy after the previous evaluation, unless the training stops
+        meanwhile.
+        """
         self._await_evaluation()
         if not self._stops:
             self._evaluation_at = time.monotonic()
@@ -434,7 +436,7 @@ class _Training:
                 raise ConfigError(key, f"{now[key]!r} is not what the training began with", repr(before.get(key)))
 
     def _save(self) -> None:
-        """Writes a checkpoint, or raises DivergenceError if its values are not finite."""
+        """Writes a checkpoint; raises DivergenceError if a value outside the replay buffer is not finite."""
         begun = time.monotonic()
         self._wants_checkpoint = False
         state = self.learner.state()

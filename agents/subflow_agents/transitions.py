@@ -49,11 +49,12 @@ class Decisions:
 
 
 def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decisions:
-    """Copies of the open decisions in the environments, ordered by environment and agent.
+    """Copies of the decisions of all agents with acting subflows, ordered by environment and agent.
 
     Args:
         env: the environments.
-        relative_to: level of the logarithms in the reward of fair shares, which is subtracted; None: subtracts nothing.
+        relative_to: level of the goodput logarithms in the reward that fair shares would earn, which is subtracted;
+            None: subtracts nothing.
     """
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]
@@ -198,4 +199,4 @@ def _stacked(arrays: list[NDArray[Any]], filler: int) -> NDArray[Any]:
 
 
 FILLERS = {"acting": -1, "next_acting": -1}
-"""Fillers for the columns of `TransitionBuilder.close` with different widths."""
+"""Fillers other than 0 for columns of `TransitionBuilder.close` that vary in width."""

@@ -1,7 +1,7 @@
 """The fixed set of networks whose utility selects the best policy of a training.
 
-The set comes from the validation split of the arena; the test split is never read here, because test results are only
-meaningful if no selection used them.
+The arena's networks in it come from the validation split; the test split is never read here, because test results are
+only meaningful if no selection used them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Validation:
 
     @property
     def score(self) -> float:
-        """Score that selects the best policy: mean of mean and worst decile; the agent's home scenario counts half.
+        """Score that selects the best policy: mean of mean and worst decile; the agent's home scenario, if used, counts
+        half.
 
         The selected policy should be good in general without a loss in the scenario of its paper.
         """

@@ -1,8 +1,8 @@
 """Widely drawn networks, for an agent that must generalise to unforeseen networks.
 
-All ranges are wider than those of the arena's families. The networks also contain elements absent from the arena's
-training split: two to four subflows of a connection in one bottleneck, competing BBR, MPCC and connections of the same
-kind, flows that start late, varying delays, and marking queues. Each network is a function of a key only.
+Most ranges of the kind "wide" exceed those of the arena's families. The networks also contain elements absent from the
+arena's training split: two to four subflows of a connection in one bottleneck, competing BBR, MPCC and connections of
+the same kind, flows that start late, varying delays, and marking queues. Key, number and kind determine a network.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MOST_PACKETS = 150_000  # approximate limit per episode: fast links have short 
 
 KINDS = ("wide", "alone", "narrow", "cramped")
 """Kinds of draws. "wide": all ranges. "alone": without competing flows. "narrow": the networks of a typical paper, one
-or two paths of 4 to 20 Mbit/s and 20 to 80 ms with hardly any loss. "cramped": wide, but three in ten resemble the
-counterexamples found: a competing NewReno behind buffers of at most about a tenth of a bandwidth-delay product.
+or two paths of 4 to 20 Mbit/s and 20 to 80 ms without random loss. "cramped": wide, but three in ten resemble the
+counterexamples found: a competing NewReno behind buffers of at most 0.15 bandwidth-delay products.
 """
 
 T = TypeVar("T")

@@ -102,7 +102,7 @@ class AgentDecision:
         time_s: simulated time of the decision, s.
         agent: the agent that decided.
         number: number of the decision among those of the agent, from 0.
-        value: the policy's estimate of the value of this observation and action; NaN if it estimates none.
+        value: the policy's estimate of the value of this observation and action; NaN if the policy estimates no values.
         reward: reward of the epoch that ended with this decision, earned by the previous decision; NaN at the first.
         outcome: reward of the following epoch, earned by this decision; NaN at the last. An agent of a host serves its
             flows in turn: the epoch ends with its next decision, for any of the flows.
@@ -142,7 +142,8 @@ class AgentSteps:
         number: uint32 [n], number of the decision among those of the agent, from 0.
         subflow: uint32 [n], position in `subflows`.
         is_acting: bool [n], whether the agent decided for the subflow; if not, the agent only observed it.
-        value: float32 [n], the policy's value estimate of the decision, in all of its rows; NaN if it estimates none.
+        value: float32 [n], the policy's value estimate of the decision, in all of its rows; NaN if the policy estimates
+            no values.
         reward: float32 [n], reward of the epoch that ended, in all rows of the decision; NaN at the agent's first.
         epoch_s: float32 [n], length of the epoch that ended, s.
         sending_rate_bps: float32 [n], wire rate sent in the epoch, retransmissions included, bit/s.
@@ -208,7 +209,7 @@ class AgentSteps:
         return self._found[position, -1]
 
     def acting_rows(self, agent: str, subflow: str) -> Ints:
-        """The rows in which an agent decided for a subflow, in order of time, int64; empty if it never did.
+        """The rows in which an agent decided for a subflow, in order of time, int64; empty for an unknown subflow.
 
         Raises:
             KeyError: if no agent has this name.

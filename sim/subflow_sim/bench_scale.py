@@ -77,8 +77,8 @@ class ScalePoint:
     Attributes:
         size: value of the growing quantity, in the size unit of its series.
         value: cost in the unit of its series.
-        fresh_bytes: memory per flow before the run; None in series without flows.
-        running_bytes: memory per flow after the measurement; None in series without flows.
+        fresh_bytes: memory per flow before the run; None except in the series "flows".
+        running_bytes: memory per flow after the warm-up; None except in the series "flows".
     """
 
     size: float

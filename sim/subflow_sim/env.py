@@ -164,7 +164,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         )
 
     def render(self) -> str | None:
-        """The time and the learner's observation of each subflow, as text."""
+        """The time and the learner's observation of each subflow, as text; None without a render mode."""
         if self.render_mode is None:
             return None
         batch = self._batch

@@ -105,7 +105,7 @@ def _changes(row: DrawnEvents, key: str, choose: Chooser, end_s: float) -> Itera
 
 
 def undone(change: Mapping[str, Any]) -> dict[str, Any]:
-    """The reverse of a change that switches something on or off."""
+    """The change with the opposite value for each key of `TOGGLES`."""
     return {key: not value if key in TOGGLES else value for key, value in change.items()}
 
 
@@ -211,7 +211,7 @@ def _longest_round_trip_s(scenario: Scenario, link: Link) -> float:
 
 
 def _cut(scenario: Scenario, end_s: float | None, report: Report) -> Scenario:
-    """The scenario, ended at `end_s`; reports a problem if no flow starts before."""
+    """The scenario, ended at `end_s` unless that is None; reports a problem if flows could not start before."""
     if end_s is None or end_s == scenario.duration_s:
         return scenario
     flows = {name: flow for name, flow in scenario.flows.items() if flow.start_s < end_s}

@@ -101,7 +101,7 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
 def read_scenario_file(path: Path | str) -> bytes:
     """The content of a scenario file.
 
-    The size of recordings does not count here, because a parser skips them; other text costs parse time and memory per
+    Recordings count only for `MOST_OWN_BYTES`, because a parser skips them; other text costs parse time and memory per
     character.
 
     Raises:

@@ -285,8 +285,8 @@ def _read_trace(context: Context, path: Path, table: Mapping[str, Any]) -> Deliv
 def _read_delay(context: Context, path: Path, value: object) -> float | DelayTrace:
     """Reads a delay or a delay trace.
 
-    Noted: if the value is not usable; the context's report then contains the problem.
-        Noted: if the value is not usable.
+    Raises:
+        Noted: if the value is not usable; the context's report then contains the problem.
     """
     if not isinstance(value, dict):
         delay_s: float = read_value(context.report, path, _PARAMS["delay"], value)
@@ -382,8 +382,8 @@ def _with_content(side: Mapping[str, Any], folder: FilePath | None) -> dict[str,
 def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:
     """Reads a loss probability or a loss model.
 
-    Noted: if the value is not usable; the context's report then contains the problem.
-        Noted: if the value is not usable.
+    Raises:
+        Noted: if the value is not usable; the context's report then contains the problem.
     """
     report = context.report
     if isinstance(value, dict):

@@ -144,7 +144,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         return self._observations(told), rewards, terminations, truncations, self._infos(told)
 
     def render(self) -> str | None:
-        """The time and the agents, as text."""
+        """The time and the agents, as text; None without a render mode."""
         if self.render_mode is None:
             return None
         acting = (f"{agent}{' *' if self._acts(agent) else ''}" for agent in self.agents)

@@ -61,7 +61,7 @@ class Param:
         key: name as written in the file.
         dimension: kind of the value.
         help: meaning, in one or two sentences for readers without background.
-        default: SI value of an omitted key; None if the help describes the behaviour instead.
+        default: SI value of an omitted key; None for required keys, or if the help describes the behaviour instead.
         required: whether the key is mandatory.
         minimum: smallest value, SI.
         maximum: largest value, SI.

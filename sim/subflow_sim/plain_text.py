@@ -14,7 +14,10 @@ def on_one_line(text: str) -> str:
 
 
 def closest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
-    """A question such as 'did you mean "delay" or "rate"?' with similar known words, each once; otherwise ""."""
+    """A question such as 'did you mean "delay" or "rate"?' with similar known words, each once.
+
+    Empty if no word is similar, or if too many words are known for a comparison.
+    """
     import difflib
 
     words = tuple(dict.fromkeys(known))

@@ -90,7 +90,7 @@ class PortableChoice:
 
 
 def portable_choices(kind: Literal["controller", "scheduler"], profile: Profile) -> tuple[PortableChoice, ...]:
-    """All built-in algorithms except controllers that need a policy file."""
+    """All built-in algorithms except controllers whose default policy is a file."""
     algorithms = controllers() if kind == "controller" else schedulers()
     return tuple(made for algorithm in algorithms if (made := _portable_choice(kind, algorithm, profile)) is not None)
 

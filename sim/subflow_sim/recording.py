@@ -174,7 +174,7 @@ def _check_times(times_s: FloatArray, name: str) -> None:
 
 
 def packed_text(numbers: CountArray) -> str:
-    """Numbers as text for `unpacked`."""
+    """Numbers as text: a short sequence as decimal numbers, a longer one packed for `unpacked`."""
     if numbers.size <= _MOST_AS_TEXT:
         return " ".join(map(str, numbers.tolist()))
     steps = np.diff(numbers.astype(np.int64), prepend=0).astype("<i4")

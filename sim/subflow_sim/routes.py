@@ -121,7 +121,7 @@ def _walks(closer: Mapping[str, list[tuple[str, str]]], source: str, destination
 
 
 def forwarding_host(topology: Topology, source: str, destination: str) -> str | None:
-    """A host whose forwarding would make the destination reachable; None otherwise."""
+    """The first host that would have to forward on a path to the destination; None if no path contains such a host."""
     as_routers = Topology(topology.ends, frozenset())
     path = next(iter(shortest_paths(as_routers, source, destination, 1)), ())
     here = source

@@ -85,7 +85,7 @@ def parse_scenario(
             values before all checks; a value that is not TOML is text.
         algorithms: the available controllers, schedulers and trained policies; None: the algorithms of the compiled
             core and the shipped policies.
-        folder: folder of referenced files (delivery traces, policies); None: only traces with embedded content and
+        folder: folder of referenced files (traces, scripts, policies); None: only embedded content, shipped scripts and
             policies of the library are usable.
         tree: the result of `tomllib` for the text, if already parsed; overrides change it.
 

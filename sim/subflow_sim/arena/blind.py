@@ -39,7 +39,7 @@ Rates = Callable[[Network, str, int], Iterator[Spell]]
 
 
 def constant(rate_bps: float) -> Rates:
-    """The same rate on every path all the time."""
+    """The same rate on every path all the time, at least 1 bit/s."""
 
     def rates(net: Network, _connection: str, _ordinal: int) -> Iterator[Spell]:
         yield Spell(0.0, net.scenario.duration_s, max(rate_bps, _LEAST_BPS))
@@ -57,7 +57,9 @@ def _random(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
 
 
 def _oracle(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
-    """The max-min fair share of the path, recomputed at each change of the network."""
+    """The max-min fair share of the path, raised by its losses, times `_ORACLE_SHARE`; recomputed when the network
+    changes.
+    """
     scenario = net.scenario
     to_wire = (scenario.mss_bytes + HEADER_BYTES) / scenario.mss_bytes
     for stretch in stretches(scenario, 0.0, scenario.duration_s):

@@ -1,8 +1,8 @@
 """The families of networks of the arena: the distributions of their parameters, and their topologies.
 
 Each family varies one property of networks that challenges controllers. Its networks are numbered; a hash of family,
-split and number draws each network independently. Training, validation and test use different numbers and different
-topologies: an agent is tested on paths that overlap in ways absent from its training.
+split and number draws each network independently. Training, validation and test use different topologies: an agent is
+tested on paths that overlap in ways absent from its training.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Family:
         beside: controller of the background TCP connections; empty: no background connections.
         beside_each: whether each bottleneck carries a TCP connection, instead of only the first.
         happening: change of the links during the run: one link fails for a while ("failure"), all rates change once at
-            the end of the warm-up ("step"), or change repeatedly ("walk").
+            the end of the warm-up ("step"), or change repeatedly ("walk"); empty: no change.
         warmup_s: time before the measured time, s.
         measured_s: measured time, s.
         topologies: names of the topologies of each split.

@@ -19,7 +19,8 @@ class PathFacts:
     """Properties of a path over the measured time.
 
     Attributes:
-        base_rtt_s: round-trip time without queueing: delays both ways plus the transmission time on each link, s.
+        base_rtt_s: round-trip time without queueing: delays both ways plus the transmission time on each link of the
+            forward path, s.
         loss: configured loss ratio of data packets on its links while they are up, 0..1.
         capacity_bps: payload rate of its slowest link, bit/s.
         newreno_bps: goodput of NewReno limited by this loss only, bit/s; infinite without loss.

@@ -222,7 +222,9 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """Time from the first start to the last document's end under max-min fair shares, s; infinite without shares."""
+    """Time from the first start to the last document's end under max-min fair shares, s; infinite if a document cannot
+    end.
+    """
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}
@@ -285,7 +287,7 @@ def queueing_of(subflows: Iterable[tuple[Mapping[str, Any], PathFacts]]) -> tupl
         subflows: entries of a summary, each with the properties of its path.
 
     Returns:
-        0 and NaN if nothing arrived.
+        Both means; 0 and NaN if nothing arrived.
     """
     log_delay = queueing = delivered = 0.0
     for subflow, path in subflows:
