@@ -224,8 +224,7 @@ class DdpgLearner:
         return 1
 
     def update(self, sample: Sample) -> None:
-        """Updates critics and targets from a batch of transitions, and the actor (TD3: every `policy_delay` updates).
-        """
+        """Updates critics and targets from a batch of transitions, and the actor (TD3: every `policy_delay` updates)."""
         config, networks = self.config, self.networks
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
@@ -277,9 +276,7 @@ class DdpgLearner:
             return values[0] if len(values) == 1 else torch.minimum(*values)
 
     def _update_actor(self, h: Tensor, batch: Rows) -> None:
-        """Algorithm 1, actor: grad_a Q times grad_theta pi; and times grad_h pi grad_theta R unless `rep_grad` is
-        "critic".
-        """
+        """Algorithm 1, actor: grad_a Q times grad_theta pi; with `rep_grad` not "critic" also grad_h pi grad_theta R."""
         config, networks = self.config, self.networks
         seen = h if config.rep_grad in ("actor", "both") else h.detach()
         log_p: Tensor | None = None
@@ -372,9 +369,7 @@ class DdpgLearner:
         return state
 
     def load_state(self, state: LearnerState) -> None:
-        """Replaces the complete state by a result of `state()`; raises `CheckpointError` if algorithm or networks
-        differ.
-        """
+        """Replaces the state by a result of `state()`; raises `CheckpointError` if algorithm or networks differ."""
         if state.values.get("algorithm") != self.config.algorithm:
             raise CheckpointError(f"it is of {state.values.get('algorithm')!r}, not {self.config.algorithm!r}")
         for name, module in (("networks", self.networks), ("targets", self.targets)):

@@ -354,8 +354,7 @@ class PpoLearner:
         self._counts = dict(state.values["counts"])
 
     def _quota(self) -> int:
-        """Maximum number of decisions of a lane in an update, so that subflows that act more often get no more weight.
-        """
+        """Maximum number of decisions of a lane in an update, so that subflows that act more often get no more weight."""
         lanes = max(1, int(self._open.there.sum()))
         return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 

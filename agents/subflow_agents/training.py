@@ -390,9 +390,7 @@ class _Training:
         self._tell(ReportKind.POLICY, step=self.step, path=str(path))
 
     def _evaluate(self) -> None:
-        """Starts the evaluation of the current policy after the previous evaluation, unless the training stops
-        meanwhile.
-        """
+        """Starts the evaluation of the current policy after the previous one, unless the training stops meanwhile."""
         self._await_evaluation()
         if not self._stops:
             self._evaluation_at = time.monotonic()

@@ -213,7 +213,7 @@ def _read_content(report: Report, path: Path, value: object) -> str:
 
 
 def _note(report: Report, path: Path, file: ScriptFile, error: ScriptError, *, has_content: bool) -> ScriptKind:
-    """Reports all problems of a script with lines and columns; returns its inferred kind."""
+    """Reports a script of the other kind, otherwise all its problems with positions; returns its inferred kind."""
     from subflow_sim.script import kind_of
 
     meant = kind_of(file.text)

@@ -210,7 +210,10 @@ class Context:
 def named_tables(
     report: Report, tree: Mapping[str, Any], section: str, *, required: bool = True
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The usable tables of a section such as `[nodes.NAME]`, one by one."""
+    """The tables of a section such as `[nodes.NAME]`, one by one.
+
+    Reports invalid names, values that are not tables, and a required section that is missing or empty.
+    """
     header = f"[{section}.NAME]"
     if section not in tree:
         if required:

@@ -54,7 +54,7 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A saved state of a simulation, valid even after the simulation's deletion; its forks can restore the state, too.
+    """A saved state of a simulation, which its forks can restore, too; valid even after the deletion of the simulation.
 
     Attributes:
         core: state of the network.
@@ -170,8 +170,8 @@ class Simulation:
     def run_until(self, t_s: float, *, max_events: int | None = None) -> bool:
         """Simulates up to `t_s` seconds or to the end. Releases the GIL.
 
-        Ctrl-C in the main thread, and `interrupt` in any other, stop the call within a few milliseconds. The simulation
-        remains readable, and the next call continues without a difference in the results.
+        Ctrl-C in the main thread, and `interrupt` in any other, stop the call within some ten milliseconds. The
+        simulation remains readable, and the next call continues without a difference in the results.
 
         Args:
             t_s: simulated time, s.
@@ -589,6 +589,6 @@ def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, 
 
 
 def _policy_summary(controller: Choice) -> dict[str, str] | None:
-    """Name and content hash of the deciding policy; the hash identifies it even if its file changes later."""
+    """Name and content hash of the deciding policy, whose file may change later; None without a policy file."""
     policy = controller.policy
     return None if policy is None else {"name": policy.name, "content_hash": policy.content_hash}

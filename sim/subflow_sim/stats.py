@@ -82,7 +82,7 @@ class Difference:
         p: probability of a difference at least as large under the null hypothesis; NaN without a test.
         p_holm: p with Holm's correction for the other tests of the table; equal to p without correction.
         effect: Hedges' g: the difference in standard deviations, corrected for small groups; NaN if undefined.
-        reason: reason for a missing test.
+        reason: reason for a missing test; empty if tested.
     """
 
     method: Method
@@ -163,7 +163,7 @@ def stars(p: float) -> str:
 
 
 def half_width(variance: float, n: int) -> float:
-    """Half-width of the 95 % interval of a mean of n values with this variance, by Student's t; NaN for one value."""
+    """Half-width of the 95 % interval of a mean of n values with this variance, by Student's t; NaN for n below 2."""
     return t_quantile(n - 1) * math.sqrt(variance / n) if n > 1 else math.nan
 
 

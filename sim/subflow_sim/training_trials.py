@@ -15,7 +15,8 @@ from subflow_sim.toml_map import Path
 from subflow_sim.training_model import Training
 
 _MIDDLE = 0.5
-# Keys whose values are checked against each other in all tables: times of the schedule.
+# Keys of times in the schedule, whose values are checked against each other across tables; other keys only within one
+# table.
 _SCHEDULE = ("start", "stop", "at", "warmup", "start_jitter")
 _MOST_PAIRS = 100
 
@@ -23,9 +24,9 @@ _MOST_PAIRS = 100
 def try_extremes(training: Training, places: Mapping[str, Path], report: Report) -> None:
     """Reports draws that can take values without a valid scenario.
 
-    Each draw is tried at its bounds and between them, and each choice separately, with all others in the middle. Then
-    follow all lower bounds and all upper bounds together, and pairs of draws that are checked against each other. Other
-    invalid combinations are only found when they are drawn.
+    Each draw is tried at its bounds and between them, and each choice separately, with all others in the middle. If all
+    are valid, all lower bounds and all upper bounds together follow, then up to 100 pairs of draws that are checked
+    against each other. Other invalid combinations are only found when they are drawn.
 
     Args:
         training: the block.

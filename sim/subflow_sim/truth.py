@@ -37,7 +37,7 @@ Subflows of a connection with a common bottleneck form a group, whose rates add 
 
     length: length of the epoch over the base RTT of the path.
     rate: delivered rate of the group over its part of the max-min fair split.
-    queue: mean RTT over the base RTT, less 1.
+    queue: mean RTT over the base RTT, less 1, at least 0.
     loss: loss ratio minus the random loss of the path's links.
     random_loss: random loss ratio of the path's links.
     beside: delivered rate of the flows that do not learn, over the smaller of their fair shares and the rate that

@@ -206,7 +206,7 @@ def agent_slots(scenario: Scenario, controller: str) -> int:
 
 
 def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
-    """The scheduler for a flow with this controller, which replaces the default scheduler if it requires another."""
+    """The scheduler that the controller requires, in place of the default scheduler; otherwise the given scheduler."""
     return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler
 
 
@@ -230,7 +230,7 @@ class VecEnv:
         num_envs: number of environments, N.
         seed: seed of all random numbers: those of an episode depend only on (seed, environment, episode).
         threads: number of simulating threads; 0: the caller's thread.
-        slots: number of slots, S; None: the number required by the first episode of environment 0.
+        slots: number of slots, S; None: the number required by the first episode of the first environment.
         episode_s: maximum duration of an episode, s; None: the duration of the scenario.
         first_env: number of the first environment; the numbers of the N environments determine their scenarios and
             random numbers.

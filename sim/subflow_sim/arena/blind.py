@@ -57,9 +57,7 @@ def _random(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
 
 
 def _oracle(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
-    """The max-min fair share of the path, raised by its losses, times `_ORACLE_SHARE`; recomputed when the network
-    changes.
-    """
+    """The max-min fair share of the path at each time, raised by its losses, times `_ORACLE_SHARE`."""
     scenario = net.scenario
     to_wire = (scenario.mss_bytes + HEADER_BYTES) / scenario.mss_bytes
     for stretch in stretches(scenario, 0.0, scenario.duration_s):

@@ -1,7 +1,7 @@
 """Compiler from the text of a script to the program for the core's virtual machine.
 
-The compiler reads a script repeatedly until the units of its state are known: the unit of `my.base` follows from its
-assignments, which may appear further down.
+The compiler reads a script repeatedly, at most four times, until the units of its state are known: the unit of
+`my.base` follows from its assignments, which may appear further down.
 """
 
 from __future__ import annotations

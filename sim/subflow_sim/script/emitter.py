@@ -148,7 +148,7 @@ class Emitter:
 
     @property
     def noted(self) -> list[int]:
-        """Number of the note for each instruction; 0: none."""
+        """Number of the note for each instruction; 0: no note."""
         return [each.note for each in self._code]
 
 

@@ -24,7 +24,7 @@ _PLACES = {(each.object, each.name): (each.kind.name, each.place) for each in _c
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Destination cell of a value, and the note of the instruction that writes it."""
+    """Destination cell of a value (None: any cell), and the note of the instruction that writes it (0: no note)."""
 
     cell: Cell | None = None
     note: int = 0

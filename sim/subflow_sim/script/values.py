@@ -33,7 +33,8 @@ class Number:
 
     Attributes:
         cell: cell of the value.
-        unit: unit as a power of a second; None: a literal, which takes the unit of the other operand.
+        unit: unit as a power of a second; None: a literal or a value of unknown unit, which takes the unit of the other
+            operand.
         is_flag: whether the value is True or False.
         is_clock: whether the value is a time in whole nanoseconds, as in the simulator.
         constant: the value if known at compilation; otherwise None.
