@@ -224,7 +224,7 @@ class DdpgLearner:
         return 1
 
     def update(self, sample: Sample) -> None:
-        """Updates critics and targets from a batch of transitions, and the actor (TD3: every `policy_delay` updates)."""
+        """Updates critics and targets from a batch of transitions, and the actor (TD3: not in every update)."""
         config, networks = self.config, self.networks
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
@@ -276,7 +276,10 @@ class DdpgLearner:
             return values[0] if len(values) == 1 else torch.minimum(*values)
 
     def _update_actor(self, h: Tensor, batch: Rows) -> None:
-        """Algorithm 1, actor: grad_a Q times grad_theta pi; with `rep_grad` not "critic" also grad_h pi grad_theta R."""
+        """Algorithm 1, actor: grad_a Q times grad_theta pi.
+
+        If the loss of the actor trains R (`rep_grad`), also times grad_h pi grad_theta R.
+        """
         config, networks = self.config, self.networks
         seen = h if config.rep_grad in ("actor", "both") else h.detach()
         log_p: Tensor | None = None

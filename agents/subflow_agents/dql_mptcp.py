@@ -17,7 +17,7 @@ from subflow_agents.options import choice, flag, integer, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Pokhrel, Walid 2021 (DQL-MPTCP), section IV"
-# The paper gives learning rates of 0.001 for the critic and 0.01 for the actor; its sentence also allows the reverse.
+# The paper gives learning rates of 0.001 for the critic and 0.01 for the actor; the wording also allows the reverse.
 PAPER_ACTOR_LR, PAPER_CRITIC_LR = 0.01, 0.001
 
 

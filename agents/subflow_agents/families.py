@@ -52,7 +52,7 @@ class FamilyEpisodes:
         return replace(scenario, seed=episode_seed(self._seed, env, episode))
 
     def slots(self) -> int:
-        """Largest number of subflows of an agent in any network, 0 without families; the topologies of a family rotate."""
+        """Largest number of subflows of an agent in any network, 0 without families; a family's topologies rotate."""
         return max(
             (
                 agent_slots(self._learning(network(name, "train", number)), self._info.controller)

@@ -199,8 +199,8 @@ class PpoLearner:
             closes &= ~ended
             self._judge.see(_truth_of(env), env.acting)
         closing = np.flatnonzero(closes)
-        # These decisions have no outcome, because their agents are gone or their lanes full. The preceding decision is
-        # bootstrapped with their value.
+        # These decisions have no outcome: their agents are gone, their lanes are full, or with a judge their episodes
+        # ended. The preceding decision is bootstrapped with their value.
         lost = np.flatnonzero(opened.there & ~closes & (acting | ended | ~same) & (rollout.count > 0))
         lost = lost[~rollout.boundary[rollout.count[lost] - 1, lost]]
         rollout.boundary[rollout.count[lost] - 1, lost] = True
@@ -354,7 +354,7 @@ class PpoLearner:
         self._counts = dict(state.values["counts"])
 
     def _quota(self) -> int:
-        """Maximum number of decisions of a lane in an update, so that subflows that act more often get no more weight."""
+        """Maximum number of decisions of a lane in an update, so that subflows that act more often get equal weight."""
         lanes = max(1, int(self._open.there.sum()))
         return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 

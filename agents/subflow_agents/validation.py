@@ -45,8 +45,7 @@ class Validation:
 
     @property
     def score(self) -> float:
-        """Score that selects the best policy: mean of mean and worst decile; the agent's home scenario, if any, counts
-        half.
+        """Score that selects the best policy: mean of mean and worst decile; the home scenario, if used, counts half.
 
         The selected policy should be good in general without a loss in the scenario of its paper.
         """

@@ -53,7 +53,8 @@ paths = [["one"], ["two"]]
 count = 5
 """
 )
-"""First scenario of DRL-CC: two paths of 8 Mbit/s, 100 ms and 2 % loss, with five flows of two subflows each."""
+"""First scenario of the DRL-CC paper: two paths of 8 Mbit/s, 100 ms and 2 % loss, and five flows of two subflows.
+"""
 
 
 def _one_path(rate: str, queue: str, controller: str) -> str:
@@ -63,7 +64,7 @@ def _one_path(rate: str, queue: str, controller: str) -> str:
     return two_hosts("600s") + link + flow
 
 
-# The scenario in which the authors of RL-explore evaluated it.
+# The scenario of the evaluation in the RL-explore paper.
 _RL_EXPLORE_ENVIRONMENT = _one_path("48Mbit/s", "55pkt", '"rl-explore"')
 _TWO_PACKETS_ENVIRONMENT = _one_path(
     "100Mbit/s", "333pkt", '{ name = "clean-slate", epoch = "packets", epoch_packets = 2 }'

@@ -255,7 +255,7 @@ def _find_paths(
 
 
 def _choice(context: Context, values: Mapping[str, Any], key: str, default: str | None) -> Choice:
-    """The controller or scheduler of the table, or the default with its default options; `NO_CHOICE` without a default."""
+    """The controller or scheduler of the table, otherwise the default with its default options, or `NO_CHOICE`."""
     value = values.get(key)
     if isinstance(value, Choice):
         return value

@@ -137,7 +137,7 @@ def _object(
     params: Sequence[Param], *, also: Mapping[str, Schema] | None = None, also_required: Sequence[str] = ()
 ) -> Schema:
     """Schema of a table with these keys and no others."""
-    # keys that only some kinds require are conditions of these kinds
+    # keys that only some kinds of a table require appear in the conditions of these kinds
     required = [param.key for param in params if param.required and not param.applies_to]
     properties = {param.key: _value(param) for param in params} | dict(also or {})
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}

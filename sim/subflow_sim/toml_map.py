@@ -17,7 +17,7 @@ from typing import TypeAlias
 from subflow_sim.plain_text import on_one_line
 
 Path: TypeAlias = tuple[str | int, ...]
-"""The path of a value: keys of tables, and indices from 0 into arrays, as in ("events", 0, "at")."""
+"""Path of a value: keys of tables, and indices from 0 into arrays, for example ("events", 0, "at")."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")

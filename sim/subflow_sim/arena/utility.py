@@ -222,7 +222,7 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """Time from the first start to the last document's end under max-min fair shares, s; infinite without a last end."""
+    """Time from the first start to the last document's end under max-min fair shares, s; infinite without an end."""
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}

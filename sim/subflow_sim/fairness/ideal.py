@@ -68,7 +68,7 @@ def ideal_shares(
     limiting: dict[str, float] = {}
     total = sum(weight for weight, _, _ in parts)
     for weight, _, solved in parts:
-        # Once each, in an order that does not depend on hashes.
+        # Each link counts once per stretch, in an order that does not depend on hashes.
         for key in dict.fromkeys(key for keys in solved.max_min.bottlenecks.values() for key in keys):
             limiting[key] = limiting.get(key, 0.0) + weight / total
     return IdealShares(
