@@ -28,7 +28,7 @@ class CheckpointError(AgentError):
 
 
 class DivergenceError(AgentError):
-    """Learning diverged: a weight or a metric is no longer finite.
+    """Learning diverged: a weight, an action or a metric is no longer finite.
 
     Attributes:
         metric: name of the value that is not finite.

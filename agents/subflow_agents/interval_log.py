@@ -95,7 +95,7 @@ def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
 def _rows(taken: list[Intervals]) -> FloatArray:
     owners = taken[0].owners
     flow_of = [owner.rpartition("/")[0] for owner in owners]
-    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # latest logged rates by flow, then by subflow
+    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # latest rates by flow, then by subflow
     utilities: dict[int, float] = {}
     rows: list[list[float]] = []
     for intervals in taken:

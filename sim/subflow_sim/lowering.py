@@ -42,7 +42,7 @@ _FLOW = _others(
 _DIRECTION = _others(DIRECTION, "queue")
 _LINK_CHANGES = _others(EVENT_CHANGES["link"], "loss", "queue")
 _FLOW_CHANGES = _others(EVENT_CHANGES["flow"], "controller")
-_SEEDED_TABLES = ("outages", "handover", "access")  # written by `Radio`, because they depend on the seed
+_SEEDED_TABLES = ("outages", "handover", "access")  # written by `Radio`
 
 
 @dataclass(frozen=True, slots=True)

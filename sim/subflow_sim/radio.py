@@ -1,4 +1,4 @@
-"""Seed-dependent fields of a radio link in the core's document: outages, hand-overs and media."""
+"""Fields of radio links in the core's document: outages and hand-overs, drawn from the seed, and shared media."""
 
 from __future__ import annotations
 

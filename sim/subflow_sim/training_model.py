@@ -19,7 +19,7 @@ class Template:
 
     Attributes:
         file: name in messages.
-        tree: tables without `[training]`; contains the content of delivery traces and scripts.
+        tree: tables without `[training]`; contains the content of traces and scripts.
         algorithms: available algorithms.
         folder: folder of referenced files; None: the scenario is not a file.
     """
