@@ -131,7 +131,7 @@ def carry_out_and_tell(
     more: Callable[[], dict[str, Any]] = dict,
     tell_more: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run the job, print its summary, and export it.
+    """Run the job, print its summary unless it failed, and export it.
 
     Args:
         job: the run.
@@ -139,8 +139,8 @@ def carry_out_and_tell(
         tags: tags for the stored run.
         export: folder for data and figures; None: no export.
         as_json: whether to print one JSON document instead of text.
-        more: called after the run; returns further keys of the JSON document.
-        tell_more: called after the run; prints the text for the same values below the summary.
+        more: returns further keys of the JSON document; called only with `as_json`, after a run without error.
+        tell_more: prints further text below the summary; called only without `as_json`, after a run without error.
 
     Returns:
         The exit code.
@@ -212,7 +212,7 @@ def _rescue(job: RunJob, result: RunResult) -> Path | None:
 
 
 def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -> bool:
-    """Write data and figures; False if that failed. The run itself is stored by now."""
+    """Write data and figures; False after printing the error if this failed."""
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 
     plan = ExportPlan(figure_formats=("svg", "png"))

@@ -206,7 +206,7 @@ CHECKS: tuple[Check, ...] = (
         translatable("does it survive timeouts?"),
         _OF_PLAINEST,
         _share,
-        # Repeated outages, longer than any retransmission timer waits.
+        # Repeated outages of 0.6 s, long enough for retransmission timeouts.
         more="".join(_down(at, at + 0.6) for at in (3, 7, 11, 15)),
     ),
     Check(
@@ -365,7 +365,7 @@ class ArenaTrial(Job):
 
     @property
     def progress(self) -> JobProgress:
-        """Progress of its runs."""
+        """Progress of the runs in the arena."""
         job = self._job
         return self._progress if job is None or self._progress.finished else job.progress
 

@@ -200,10 +200,10 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
 
 
 def job_count(text: str) -> int:
-    """Number of simultaneous runs.
+    """Number of simultaneous runs; ``all`` is the number of cores.
 
     Raises:
-        InputError: if the text is neither a number nor ``all``.
+        InputError: if the text is neither a number from 1 to 1024 nor ``all``.
     """
     from subflow_app.foundation.jobs.executors import core_count
 

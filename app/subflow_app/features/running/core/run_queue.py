@@ -1,7 +1,7 @@
 """A queue of runs: several at once in separate threads; runs can be paused, cancelled and retried.
 
-Each run is stored in the store that is open when the run starts, with the tag of its batch. A failed run, or a failure
-of the store, does not stop the queue.
+Each run is stored in the store that is open when the run starts, if any, with the tag of its batch. A failed run, or a
+failure of the store, does not stop the queue.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class RunQueue:
             return any(not item.entry.state.is_over for item in self._items)
 
     def entries(self) -> list[QueueEntry]:
-        """All runs, in the order in which they start."""
+        """All runs, in the order of the queue."""
         with self._lock:
             return [self._shown(item) for item in self._items]
 
@@ -367,5 +367,5 @@ class RunQueue:
 
 
 def default_parallel() -> int:
-    """One run per core, with one core left for the window."""
+    """Number of cores less one for the window; at least 1."""
     return max(1, (os.cpu_count() or 2) - 1)

@@ -59,9 +59,9 @@ class RunOutcome:
         problem: reason of a failure; else empty.
         n_samples: number of samples of the traces, even if they are not kept.
         columns: columns of the traces; empty if they are not kept.
-        samples: float32 [n_samples, n_columns].
-        marks: (time in ns, owner, kind, value) of each mark.
-        events: rows of events by stream.
+        samples: float32 [n_samples, n_columns]; empty if the traces are not kept.
+        marks: (time in ns, owner, kind, value) of each mark; empty if the traces are not kept.
+        events: rows of events by stream; empty if the traces are not kept.
     """
 
     version: str
@@ -139,7 +139,7 @@ def keep_run(
     sample_interval_s: float,
     on_start: Callable[[int], None],
 ) -> int:
-    """Store a finished run.
+    """Store an ended run.
 
     Args:
         store: destination.

@@ -48,9 +48,10 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE_INTERVAL_S = 0.1
 
-# Buffered decisions per subflow or connection: several times the number that a chunk of a fast run makes.
+# Maximum number of buffered decisions per subflow or connection: several times the number in a chunk of a fast run.
 _MOST_DECISIONS = 1 << 18
-# With a window, the buffers stay full until the end; all buffers together stay below a gigabyte.
+# With a window, the buffers stay full until the end: minimum capacity of each buffer, and total capacity of all
+# buffers, which needs less than a gigabyte. With very many flows the minimum prevails.
 _LEAST_DECISIONS = 1 << 12
 _DECISIONS_TOGETHER = 1 << 22
 
@@ -362,7 +363,7 @@ class RunJob:
         )
 
     def _simulate(self, recorder: RunRecorder) -> JobState:
-        """Simulate chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
+        """Simulate chunk by chunk; without a speed limit, each chunk takes about `_CHUNK_WALL_S` of wall time."""
         simulation = self._simulation
         chunk_s = _FIRST_CHUNK_S
         limit = self._speed_limit

@@ -245,7 +245,7 @@ def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
 
 
 class _LiveScroll(QScrollArea):
-    """As high as its form if possible, and never so low that its fields are squeezed."""
+    """Scroll area as high as its form if possible; at a lower height it scrolls instead of squeezing the fields."""
 
     def __init__(self, live: LivePanel, parent: QWidget) -> None:
         super().__init__(parent)

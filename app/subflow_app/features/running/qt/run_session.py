@@ -79,7 +79,8 @@ class LinkStates:
         self._text = shown_text
 
     def update(self, shown_text: str) -> None:
-        """Shows the newest samples, unless ``shown_text``, the scenario in the picture, has changed since the start."""
+        """Shows the newest samples, or removes the states if ``shown_text``, the scenario in the picture, has changed.
+        """
         if self._job is None or self._is_held:
             return
         if shown_text != self._text:
@@ -397,7 +398,7 @@ class Stepping:
         self._go_to(until_s)
 
     def _where(self) -> tuple[Scenario | None, float, float]:
-        """The current or next scenario, its simulated time and the time between two samples, both s."""
+        """The scenario (None if the document has problems), simulated time and time between two samples, both s."""
         job = self._runs.job
         if job is not None:
             return job.scenario, job.progress.sim_time_s, job.sample_interval_s

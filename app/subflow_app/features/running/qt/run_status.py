@@ -49,7 +49,7 @@ class RunStatus(QWidget):
         self.show()
 
     def text(self) -> str:
-        """Text of all labels."""
+        """Texts of the labels, without empty ones."""
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
     def _label(self, name: str, widest: str) -> QLabel:

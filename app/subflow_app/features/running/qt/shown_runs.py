@@ -144,9 +144,10 @@ class ShownRuns(QObject):
         self._read(lambda _is_given_up: store.run(run_id), then, 1)
 
     def meet_scenario(self, scenario: Scenario | None, *, is_running: bool) -> None:
-        """Removes the runs of other scenarios after another scenario was opened.
+        """Removes all runs after another scenario was opened, unless a shown run belongs to this scenario.
 
-        A run that was chosen in the history or is still running stays, and the plots mark it as foreign.
+        Runs that were chosen in the history stay, and so do all runs while one is in progress; the plots mark them as
+        foreign.
 
         Args:
             scenario: the opened scenario; None if it has problems.

@@ -124,7 +124,7 @@ class UnsavedRuns(QObject):
         self._tell_next()
 
     def _tell_next(self) -> None:
-        """Report the latest remaining run after another one is saved."""
+        """Report the latest remaining run after another one is saved or exported."""
         if self._runs:
             self._tell(self.jobs[-1])
 

@@ -242,7 +242,8 @@ class ScriptDesk(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves the script in its place; a draft is added to the scenario first. False if it was not saved.
+        """Saves the script in its place; a draft or a shipped script is added to the scenario instead. False if it was
+        not saved.
 
         Raises:
             AppError: if the script cannot be written.
@@ -260,7 +261,8 @@ class ScriptDesk(QObject):
     def ask_save_as(self) -> bool:
         """Asks for a file and writes the text there; False if it was not saved.
 
-        A file in the folder of the scenario, or below, becomes the file of the script; a file elsewhere is a copy.
+        A file in the folder of the scenario, or below, becomes the file of the script; a file elsewhere, or the file of
+        a draft, is a copy.
 
         Raises:
             AppError: if the file cannot be written.
@@ -287,7 +289,7 @@ class ScriptDesk(QObject):
         return True
 
     def may_leave(self) -> bool:
-        """Asks whether to save unsaved changes; False if the person cancelled."""
+        """Asks whether to save unsaved changes; False if the person cancelled or the script was not saved."""
         if not self.is_modified:
             return True
         answer = self._ports.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")

@@ -141,12 +141,12 @@ def indent_after(line: str) -> int:
 
 
 def indented(lines: Sequence[str]) -> list[str]:
-    """The lines indented by one step; empty lines stay."""
+    """The lines indented to the next multiple of `INDENT` spaces; empty lines stay."""
     return [" " * (INDENT - indent_of(line) % INDENT) + line if line.strip() else line for line in lines]
 
 
 def dedented(lines: Sequence[str]) -> list[str]:
-    """The lines with one step less indent, if they have any."""
+    """The lines dedented to the previous multiple of `INDENT` spaces."""
     return [line[(indent_of(line) - 1) % INDENT + 1 :] if indent_of(line) else line for line in lines]
 
 
@@ -179,7 +179,7 @@ def other_bracket(text: str, position: int) -> int | None:
 
 _CHECK_MS = 250  # half-typed code is mostly wrong
 _REST_OF_NAME = re.compile(r"\w*")
-_OFFERED_FROM = 2  # characters; completion after a point needs none
+_OFFERED_FROM = 2  # typed characters before completion; none after a point
 _MOST_SHOWN = 12
 
 _Keys = Qt.KeyboardModifier
@@ -434,7 +434,7 @@ class ScriptEditor(CodeEditor):
     # ---- completion ----
 
     def offer(self, *, is_asked: bool = False) -> None:
-        """Offers names that fit at the cursor, after enough characters or on request."""
+        """Offers names that fit at the cursor: after enough characters, after a point, or on request."""
         popup = self._popup
         cursor = self.textCursor()
         before = cursor.block().text()[: cursor.columnNumber()]

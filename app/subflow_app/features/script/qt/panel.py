@@ -317,7 +317,7 @@ class ScriptPanel(QWidget):
         self.problems.show_problems(listed)
 
     def next_problem(self) -> None:
-        """Goes to the first problem below the cursor, or to the first one."""
+        """Goes to the first problem below the cursor, or else to the first problem of the list."""
         problems = list(self._listed.values())
         line = self.editor.textCursor().blockNumber() + 1
         below = [problem for problem in problems if problem.line > line]

@@ -117,7 +117,7 @@ class ScriptSession(QObject):
         self._on_changed()
 
     def check(self) -> None:
-        """Runs the conformance checks for the text in the editor."""
+        """Runs the conformance checks, and for a controller the arena, unless the text in the editor has problems."""
         self.panel.editor.check()
         if not self.panel.editor.problems:
             self._try(asks_arena=True)
@@ -183,7 +183,7 @@ class ScriptSession(QObject):
         return moment.line if is_it else None
 
     def _on_saved(self) -> None:
-        """Runs a saved script at once, which shows its effect best."""
+        """Runs the scenario with a saved script at once, unless script or scenario has problems."""
         panel, ports = self.panel, self.ports
         panel.editor.check()
         if self._tried != (self.desk.name, panel.editor.text):

@@ -35,7 +35,7 @@ RANGE_FORM = '"1%..5%/5" (five values) or "10ms..1s/5 log"'
 MOST_VALUES = 10**12
 _RANGE = re.compile(r"\s*(?P<start>.+?)\s*\.\.\s*(?P<stop>.+?)\s*(?:/\s*(?P<count>[0-9]{1,13})\s*(?P<log>log)?)?\s*\Z")
 WHOLE_UNITS = ("pkt", "B")
-"""Units that only take whole numbers."""
+"""Units whose values are whole numbers."""
 
 _DIGITS = 9
 
@@ -75,7 +75,7 @@ class Values(Sequence[TomlValue]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[TomlValue]: ...
     def __getitem__(self, index: int | slice) -> TomlValue | Sequence[TomlValue]:
-        """One value in the notation of scenario files."""
+        """One value, or the values of a slice, in the notation of scenario files."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(self.n))]
         if not -self.n <= index < self.n:
@@ -116,7 +116,7 @@ class Range(Values):
                 number = self.start + (self.stop - self.start) * share
             else:
                 number = self.start * (self.stop / self.start) ** share
-        # Rounded, so that values are short and the same on every machine.
+        # Logarithmic values are rounded, so that they are short and the same on every machine.
         return number.normalize() if not self.is_log else Decimal(f"{number:.6g}")
 
     def _written(self, number: Decimal) -> TomlValue:
@@ -433,7 +433,7 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
 
 
 def _examples(present: str, unit: str, param: Param) -> tuple[str, ...]:
-    """Half, once and twice the current value, or the first choices."""
+    """The first choices, or else half, once and twice the current value; 1, 2 and 5 without a positive value."""
     if param.choices:
         return param.choices[:3]
     if param.dimension is Dimension.FLAG:
