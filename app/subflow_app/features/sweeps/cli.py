@@ -229,7 +229,9 @@ def check_out(out: Path | None) -> None:
 
 
 def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
-    """Write the results.
+    """Write the results: JSON for the suffix .json, else CSV with a line for each point.
+
+    With `is_long`, the CSV has a line for each point, seed and figure; JSON always contains all values.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -155,6 +155,7 @@ class RunJob:
         sample_interval_s: simulated time between two samples, s.
         name: name of the run; default: the scenario's.
         simulation_maker: makes the simulation; default: `make_simulation`, with the compiled core.
+        speed_limit: maximum speed in simulated seconds per second of wall time; None: no limit.
         limits: limits on the resources of the run; default: from the environment, else the built-in limits.
         decisions: limits of the recorded decisions of controllers and schedulers, for the whole run or for a window at
             its end; None: no recording.

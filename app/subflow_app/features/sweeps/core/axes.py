@@ -220,7 +220,8 @@ def read_values(written: object) -> Sequence[TomlValue]:
 
 
 def check_value(value: object) -> None:
-    """Refuse values that scenario files cannot contain: dates and numbers that are not finite.
+    """Refuse values that scenario files cannot contain: dates, infinite numbers, NaN, and whole numbers that are too
+    large.
 
     Raises:
         ParamError: if the value, or an entry of a list or table, is not allowed.

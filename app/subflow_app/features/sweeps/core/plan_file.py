@@ -5,25 +5,25 @@ name = "Loss against controller"
 scenario = "t-2link"                    # a shipped one, or a file in the same folder; or scenario_text = '''...'''
 kind = "grid"                           # grid (default), list or random
 seeds = "1..5"                          # or [1, 2, 5]; left out: the scenario's own seed
-sample_interval = "100ms"               # of the traces
+sample_interval = "100ms"               # simulated time between two samples of the traces
 traces = true                           # false: store only the figures
 decisions = false                       # true: store the decisions of controllers and schedulers, too
 
 [set]                                   # fixed changes, as with --set
 duration = "20s"
 
-[axes]                                  # of a grid: every combination of these
+[axes]                                  # for a grid: every combination of these values
 "links.one.loss" = "0%..4%/5"           # five values at equal distances; "10ms..1s/5 log": with equal ratios
 "flows.pool.controller" = ["lia", "olia", { name = "mpcc-loss", alpha = 0.9 }]
 
-[[together]]                            # of a grid: keys that vary together are one axis
+[[together]]                            # for a grid: keys that vary together are one axis
 "links.one.rate" = ["4Mbit/s", "8Mbit/s"]
 "links.two.rate" = ["8Mbit/s", "4Mbit/s"]
 
-[[points]]                              # of a list: one point each; or points_file = "points.csv"
+[[points]]                              # for a list: one point each; or points_file = "points.csv"
 "links.one.loss" = "1%"
 
-# of random draws: draws = 100, sweep_seed = 1, and
+# for random draws: draws = 100, sweep_seed = 1, and
 # [axes]
 # "links.one.loss" = { uniform = ["0%", "5%"] }         # or log_uniform, or integer
 # "flows.pool.controller" = { choice = ["lia", "olia"] }

@@ -86,15 +86,14 @@ class SweepLimits:
         )
 
     def check(self, told: SweepEstimate, database: Path | None = None) -> None:
-        """Refuse a sweep beyond the limits.
+        """Refuse a sweep that exceeds a limit or the free space on the disk of the database.
 
         Args:
             told: estimate of the sweep.
             database: database of the sweep; None: in memory.
 
         Raises:
-            TooLargeSweepError: if the sweep exceeds a limit; contains the estimate, the limit and how to raise the
-                limit.
+            TooLargeSweepError: if the sweep is too large; contains the estimate, the limit and how to raise the limit.
         """
         if told.runs > self.runs:
             raise TooLargeSweepError(

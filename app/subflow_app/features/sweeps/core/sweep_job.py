@@ -87,7 +87,7 @@ class SweepJob(Batch[_Wanted]):
         executor: ExecutorMaker | None = None,
         limits: SweepLimits | None = None,
     ) -> SweepJob:
-        """Resume a sweep of the store: make its missing runs.
+        """A job that makes the missing runs of a stored sweep.
 
         Raises:
             SweepError: if another process runs the sweep.

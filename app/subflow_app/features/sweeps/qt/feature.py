@@ -60,7 +60,9 @@ class SweepFeature(SessionFeature["SweepSession"]):
         return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
-        """Numbers of the runs of the visible sweep, at the selected points or else at all; empty without a sweep."""
+        """Numbers of the runs of the visible sweep: of its selected points, or else of all points up to
+        `_MOST_COMPARED`.
+        """
         if self.made is None or not self.panel.isVisible():
             return []
         page = self.made.panel.page
@@ -81,7 +83,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         self.ports.tell(tr("The table is on the clipboard."))
 
     def export_figure(self) -> None:
-        """Writes the view to a file."""
+        """Asks for a file and writes the picture of the view; no effect for the table."""
         page = self.session.panel.page
         shown = page.shown
         panel = None if shown is None else page.chart(shown.choice.view).shown_panel()

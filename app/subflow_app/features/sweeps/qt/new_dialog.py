@@ -193,7 +193,7 @@ class NewSweepDialog(QDialog):
         return f"flows.{flow}.controller" if flow else ""
 
     def estimate_now(self) -> None:
-        """Starts an estimate of the current draft; another one follows if the draft has changed meanwhile."""
+        """Starts an estimate of the current draft, unless an estimate is in progress or the draft has a problem."""
         self._timer.stop()
         draft = self.draft
         if self._asked is not None or self._estimated == draft or check_draft(draft).problems:
@@ -345,7 +345,7 @@ class NewSweepDialog(QDialog):
         self.controllers.setEnabled(bool(self.flow.currentData()))
 
     def _show_rows(self) -> None:
-        """Shows the rows, or a hint without rows; neither takes unnecessary space."""
+        """Shows the rows, or a hint without rows."""
         self.hint.setVisible(not self.rows)
         self._scroll.setVisible(bool(self.rows))
         example = next((p.key for p in self._subject.parameters if p.key.endswith(".loss")), "links.wifi.loss")
@@ -409,7 +409,7 @@ class NewSweepDialog(QDialog):
 
 
 class _RowsArea(QScrollArea):
-    """As high as its rows up to a limit, beyond which it scrolls."""
+    """Scroll area as high as its rows up to a limit, beyond which it scrolls."""
 
     def sizeHint(self) -> QSize:
         """The height of the rows."""

@@ -45,7 +45,9 @@ COLUMNS: tuple[Column[SweepEntry], ...] = (
 
 
 def tip_of(entry: SweepEntry) -> str | None:
-    """The reason of a failure, or a note that the sweep can be resumed."""
+    """Reason of a failure, else a note that another program uses the sweep or that it can be resumed; None without
+    either.
+    """
     if entry.message:
         return entry.message
     if entry.is_elsewhere:
@@ -57,7 +59,7 @@ _LIST_WIDTHS = (400, 0.3, 170)
 
 
 class _SweepList(QTableView):
-    """In a narrow panel, names get less space than progress and state."""
+    """Table of sweeps; in a narrow panel, names get less space than progress and state."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapts the width of the names."""

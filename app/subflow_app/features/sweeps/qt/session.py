@@ -243,7 +243,7 @@ class SweepSession(QObject):
         )
 
     def show_runs(self) -> None:
-        """Opens the plots of the runs of the clicked point."""
+        """Opens the plots of the selected runs, at most `_MOST_PLOTTED` of them."""
         ports, ids = self._ports, self.panel.page.run_ids()
         if ports.database.store is None or not ids:
             return

@@ -75,7 +75,7 @@ class StudyTableModel(TableModel[StudyRow]):
         self.show_rows(rows)
 
     def other_data(self, row: StudyRow, column: int, role: int) -> str | None:
-        """The figure of each seed, as tool tip."""
+        """Tool tip for a figure: its values for the first 20 seeds."""
         if role != Qt.ItemDataRole.ToolTipRole or self.content is None:
             return None
         column -= len(self.content.study.parameters)
@@ -151,7 +151,7 @@ class StudyTable(QTableView):
         return TextTable.of(rows, study_columns(content.study, content.figures)).tab_separated
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handles Enter."""
+        """Opens the selected points with Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.opened.emit(self.selected_points())
             return

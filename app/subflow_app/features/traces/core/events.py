@@ -177,7 +177,7 @@ class EventLog:
                 self._rows -= len(self._tables.popleft())
 
     def table(self) -> EventTable:
-        """All rows in memory."""
+        """The latest rows, at most the maximum."""
         with self._lock:
             tables = tuple(self._tables)
         if not tables:

@@ -30,7 +30,7 @@ _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
     """Tables of a summary document: flows with their subflows, connections with several subflows, then links.
 
-    A dash replaces missing values. Impossible values, as in a damaged or imported run, have a separate table.
+    A dash replaces missing values. Impossible values, e.g. of a damaged or imported run, have a separate table.
     """
     connections, impossible = connection_table(summary), impossible_table(summary)
     tables = [flow_table(summary), connections, link_table(summary), impossible]
@@ -164,7 +164,7 @@ def _mean_window(subflow: Mapping[str, Any]) -> object:
 def connection_table(summary: Mapping[str, Any]) -> TextTable:
     """The distribution of packets over the subflows of multipath flows, and its cost at the receiver.
 
-    Flows without these figures, as in runs of older versions, are omitted.
+    Flows without these figures (in runs of older versions) are omitted.
     """
     flows = [
         flow

@@ -91,7 +91,7 @@ class Traces(Protocol):
         """The run as a row of the list of runs, with its documents; None during the run."""
 
     def keys(self) -> Sequence[SeriesKey]:
-        """All traces, in the order of the scenario, which does not change during the run."""
+        """All traces, in the order of the simulator's columns, which does not change during the run."""
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """Times (s) and values (SI) of one trace, both of length n; values may be NaN while unknown.
@@ -149,7 +149,7 @@ class ColumnLike(Protocol):
 
     @property
     def name(self) -> str:
-        """Column name with its unit as suffix."""
+        """Column name, with its unit as suffix if it has one."""
 
     @property
     def unit(self) -> str:
@@ -403,7 +403,7 @@ class StoredTraces(_RunTraces):
         return self._owners.get(text) or trace_owner(SUBFLOW, text)
 
     def events(self, stream: str) -> EventTable:
-        """All rows of the run."""
+        """All stored rows of a stream of the run."""
         if stream in self._kept:
             return self._kept[stream]
         read = {
@@ -489,7 +489,7 @@ def transport_owners(traces: Traces) -> Sequence[str]:
 
 
 def _transport_owners(labels: Iterable[str], keys: Iterable[SeriesKey]) -> tuple[str, ...]:
-    """Owners of traces, and their flows."""
+    """Owners of traces and their flows, in the order of `labels`."""
     owners = {owner for key in keys for owner in (key.owner, key.owner.partition("/")[0])}
     return tuple(owner for owner in labels if owner in owners)
 

@@ -207,7 +207,7 @@ def training_document(row: TrainingRow) -> dict[str, Any]:
 
 
 def _last_number(values: Any) -> float | None:
-    """The last known value."""
+    """The last known value; None if all are unknown."""
     import numpy as np
 
     known = np.flatnonzero(~np.isnan(values))
@@ -216,7 +216,7 @@ def _last_number(values: Any) -> float | None:
 
 @contextmanager
 def _synced_store(database: Path | None) -> Iterator[Store]:
-    """The store, updated with new reports from the folders of trainings."""
+    """The store, updated with new reports from the folders of trainings unless it is read-only."""
     from subflow_app.features.training.core.training_record import sync_all
     from subflow_store.errors import StoreReadOnly
 
@@ -230,7 +230,7 @@ def _synced_store(database: Path | None) -> Iterator[Store]:
 
 
 def _tell(database: Path | None, training: str, command: str, expected: str) -> None:
-    """Send a command to a training, and wait for its effect."""
+    """Send a command to a running training, and wait for its effect; does not wait for an evaluation."""
     from subflow_agents import Command, ReportKind
     from subflow_app.features.training.core.training import TrainingJob
     from subflow_app.features.training.core.training_folder import living_process

@@ -154,11 +154,11 @@ def figures_text(subflow: SeenSubflow) -> str:
     parts = []
     for name, (title, unit) in EPOCH_FIGURES.items():
         value = subflow.figures[name]
-        # A rate of 0 means that the subflow is not paced.
         if name in _CHANGES.values() or not math.isfinite(value):
             continue
         scale, shown_unit = _SCALES[unit]
         after = subflow.figures[_CHANGES[name]] if name in _CHANGES else value
+        # A rate of 0 before and after the action means that the subflow is not paced.
         if name == "rate_before_bps" and not (value or after):
             continue
         change = f" -> {_number(after * scale)}" if name in _CHANGES and after != value else ""
@@ -255,7 +255,7 @@ Numbers = Literal["observation", "action"]
 
 
 def learning_subflows(traces: Traces) -> list[str]:
-    """The subflows that an agent controls, in the order of the scenario; known before its first decision."""
+    """The subflows that an agent controls, in the order of the traces; known before its first decision."""
     rewarded = {key.owner for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope, REWARD)}
     subflows = dict.fromkeys(key.owner for key in select_keys(traces, SUBFLOW))
     return [owner for owner in subflows if owner in rewarded or owner.partition("/")[0] in rewarded]

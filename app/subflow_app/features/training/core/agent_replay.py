@@ -32,11 +32,11 @@ class NumberRow:
 
     Attributes:
         part: observation (scaled, as the input of the policy), action, or figures of the previous epoch (SI).
-        name: e.g. "goodput"; in an earlier record "goodput, 1 before".
+        name: name of the number, e.g. "goodput"; in an earlier record "goodput, 1 before".
         unit: SI unit; "1" for scaled numbers.
         help: meaning and bounds; empty for figures of the epoch.
         values: one value per subflow; NaN if unknown, or if the agent only observes the subflow.
-        texts: names of choices, shown in place of `values`.
+        texts: names of choices, shown in place of `values`; empty for other numbers.
     """
 
     part: Part
@@ -52,7 +52,7 @@ class AgentReplay:
 
     Attributes:
         traces: the run.
-        position: index of the current decision among the decisions of the current agent, from 0; set by `go_to`.
+        position: index of the current decision among the decisions of the current agent, from 0.
 
     Args:
         traces: the run; during the run, `refresh` adds new decisions.

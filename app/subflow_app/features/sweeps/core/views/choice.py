@@ -150,7 +150,9 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
 
 
 def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
-    """Parameters without a place in the picture of a settled choice; they are fixed or averaged over."""
+    """Varying parameters without a place in the picture and with at most `MOST_LEVELS` values; they are fixed or
+    averaged over.
+    """
     view = VIEWS[choice.view]
     if not view.holds:
         return []

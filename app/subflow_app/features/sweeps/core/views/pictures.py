@@ -113,7 +113,7 @@ def line_plot(
 
 
 def _least(lines: Sequence[PanelSeries]) -> float:
-    """Minimum range of a value axis: a tenth of the largest value, or the mean width of the intervals."""
+    """Minimum range of a value axis: the larger of a tenth of the largest value and the mean width of the intervals."""
     halves = [half for half in chain.from_iterable(line.halves for line in lines) if math.isfinite(half)]
     largest = max((abs(y) for line in lines for y in line.means if math.isfinite(y)), default=0.0)
     return float(max(_LEAST_SHARE * largest, 2 * math.fsum(halves) / len(halves) if halves else 0.0))
@@ -442,7 +442,7 @@ def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Col
 
 
 def runs_csv(study: SweepStudy) -> str:
-    """Every run of a sweep in a line each: parameters in their original notation, and figures in SI units."""
+    """A line for each run of a sweep: parameters in their original notation, and figures in SI units."""
     keys = [figure.key for figure in study.figures]
     lines: list[list[object]] = []
     for point in study.points:

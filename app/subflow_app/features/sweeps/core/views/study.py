@@ -91,7 +91,7 @@ class StudyFigure(Measure):
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, value: float | None, *, with_unit: bool = True) -> str:
-        """Text of a value."""
+        """Text of a value in SI units, converted to the unit of the figure; `NOTHING` for unknown values."""
         if value is None or not math.isfinite(value):
             return NOTHING
         shown = value * self.scale

@@ -79,7 +79,7 @@ class SweepView:
 
 
 def averaged_over(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> list[str]:
-    """Keys of the parameters that are neither in the picture nor fixed."""
+    """Keys of the parameters with several values that are neither in the picture nor fixed."""
     return [p.key for p in study.parameters if p.key not in (*places, *(fixed or {})) and len(p.levels) > 1]
 
 
