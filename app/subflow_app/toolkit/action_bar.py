@@ -226,7 +226,7 @@ class ActionBar(QObject):
         menu.popup(position)
 
     def update_state(self, state: WindowState) -> None:
-        """Enable the actions that are possible now."""
+        """Enable the actions that are possible in a state, and disable the others."""
         self.state = state
         for spec in self.specs:
             refusal = spec.refusal(state)

@@ -117,7 +117,7 @@ class DatabaseControl(QObject):
             )
 
     def ask_purge(self, *, asks: bool = True) -> None:
-        """Remove all deleted runs permanently, after confirmation."""
+        """Remove all deleted runs permanently, after confirmation unless `asks` is False."""
         store = self.store
         if store is not None and (
             not asks

@@ -74,7 +74,7 @@ class Dialogs:
         self._parent = parent
 
     def ask_save_changes(self, name: str) -> SaveAnswer:
-        """Ask if the changes of a scenario should be saved before it is closed."""
+        """Ask if the changes of a scenario or script should be saved before it is closed."""
         box = named(self._message_box(tr("Unsaved changes")), "ask_save_changes")
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(tr("Save the changes to {name}?", name=name))
@@ -235,7 +235,7 @@ class Dialogs:
         dialog.deleteLater()
 
     def tell(self, title: str, text: str, details: str = "") -> None:
-        """Show an error with its reason and a remedy."""
+        """Show a warning with its details."""
         box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(text)

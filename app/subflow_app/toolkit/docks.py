@@ -42,7 +42,8 @@ _BUTTONS = 60  # px, for the buttons at the end of a bar
 class PanelFold(QObject):
     """Folds the dock area of one panel if another area is above or below; has no effect otherwise.
 
-    The user may move panels, so the area is looked up again whenever areas are created or removed.
+    The user may move panels, so the area is looked up again when an area is created, or when the panel is floated or
+    docked.
     """
 
     chosen = Signal(bool)  # the user folded or unfolded the area
@@ -100,7 +101,8 @@ class PanelFold(QObject):
     def follow(self) -> None:
         """Fold or unfold the current area of the panel."""
         area = self._dock.dockAreaWidget()
-        # Keep this reference in use: PySide releases the children with its last reference to a splitter.
+        # Hold a reference to the splitter during this method: when PySide drops its last reference to a splitter, it
+        # also releases the splitter's children.
         splitter = area.parentWidget()
         can_fold = _can_fold(area, splitter)
         if self.is_folded and can_fold:

@@ -1,7 +1,7 @@
-"""SI values as text for users: "8 Mbit/s", "50 ms", "67 pkt". The window converts units only in this module.
+"""SI values as text for users: "8 Mbit/s", "50 ms", "67 pkt".
 
-Every function takes an SI value (bit/s, s, bytes, packets, ratio) and returns text with a unit; a missing value (NaN,
-``None``) becomes an en dash, an infinite one becomes "unlimited".
+Every function takes an SI value (bit/s, s, bytes, packets, ratio) and returns text, with a unit if the quantity has
+one. A missing value (NaN, ``None``) becomes an en dash. An infinite rate, time, size or number becomes "unlimited".
 Numbers use a decimal point in every language, as in fields, files and figures, so a value read off a plot can be typed
 into a field. A thin space groups thousands from five digits on: a comma beside a decimal point would be ambiguous
 between languages.

@@ -234,7 +234,7 @@ def is_same_training(config: TrainingConfig, row: TrainingRow) -> bool:
 
 
 def is_finished(folder: Path) -> bool:
-    """True if the training in a folder has used up its budget.
+    """True if the training in a folder has used up its budget and its process has ended.
 
     Raises:
         TrainingError: if the reports cannot be read.

@@ -27,7 +27,7 @@ from subflow_sim.vec_env import AgentSpec, VecEnv, with_learner
 FloatArray = NDArray[np.float32]
 
 DEFAULT_RESOLUTION = 41
-# Number of stored observations: enough for a steady median, and few enough to show each as a dot.
+# Maximum number of stored observations: enough for a steady median, and few enough to show each as a dot.
 MOST_OBSERVATIONS = 500
 # Margin around the observed range, as a share of it, so that no dots lie on the edge.
 _MARGIN = 0.15
@@ -160,8 +160,8 @@ def policy_surface(
 ) -> Surface:
     """Evaluate a policy over a grid of two features of the acting subflow.
 
-    The other features, and the rows of the other subflows, stay at the median of the observations. All records of a
-    history get the same values, as in a constant state.
+    The other features, and the rows of the other subflows, stay at the median of the observations. The two features
+    have the same values in all records of the history, which corresponds to a constant state.
 
     Args:
         policy: the policy.

@@ -30,6 +30,8 @@ def policy_names() -> tuple[str, ...]:
 def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
     """The best policy of trainings with different seeds, and the entry about all trainings for its card.
 
+    The entry is empty for a single policy without a score.
+
     Args:
         policies: policy files, each with the evaluation score on its card; the score may be missing if only one file is
             given.

@@ -107,7 +107,7 @@ class TrainingJob:
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code of the process; None while it runs, and for the process of another program."""
+        """Exit code of the process; None until it has ended, and for the process of another program."""
         return None if self._process is None else self._process.returncode
 
     @property

@@ -92,7 +92,7 @@ PARAMS = (_AGENT, _RECIPE, _SCENARIO, *_BUDGET, *_RUN)
 
 
 def training_label(key: str) -> str:
-    """Label in the form of the parameter with this key, in English."""
+    """English label of the parameter with this key."""
     return _LABELS.get(key, key.replace("_", " ").capitalize())
 
 

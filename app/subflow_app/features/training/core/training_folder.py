@@ -82,7 +82,9 @@ def is_training_folder(folder: Path) -> bool:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """True if the folder contains a checkpoint; the training can resume from it, and a new one would destroy it."""
+    """True if the folder contains a checkpoint, from which the training can resume; a new training there would destroy
+    it.
+    """
     return any(folder.glob("checkpoint-*"))
 
 

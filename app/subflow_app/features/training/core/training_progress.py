@@ -80,7 +80,7 @@ class Training:
         message: problem or current activity; may be empty.
         log: metrics so far.
         comparisons: evaluations, oldest first.
-        policy_version: number of policy files written so far.
+        policy_version: number that increases with each new policy file.
     """
 
     id: str
@@ -106,7 +106,7 @@ class Training:
 
     @property
     def best_policy_path(self) -> Path | None:
-        """The policy with the best evaluation; without evaluations, the newest one."""
+        """The policy with the best evaluation; without evaluations, the newest one; None before the first."""
         return None if self.folder is None else best_policy(self.folder)
 
     @property

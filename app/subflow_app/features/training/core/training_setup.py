@@ -15,9 +15,9 @@ deterministic = false
 checkpoint_every = "1min"
 expected = "4min"              # time on two cores
 families = ["all"]             # networks of the arena to learn on as well: names of families
-families_share = 0.5           # of the episodes
+families_share = 0.5           # share of the episodes on these networks
 
-[options]                      # of the agent
+[options]                      # options of the agent
 gamma = 0.9
 
 [set]                          # values of the scenario, as with --set
@@ -30,7 +30,7 @@ every = 10000                  # transitions; 0: none
 seeds = "1000000-1000004"
 baselines = ["lia", "olia"]
 scenario = "drlcc-sc1"         # default: that of the training
-networks = 1                   # of each family's validation split; the best policy is chosen by their utility and that
+networks = 1                   # networks of each family's validation split; the best policy is chosen by the utility on
                                # on the scenario
 families = ["lossy", "walk"]   # default: all
 """
@@ -91,7 +91,7 @@ _EVALUATION = (
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")
-# Keys of a recipe by the fields of a training's config.
+# Field of a training's config for each key of a recipe.
 _SETTINGS = {
     **{key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic", "families", "families_share")},
     "episode": "episode_s",
@@ -357,10 +357,10 @@ def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
 
 
 def check_torch() -> None:
-    """Check that PyTorch is installed, without the slow import.
+    """Check that PyTorch and safetensors are installed, without the slow import.
 
     Raises:
-        TrainingError: if PyTorch is missing; the message explains the installation.
+        TrainingError: if one of them is missing; the message explains the installation.
     """
     missing = [name for name in ("torch", "safetensors") if importlib.util.find_spec(name) is None]
     if missing:

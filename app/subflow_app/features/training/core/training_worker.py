@@ -126,7 +126,7 @@ class Outbox:
         self._thread.start()
 
     def send(self, report: Report) -> None:
-        """Queue a report; returns at once."""
+        """Queue a report and return at once; metrics are dropped while `_MOST_WAITING` reports wait."""
         self.has_failed |= report.kind is ReportKind.FAILED
         line = json.dumps(plain(report.to_json()), allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:

@@ -66,7 +66,7 @@ _KINDS = {"number": Dimension.NUMBER, "integer": Dimension.COUNT, "flag": Dimens
 class Trainings(TrainingService):
     """The trainings of the Train page, with the actions on them.
 
-    Every method except `observe` and `choices` returns at once.
+    `observe`, `choices`, `load_log` and `close` may take a while; all other methods return at once.
 
     Args:
         store: store for the trainings; None: only their folders.
@@ -154,7 +154,7 @@ class Trainings(TrainingService):
         return changed
 
     def load_log(self, training: Training) -> None:
-        """Read the metrics and evaluations of a training from an earlier session.
+        """Read the metrics and evaluations of a training from an earlier session, unless they have been read.
 
         Raises:
             StoreError: if the records cannot be read.

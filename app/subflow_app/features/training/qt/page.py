@@ -416,7 +416,10 @@ class TrainPage(QWidget):
             self._each(lambda training: desk.tell(training, Command(word)))
 
     def promote(self) -> Path | None:
-        """Asks for a name, and copies the best policy of the selected training into the library."""
+        """Asks for a name, and copies the best policy of the selected training into the library.
+
+        Returns the new file; None if the person cancelled, or unless exactly one training is selected.
+        """
         desk, selected = self.desk, self.selected()
         if desk is None or len(selected) != 1:
             return None

@@ -230,7 +230,7 @@ class TrainingPlots(ScrolledPlots):
 
 
 class MetricPlot:
-    """One plot: title with the newest values, curves, and for goodput the bands of the classic controllers."""
+    """One plot: title with the newest value of a single training, curves, and for goodput the bands of the classics."""
 
     def __init__(self, spec: TrainingPlot, font: QFont) -> None:
         self.spec = spec
