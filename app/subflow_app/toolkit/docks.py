@@ -315,7 +315,7 @@ class Docks(QObject):
 
     @contextmanager
     def rearranging(self) -> Iterator[None]:
-        """Suspend drawing and polishing within this block, in which several panels move."""
+        """Suspend drawing and polishing within the `with` block, in which several panels move."""
         style, focused = self._manager.styleSheet(), QApplication.focusWidget()
         if self.fold is not None:
             self.fold.release()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class StudyPorts(Protocol):
-    """Actions, runs of the database, and threads that work on them."""
+    """The actions of the window, its database, and its worker threads."""
 
     bar: ActionBar
     database: DatabaseControl

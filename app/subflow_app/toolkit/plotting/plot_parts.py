@@ -1,7 +1,7 @@
 """Parts of plots: view boxes for zoom and pan, axes, titles, event marks, and a layout that scrolls.
 
-On plots over time, wheel and mouse move only the time axis; on other plots, they move both axes. On a logarithmic axis,
-the ticks 1, 2, 5 and 10 have numbers.
+On plots over time, wheel and mouse move only the time axis while the value axis is automatic; on other plots, they move
+both axes. On a logarithmic axis, the ticks 1 and 10 have numbers, and also 2 and 5 if a decade is long enough.
 
 A title is one line of coloured text, elided at its end. Losses are ticks at the bottom of a plot, and changes of links
 and controllers are lines across it. A layout of several plots passes scroll events to the surrounding scroll area.
@@ -108,7 +108,10 @@ class TimeViewBox(PlotViewBox):
         (self._leader or self).updateAutoRange()
 
     def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
-        """Enable automatic ranges as pyqtgraph does, except in a view that uses the value axis of another one."""
+        """Enable automatic ranges as pyqtgraph does.
+
+        A view with the value axis of another one ignores calls without `x` and `y`, unless they disable ranges.
+        """
         if self._leader is None or enable is False or x is not None or y is not None:
             super().enableAutoRange(axis, enable, x, y)
 

@@ -81,7 +81,10 @@ class CodeEditor(QPlainTextEdit):
         return self._problem_lines.get(number, "")
 
     def replace_lines(self, text: str) -> None:
-        """Replace only the lines that differ, because laying out and highlighting a long text takes a while."""
+        """Replace only the lines that differ, or the whole text if the first or the last line differs.
+
+        Laying out and highlighting a long text takes a while.
+        """
         old, new = self.toPlainText().split("\n"), text.split("\n")
         shorter = min(len(old), len(new))
         head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
@@ -109,7 +112,7 @@ class CodeEditor(QPlainTextEdit):
         return ()
 
     def mark_lines(self) -> None:
-        """Shade the line of the cursor and the lines with problems."""
+        """Shade the line of the cursor and, with `shades_problems`, the lines with problems; then add `more_marks`."""
         selections = []
         current, tokens = self.textCursor().blockNumber(), current_tokens()
         wrong = self._problem_lines if self.shades_problems else ()
@@ -224,7 +227,7 @@ class FindBar(QWidget):
         self.hide()
 
     def start(self) -> None:
-        """Show the bar, and search for the selected text."""
+        """Show the bar; a selection within one line becomes the search text."""
         selected = self._editor.textCursor().selectedText()
         if selected and "\u2029" not in selected:
             self.line.setText(selected)

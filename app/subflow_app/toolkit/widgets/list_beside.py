@@ -59,7 +59,7 @@ _BAR_HEIGHT = 6
 
 
 class ListBeside(QSplitter):
-    """The list has its preferred width, limited to a share of the whole, until the user moves the border."""
+    """A splitter whose list has a share of the whole width, within limits, until the user moves the border."""
 
     def __init__(
         self, name: str, rows: QWidget, page: QWidget, actions: Sequence[QAction], widths: tuple[int, float, int]

@@ -79,8 +79,7 @@ class LinkStates:
         self._text = shown_text
 
     def update(self, shown_text: str) -> None:
-        """Shows the newest samples, or removes the states if ``shown_text``, the scenario in the picture, has changed.
-        """
+        """Shows the newest samples; removes the states if ``shown_text``, the scenario in the picture, has changed."""
         if self._job is None or self._is_held:
             return
         if shown_text != self._text:

@@ -242,8 +242,7 @@ class ScriptDesk(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves the script in its place; a draft or a shipped script is added to the scenario instead. False if it was
-        not saved.
+        """Saves the script in its place, or adds a draft or a shipped script to the scenario; False if not saved.
 
         Raises:
             AppError: if the script cannot be written.

@@ -220,8 +220,7 @@ def read_values(written: object) -> Sequence[TomlValue]:
 
 
 def check_value(value: object) -> None:
-    """Refuse values that scenario files cannot contain: dates, infinite numbers, NaN, and whole numbers that are too
-    large.
+    """Refuse values that scenario files cannot contain: dates, infinities, NaN, and too large whole numbers.
 
     Raises:
         ParamError: if the value, or an entry of a list or table, is not allowed.

@@ -60,9 +60,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
-        """Numbers of the runs of the visible sweep: of its selected points, or else of all points up to
-        `_MOST_COMPARED`.
-        """
+        """Runs of the visible sweep: of its selected points, or else of all points up to `_MOST_COMPARED` runs."""
         if self.made is None or not self.panel.isVisible():
             return []
         page = self.made.panel.page

@@ -45,9 +45,7 @@ COLUMNS: tuple[Column[SweepEntry], ...] = (
 
 
 def tip_of(entry: SweepEntry) -> str | None:
-    """Reason of a failure, else a note that another program uses the sweep or that it can be resumed; None without
-    either.
-    """
+    """Reason of a failure, or else a note that another program uses the sweep or that it can be resumed."""
     if entry.message:
         return entry.message
     if entry.is_elsewhere:

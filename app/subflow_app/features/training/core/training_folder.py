@@ -82,8 +82,9 @@ def is_training_folder(folder: Path) -> bool:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """True if the folder contains a checkpoint, from which the training can resume; a new training there would destroy
-    it.
+    """True if the folder contains a checkpoint, from which the training can resume.
+
+    A new training in the folder would destroy the checkpoint.
     """
     return any(folder.glob("checkpoint-*"))
 

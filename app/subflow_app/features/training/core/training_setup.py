@@ -30,8 +30,8 @@ every = 10000                  # transitions; 0: none
 seeds = "1000000-1000004"
 baselines = ["lia", "olia"]
 scenario = "drlcc-sc1"         # default: that of the training
-networks = 1                   # networks of each family's validation split; the best policy is chosen by the utility on
-                               # on the scenario
+networks = 1                   # networks of each family's validation split; the best policy is chosen by the
+                               # utilities on these networks and on the scenario
 families = ["lossy", "walk"]   # default: all
 """
 

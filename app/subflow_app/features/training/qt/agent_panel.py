@@ -306,9 +306,7 @@ class AgentPanel(QWidget):
             self._go_to(self.replay.position)
 
     def show_time(self, time_s: float) -> None:
-        """Shows the decision nearest to the time of the playhead, without emitting `decision_chosen`; no effect while
-        hidden.
-        """
+        """Shows the decision nearest to a time, without emitting `decision_chosen`; no effect while hidden."""
         if self.replay is not None and self.replay.count and self.isVisible():
             self.replay.go_to_time(time_s)
             self._show_decision()

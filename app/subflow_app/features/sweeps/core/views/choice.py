@@ -150,8 +150,9 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
 
 
 def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
-    """Varying parameters without a place in the picture and with at most `MOST_LEVELS` values; they are fixed or
-    averaged over.
+    """Varying parameters without a place in the picture; they are fixed or averaged over.
+
+    Parameters with more than `MOST_LEVELS` values are not included.
     """
     view = VIEWS[choice.view]
     if not view.holds:
