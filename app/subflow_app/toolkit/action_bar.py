@@ -29,7 +29,7 @@ class WindowState:
     """State of the window on which the availability of actions depends."""
 
     is_valid: bool = False  # the scenario can run
-    is_begun_only: bool = False  # the scenario has no problem, but no node, link or flow yet
+    is_begun_only: bool = False  # the scenario has no problem, but lacks a node, a link or a flow
     is_running: bool = False  # a run is in progress, paused or not
     is_paused: bool = False
     has_live_link: bool = False  # the selected link exists in the run

@@ -45,7 +45,7 @@ class DatabaseControl(QObject):
         self._notices = notices
         self.store: Store | None = None
         self.wanted: Path | None = None  # the last requested file
-        self.damage: StoreCorrupt | None = None  # reason why the open store is read-only
+        self.damage: StoreCorrupt | None = None  # damage that makes the open store read-only; None if it is sound
         self._guest: Path | None = None  # database given on the command line
         self.is_opening = False  # true while a file is being opened
         self._is_closed = False

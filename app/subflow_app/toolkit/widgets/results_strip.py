@@ -17,7 +17,7 @@ _MOST_ROWS = 5  # further rows are reached by scrolling
 
 
 class ResultsStrip(QWidget):
-    """Shown from the start of a race or a comparison, as one line until results exist; hidden without text."""
+    """Strip above the plots: one line until results exist, then also a table; hidden without text."""
 
     folded = Signal(bool)  # the user folded (true) or unfolded the table
 

@@ -27,7 +27,7 @@ class RunEstimate:
 
     Attributes:
         most: upper bound, reached if flows fill their links; compared with the limits.
-        told: forecast of time and memory of the simulation.
+        told: forecast of time and memory of the simulation; upper bounds without a trial.
         is_tried: False if the run exceeds the limits, so that no trial was made.
         start_s: processor time until the run begins, s.
         start_wall_s: time until the run begins, s.

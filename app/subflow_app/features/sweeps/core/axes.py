@@ -243,7 +243,7 @@ def read_range(text: str) -> Range:
     """A range such as "1%..5%/5" or "10ms..1s/5 log".
 
     Raises:
-        ParamError: if the text is not a range.
+        ParamError: if the text is not a valid range.
     """
     match = _RANGE.match(text)
     ends = None if match is None else read_ends(match["start"], match["stop"])

@@ -85,7 +85,7 @@ class SweepRow:
 
     @property
     def is_one_run(self) -> bool:
-        """True if several seeds gave the same run, bit for bit, so that an interval would be meaningless."""
+        """True if all of several seeds gave the same run, bit for bit, so that an interval would be meaningless."""
         return is_one_run(self.known_signatures)
 
 

@@ -187,7 +187,7 @@ class _RunTraces:
         row: row of the list of runs; None while the run is in progress.
         fork: point at which the run branched off another run; None for a run that starts at 0.
         origin: traces of the original run, if available.
-        before: traces of the run before a change of the scenario, which stay visible; None without this change.
+        before: traces of the previous run, which stay visible; None unless the run follows a change of the scenario.
     """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:

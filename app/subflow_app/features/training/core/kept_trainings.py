@@ -61,7 +61,7 @@ class KeptTraining:
     """A training, made now or earlier.
 
     Attributes:
-        label: label of the wanted training.
+        label: label of the requested training.
         folder: folder with all files of the training.
         problem: why the training did not finish; empty if it did.
         was_there: whether the training had already finished before this job.
