@@ -226,7 +226,9 @@ def plan_text(plan: SweepPlan) -> str:
 
 
 def read_seeds(written: object) -> Sequence[int]:
-    """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3. In the given order, without repetition; one range stays a range.
+    """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3; in the given order, without repetition.
+
+    A single range stays a range.
 
     Raises:
         ParamError: if the value has another form, or lists too many seeds.

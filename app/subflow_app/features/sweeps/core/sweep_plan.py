@@ -261,7 +261,8 @@ def check_points(
         The `scenario_hash` of each point, in order; fewer after a cancellation.
 
     Raises:
-        SweepError: if scenarios have problems or exceed the limits; lists each problem once, with axis, value and point.
+        SweepError: if scenarios have problems or exceed the limits; lists each problem once, with axis, value and
+            point.
     """
     limits = limits or Limits.from_environment()
     reader = PointReader(plan)
