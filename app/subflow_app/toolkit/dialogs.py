@@ -120,7 +120,7 @@ class Dialogs:
         return dialog.answer if is_accepted(dialog) else None
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
-        """True if the user confirms an action; ``do_it`` is the text of the confirming button. Cancel is the default."""
+        """True if the user confirms an action; ``do_it`` is the text of the confirming button, Cancel the default."""
         box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(text)

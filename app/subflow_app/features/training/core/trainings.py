@@ -66,7 +66,7 @@ _KINDS = {"number": Dimension.NUMBER, "integer": Dimension.COUNT, "flag": Dimens
 class Trainings(TrainingService):
     """The trainings of the Train page, with the actions on them.
 
-    `observe`, `choices`, `load_log` and `close` may take a while; all other methods return at once.
+    `observe`, `choices`, `load_log` and `close` may take a while; the other methods are fast enough for the GUI thread.
 
     Args:
         store: store for the trainings; None: only their folders.
