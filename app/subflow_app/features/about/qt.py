@@ -85,7 +85,7 @@ class LicencesPage(QWidget):
     """The parts of the program in a list with a filter, and the licence text of the selected part."""
 
     def __init__(self, workers: Workers) -> None:
-        """Empty until :meth:`load`."""
+        """Creates the page without parts; :meth:`load` reads them."""
         super().__init__()
         self._workers = workers
         self._is_asked = self._is_closed = False

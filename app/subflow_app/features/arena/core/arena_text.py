@@ -36,7 +36,7 @@ METHOD = translatable(
 
 
 def interval_text(told: Interval | None) -> str:
-    """A score with its interval: "-0.87 (-0.95 to -0.80)"."""
+    """A score with its interval if known: "-0.87 (-0.95 to -0.80)"; `NOTHING` if the score is None or NaN."""
     if told is None or math.isnan(told.mean):
         return NOTHING
     if math.isnan(told.low):
@@ -50,7 +50,8 @@ def score_text(value: float) -> str:
 
 
 def harm_text(row: Standing) -> str:
-    """Number of networks with the lowest utility, for harm to competing TCP or for failure; empty if zero."""
+    """Numbers of networks with the lowest utility, for harm to competing TCP and for failure; empty if both are zero.
+    """
     gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
     failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
     return ", ".join([*gated, *failed])
@@ -148,12 +149,12 @@ def told_of(board: Board) -> Iterator[str]:
 
 
 def values_csv(board: Board) -> str:
-    """A line for each value, in SI units."""
+    """CSV with a line for each value, in SI units."""
     return csv_text(VALUE_COLUMNS, _value_rows(board))
 
 
 def standings_csv(board: Board, rows: Sequence[Standing]) -> str:
-    """A line for each score of an entrant: overall and by family."""
+    """CSV with a line for each score of an entrant: overall and by family."""
     lines: list[tuple[object, ...]] = []
     for row in rows:
         for family, score in {OVERALL: row.score, **row.families}.items():

@@ -180,7 +180,7 @@ class Entrant:
         return Choice(self.controller, options)
 
     def put_into(self, text: str, flows: Sequence[str]) -> str:
-        """The text of a scenario with this entrant on the given flows.
+        """The text of a scenario with this entrant on the given flows; unchanged for a blind sender.
 
         Flows of kind mptcp get the same choice as in `scenario`; flows of kind tcp get the plain controller.
 
@@ -488,7 +488,7 @@ def contests_folder() -> Path:
 
 
 def contest_ids() -> tuple[str, ...]:
-    """Ids of the shipped contests, ordered by paper; the folder is the list."""
+    """Ids of the shipped contests, one for each file in the folder, ordered by paper."""
     papers = list(PAPERS)
 
     def order(name: str) -> tuple[int, str]:
@@ -514,7 +514,7 @@ def load_contests(ids_or_paths: Sequence[str] = ()) -> tuple[Contest, ...]:
     """Several contests without duplicates in the given order; without arguments, all shipped contests.
 
     Raises:
-        InputError: as in `load_contest`.
+        InputError: see `load_contest`.
     """
     return tuple(map(load_contest, dict.fromkeys(ids_or_paths or contest_ids())))
 

@@ -34,7 +34,7 @@ RULES = 1
 
 _AT_ONCE = 50  # outcomes per write to the store
 _WRITTEN_S = 2.0
-_DIGITS = 6  # significant digits that are stored; scores and their intervals show three
+_DIGITS = 6  # significant digits of stored values; tables show two decimals
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +57,7 @@ class _Survey:
 
 
 class ArenaJob(Batch[_Wanted]):
-    """Runs all entrants in all networks. `run` blocks and belongs into a worker thread; the rest is thread-safe.
+    """Runs all entrants in all networks. Call `run` in a worker thread, because it blocks; the rest is thread-safe.
 
     Args:
         entry: entrants and networks to run.
@@ -126,7 +126,7 @@ class ArenaJob(Batch[_Wanted]):
             self._write()
 
     def _surveyed(self, is_given_up: Callable[[], bool] = lambda: False) -> _Survey | None:
-        """The missing runs; None after a cancellation or stop."""
+        """Missing, refused and stored outcomes; None after a cancellation or stop."""
         known = self._store.arena.outcomes().keys()
         found = _Survey()
         for net in self.entry.networks():
@@ -196,7 +196,7 @@ def _stored(result: Result) -> dict[str, float | str]:
 
 
 def _try_out(net: Network, scenario: Scenario, _on_start: OnStart) -> tuple[Result, str]:
-    """A result, and the version of the simulator that computed it."""
+    """Simulates the scenario; returns the result and the version of the simulator."""
     outcome, packet_s = judged_and_timed(net, scenario)
     result = Result(
         outcome.utility,

@@ -139,7 +139,7 @@ def _in_two(table: TextTable) -> Iterator[TextTable]:
 
 
 def commands(board: Board) -> list[str]:
-    """Command lines that compute this board, and an example with a policy."""
+    """Command line that computes this board with all entrants, and an example that names entrants."""
     entry = board.entry
     command = "subflow arena"
     if list(entry.numbers) == list(QUICK_NUMBERS):

@@ -161,7 +161,9 @@ class Result:
         """Reads a stored result.
 
         Raises:
-            ValueError: if the document is not a result.
+            ValueError: if the utility is missing or not finite, or a string is no number.
+
+            TypeError: if a value is neither a number nor a string.
         """
         values: dict[str, Any] = {}
         for each in fields(cls):

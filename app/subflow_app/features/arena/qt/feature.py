@@ -71,7 +71,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         return content
 
     def on_made(self) -> None:
-        """Reads the board."""
+        """Reads the board for the new panel."""
         self.read()
 
     def connect_parts(self) -> None:
@@ -104,7 +104,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._entrants = tuple(entrants)
 
     def run(self, *, is_quick: bool) -> None:
-        """Runs the missing networks and brings the panel to the front."""
+        """Starts the missing runs and brings the panel to the front; ignored without a store or while a job runs."""
         from subflow_app.features.arena.core.job import ArenaJob
         from subflow_app.features.arena.core.results import entry
         from subflow_app.foundation.jobs.executors import jobs_beside_window
@@ -139,7 +139,9 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
-        """Opens a file dialog, then writes the values, or the plot in the visible tab."""
+        """Opens a file dialog, then writes the values as CSV, or the visible plot; the delay plot if the table is
+        visible.
+        """
         content, exports = self.shown, self.ports.exports
         if content is None or content.board is None:
             return

@@ -74,14 +74,14 @@ class Dossier:
     Attributes:
         claims: claims to search counterexamples for.
         untried: sections that are not tested.
-    """
+    claims: claims for which to search counterexamples."""
 
     claims: tuple[ClaimFile, ...]
     untried: tuple[Untried, ...]
 
 
 def criterion_names() -> tuple[str, ...]:
-    """Names of the criteria, ordered by their section of the RFC; the folder is the list."""
+    """Names of the criteria, one for each file in the folder, ordered by their section of the RFC."""
     names = [path.stem for path in resource_path("assess").glob(f"*{_SUFFIX}") if path.stem != _DOSSIER]
     return tuple(sorted(names, key=lambda name: (_section_key(_section_of(name)), name)))
 
@@ -116,7 +116,9 @@ def load_dossier() -> Dossier:
 
 
 def shown_name(entrant: Entrant) -> str:
-    """Name of the entrant in data series, without characters that would end a quoted string in a recipe."""
+    """Name of the entrant in data series: without characters that would end a quoted string in a recipe, and different
+    from the name of the reference.
+    """
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name
 

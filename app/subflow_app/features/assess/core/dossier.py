@@ -50,7 +50,7 @@ def marked(told: Judgement) -> str:
 
 
 def counts(judgements: Sequence[Judgement]) -> str:
-    """``12 met, 3 not met``."""
+    """Counts of the verdicts: ``12 met, 3 not met``; ``none`` without verdicts."""
     found = Counter(judgements)
     return ", ".join(f"{found[each]} {each.value}" for each in Judgement if found[each]) or "none"
 

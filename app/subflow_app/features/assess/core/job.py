@@ -34,7 +34,7 @@ MINUTES = 5.0
 QUICK_MINUTES = 0.05
 
 _RUN_S = 0.1  # estimated duration of a run of a criterion
-_FOUND, _QUICK_FOUND = 3, 1  # counterexamples of each claim
+_FOUND, _QUICK_FOUND = 3, 1  # maximum number of counterexamples for each claim
 _SHRINKING_S = 30.0  # estimated duration of shrinking after a search
 
 
@@ -86,7 +86,7 @@ class Extent:
 
 
 class Assessment(Series[Job]):
-    """All criteria and searches. `run` blocks and belongs into a worker thread; the rest is thread-safe.
+    """All criteria and searches. Call `run` in a worker thread, because it blocks; the rest is thread-safe.
 
     Args:
         entrant: controller to assess.

@@ -156,7 +156,9 @@ def failure_words(each: Counterexample) -> Iterator[str]:
 
 
 def factor_text(each: Counterexample, profile: str) -> str:
-    """Factor by which the claim fails in a profile: ``2.49 (95 % interval 2.26 to 2.74)``."""
+    """Factor by which the claim fails in a profile: ``2.49 (95 % interval 2.26 to 2.74)``; ``it holds`` if it does not
+    fail on average.
+    """
     found = each.estimate(profile)
     if not found.mean < 0:
         return tr("it holds")

@@ -128,7 +128,7 @@ def goodput_bps(net: Network, summary: Summary) -> float:
 
 
 def makespan_s(net: Network, summary: Summary) -> float:
-    """Time from the first start of a tested flow to the last byte of all, or to the end of the run, s."""
+    """Time from the first start of a tested flow to the last byte of all tested flows, or to the end of the run, s."""
     return SHARED["makespan"].of_flows(_ended(net, summary))
 
 
@@ -261,7 +261,7 @@ _CASE = (
 )
 _MOST_PATHS = 64
 _TRIED = "entrant"
-_LETTERS = 48  # most characters of a controller's name in the name of a case; the path is appended
+_LETTERS = 48  # maximum number of characters of a controller's name in the name of a case; the path is appended
 _CASE_NAME = re.compile(r"""(\(\s*)(?=['"])['"]([^'"]*)(['"])""")
 
 WORDS = ("entrant", "ratio", "told", "network")
@@ -346,7 +346,7 @@ def _number(text: str) -> Expression:
 
 
 def claim_names() -> tuple[str, ...]:
-    """Names of the shipped claims; the folder is the list."""
+    """Names of the shipped claims, one for each file in the folder."""
     return tuple(sorted(path.stem for path in resource_path("claims").glob(f"*{SUFFIX}")))
 
 

@@ -203,7 +203,7 @@ class Counterexample:
     """A network in which a claim fails.
 
     `says` describes the failure in a sentence. `told` is the claim with the numbers measured with the first unseen
-    seed.
+    seed; it is empty in files of older versions.
 
     Attributes:
         claim: claim that fails.
@@ -298,7 +298,7 @@ def found_counterexample(
         trial: claim and controller.
         tree: tables of a scenario file in which the claim fails.
         draws: random values of the scenario by key.
-        is_stopped: polled repeatedly; True stops the search for a simpler network.
+        is_stopped: polled repeatedly; True stops the work, and the result is None.
     """
     shrinking = Shrinking(trial, tree, draws, is_stopped)
     shrinking.run()
@@ -350,7 +350,7 @@ def of_document(document: Mapping[str, Any]) -> Counterexample:
 
 
 def shipped_counterexamples() -> list[Counterexample]:
-    """The shipped counterexamples by name; the folder is the list.
+    """The shipped counterexamples by name, one for each claim file in the folder.
 
     Raises:
         ClaimFileError: if a file is not usable; then the installation is damaged.

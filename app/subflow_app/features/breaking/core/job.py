@@ -95,7 +95,7 @@ class Question:
 
 
 class BreakJob(Batch[_Tried | _Shrunk]):
-    """Runs a search. `run` blocks and belongs into a worker thread; the rest is thread-safe.
+    """Runs a search. Call `run` in a worker thread, because it blocks; the rest is thread-safe.
 
     Args:
         question: claim, controller and networks.

@@ -227,9 +227,9 @@ def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
 
 
 def _made(scenarios: Sequence[Scenario], net: Network) -> tuple[list[LiveTraces], LiveTraces]:
-    """Finely sampled traces of all runs over the measured time, and traces of the whole first run.
+    """Finely sampled traces of all runs, and traces of the whole first run.
 
-    For flows with a size, the measured time ends when the first run has completed.
+    For flows with a size, the traces of all runs end when the fastest run has completed.
     """
     tried = [net.scenario.flows[name] for name in net.competes]
     has_documents = all(flow.size_bytes is not None for flow in tried)
@@ -353,7 +353,8 @@ def _both(*curves: _Curve) -> tuple[_Curve, _Curve]:
 def _explained(
     subject: _Subject, net: Network, runs: tuple[LiveTraces, LiveTraces], first: int, *, is_less: bool
 ) -> str:
-    """Owner of the decision: the scheduler for flows with a size, otherwise the subflow with the largest difference.
+    """Owner of the decision: the scheduler for flows with a size and several subflows, otherwise the subflow with the
+    largest difference.
 
     If the tested flows get less, this subflow falls short of the same path in the other run by most. If the competing
     flows get less, this subflow exceeds the same path by most.

@@ -31,7 +31,7 @@ class Niche(NamedTuple):
 
     Attributes:
         rates: capacity of the slowest path relative to the fastest: 0 far slower, 1 slower, 2 about equal.
-        rtts: RTT of the fastest path relative to the others: 0 shorter, 1 about equal, 2 longer.
+        rtts: RTT of the fastest path relative to the shortest RTT of the others: 0 shorter, 1 about equal, 2 longer.
         fast_loss: random loss of the fastest path: 0 none, 1 below 0.3 %, 2 more.
         other_loss: largest random loss of the other paths, with the same steps.
         buffer: buffer of the fastest path in BDPs: 0 below a half, 1 below two, 2 more.
@@ -77,7 +77,7 @@ def _loss_step(paths: Sequence[PathFacts]) -> int:
 
 
 def _buffer_bdp(net: Network, path: Sequence[str], facts: PathFacts) -> float:
-    """Buffer of the slowest link of a path over the bandwidth-delay product of the path."""
+    """Buffer of the slowest link of a path over the bandwidth-delay product of the path; infinite without a limit."""
     sides = [net.scenario.links[name].forward for name in path]
     slowest = min(sides, key=lambda side: math.inf if side.rate_bps is None else side.rate_bps)
     packet_bits = 8 * (net.scenario.mss_bytes + HEADER_BYTES)
@@ -127,7 +127,7 @@ class Search:
 
     Attributes:
         elites: elites by kind.
-        tried: number of points with a result.
+        tried: number of points tried, including points at which the claim could not be measured.
         failed: number of points at which the claim fails.
     """
 
@@ -198,7 +198,8 @@ class Search:
         return np.array(self._led)
 
     def _begin_strategy(self) -> None:
-        """Restarts CMA-ES from the most promising kind that has not served as a start yet."""
+        """Restarts CMA-ES from the most promising kind that has not served as a start yet; if all have, from any kind.
+        """
         import cma  # type: ignore[import-untyped]
 
         fresh = [each for each in self.elites.values() if each.niche not in self._begun_in]

@@ -122,7 +122,9 @@ class SearchMap:
         return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
 
     def csv(self) -> str:
-        """A row for each network with its values, as in a scenario file, and its margin."""
+        """A row for each network with its margin and its values as in a scenario file, or its positions without a
+        space.
+        """
         headings = ["network", *(axis.key for axis in self.axes), "margin"]
         rows = []
         for number, margin in enumerate(self.margins):

@@ -189,7 +189,9 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """Strings of a value rounded to one digit, then to two, ending with the value itself; empty if not positive."""
+    """Strings of a value rounded to one digit, then to two, ending with the value itself; empty if the value cannot be
+    read or is not positive.
+    """
     try:
         number: Any = param.read(value)
     except ParamError:
@@ -250,7 +252,7 @@ def tidy(tree: Tree) -> Tree:
 
 
 def is_round(tree: Tree) -> bool:
-    """True if each number of a link or a flow has at most two significant digits."""
+    """True if each number of a link or a flow that a search may vary has at most two significant digits."""
     values = [
         (table.get(key), params[key])
         for section, keys, params in _ROUNDED

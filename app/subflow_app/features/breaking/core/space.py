@@ -168,14 +168,14 @@ class Space:
 
 
 def _cut(tree: dict[str, Any], scenario: Scenario) -> None:
-    """Removes flows that start after the end of a shortened scenario."""
+    """Applies the end of a shortened scenario to its tables, and removes flows that start later."""
     tree["duration"] = scenario.duration_s
     tree["warmup"] = scenario.warmup_s
     tree["flows"] = {name: table for name, table in tree["flows"].items() if name in scenario.flows}
 
 
 def space_names() -> tuple[str, ...]:
-    """Names of the shipped spaces; the folder is the list."""
+    """Names of the shipped spaces, one for each file in the folder."""
     return tuple(sorted(path.stem for path in resource_path("spaces").glob(f"*{SUFFIX}")))
 
 
@@ -206,11 +206,11 @@ def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None
     Args:
         text: scenario file.
         name: name for people.
-        vary: as in `load_space`.
+        vary: additional draws, see `load_space`.
         folder: folder of the files that the scenario names; None if it names none.
 
     Raises:
-        InputError: as in `load_space`.
+        InputError: see `load_space`.
     """
     draws = dict(map(_given_draw, vary))
     tree = _with_draws(read_toml(text), draws) if draws else None

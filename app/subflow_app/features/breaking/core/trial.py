@@ -86,7 +86,8 @@ class Trial:
         return math.nan if isinstance(margin, Missing) else margin
 
     def steady_margin(self, net: Network, below: float = 0.0) -> float:
-        """Largest margin over the seeds, up to the first margin that is not less than `below`; NaN as in `margin`."""
+        """Largest margin over the seeds, up to the first margin that is not less than `below`; NaN if one is unknown.
+        """
         worst = -math.inf
         for each in repetitions(net, SEEDS):
             margin = self.margin(each)
@@ -221,6 +222,8 @@ def has_luck(net: Network) -> bool:
 
 def network_of(scenario: Scenario) -> Network:
     """A scenario as a network for claims: its mptcp flows are tested, its tcp flows compete with them.
+
+    Flows with random arrivals belong to neither group.
 
     Raises:
         ArenaError: if the scenario has no mptcp flow.

@@ -123,7 +123,7 @@ _CONNECTION_PORTS = 64  # a reopened subflow uses the next of these ports
 
 
 class SimulatedRun(Protocol):
-    """Properties of a run that a capture needs; `Origin` of a replay satisfies it."""
+    """Properties of a run that a capture needs; `Origin` of a replay satisfies this protocol."""
 
     @property
     def title(self) -> str:
