@@ -122,7 +122,7 @@ def _meaning(option: Param) -> str:
 
 
 def _range_text(option: Param) -> str:
-    """Allowed values of an option, e.g. ``0 … 1`` or ``reno, cubic``."""
+    """Allowed values of an option, e.g. ``0 … 1`` or ``reno, cubic``; empty if any value is allowed."""
     if option.dimension is Dimension.FLAG:
         return "true, false"
     if option.dimension is Dimension.POLICY:

@@ -147,7 +147,8 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
     """The runs for numbers and ranges, without duplicates, with their documents.
 
     Raises:
-        InputError: if a text is neither a number nor a range, or if fewer than two runs remain.
+        InputError: if a text is neither a number nor a range, if no run is in a range, or if fewer than two runs
+            remain.
         RunNotFound: if a run does not exist.
     """
     numbers: list[int] = []

@@ -53,7 +53,7 @@ class RescueFeature(Feature):
         self.ports.history.damaged.connect(self._on_damaged)
 
     def ways(self, error: Exception) -> Sequence[Way]:
-        """Actions for an error that reports damage; empty for other errors."""
+        """Actions for an error that reports damage in a known file; empty for other errors."""
         return self._offers(Path(error.path)) if isinstance(error, StoreCorrupt) and error.path else ()
 
     def check(self, path: Path) -> None:

@@ -161,9 +161,8 @@ class Result:
         """Reads a stored result.
 
         Raises:
-            ValueError: if the utility is missing or not finite, or a string is no number.
+            ValueError: if the utility is missing or not finite, or a string is no number; `TypeError` for other types.
 
-            TypeError: if a value is neither a number nor a string.
         """
         values: dict[str, Any] = {}
         for each in fields(cls):

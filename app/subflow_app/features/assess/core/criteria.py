@@ -116,8 +116,8 @@ def load_dossier() -> Dossier:
 
 
 def shown_name(entrant: Entrant) -> str:
-    """Name of the entrant in data series: without characters that would end a quoted string in a recipe, and different
-    from the name of the reference.
+    """Name of the entrant in data series, without characters that end a quoted string; differs from the reference's
+    name.
     """
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name

@@ -128,7 +128,8 @@ class TcpWire:
     def generated_handshake(
         self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
     ) -> Iterator[WirePacket]:
-        """The three packets of a generated handshake, whose ACK leaves when the subflow is established.
+        """Departure and arrival of each packet of a generated handshake, whose ACK leaves when the subflow is
+        established.
 
         Args:
             at_ns: time at which the subflow is established.

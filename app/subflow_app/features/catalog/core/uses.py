@@ -102,7 +102,7 @@ def read_scenario(
     tree: dict[str, Any] | None = None,
     algorithms: AlgorithmCatalog | None = None,
 ) -> Scenario:
-    """Read the text of a scenario with all policies of the user.
+    """Read the text of a scenario, which may name shipped policies and those of the user unless `algorithms` is given.
 
     Args:
         use: purpose of reading.
@@ -123,7 +123,7 @@ def read_scenario(
 
 
 def scenario_at(use: Use, path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
-    """Read a scenario file with all policies of the user.
+    """Read a scenario file, which may name shipped policies and those of the user.
 
     Raises:
         ScenarioError: with all problems.
@@ -208,7 +208,9 @@ class Replacement:
 
 
 def replacements(before: Scenario, after: Scenario) -> list[Replacement]:
-    """The parts of flows in which two scenarios differ; policies are compared by content, not by file name."""
+    """The parts in which flows of two scenarios differ; policies are compared by content, flows of one scenario
+    ignored.
+    """
     found = []
     for name, flow in before.flows.items():
         other = after.flows.get(name)
@@ -259,7 +261,7 @@ def told_replacements(before: Scenario, after: Scenario) -> list[str]:
 
 
 def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
-    """The options of a controller or scheduler that differ from its defaults."""
+    """The options of a controller or scheduler that differ from its defaults; empty for an unknown algorithm."""
     catalog = app_catalog(scenario)
     algorithm = next((a for a in (*catalog.controllers, *catalog.schedulers) if a.name == choice.name), None)
     if algorithm is None:

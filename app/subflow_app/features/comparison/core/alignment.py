@@ -58,7 +58,7 @@ class Alignment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text for people: ``+1.20 s, clock 0.05 % slow``."""
+        """Text for people: ``+1.2 s, clock 0.05 % slow``; without the clock if its rate is 1."""
         skew = (self.rate - 1) * 100
         clock = "" if abs(skew) < 1e-4 else f", clock {abs(skew):.3g} % {'slow' if skew > 0 else 'fast'}"
         return f"{self.offset_s:+.3g} s{clock}"
@@ -111,7 +111,9 @@ class Matching:
 
 
 def match_series(reference: Traces, measured: Traces) -> Matching:
-    """Matches traces of the same name and owner; if the runs share no owner, traces of the same name in order."""
+    """Matches traces of equal scope, owner and name; without any, traces of equal scope and name in order, except
+    links.
+    """
     theirs = {(key.scope, key.owner, key.name): key for key in _keys(measured)}
     pairs = [
         SeriesPair(key, theirs[key.scope, key.owner, key.name])
@@ -139,7 +141,7 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
         with_skew: whether to estimate the clock rate too, within 2 %.
 
     Raises:
-        InputError: if no pair of traces exists, or none varies.
+        InputError: if no pair of traces exists, or none varies; for first data, if a run has no samples.
     """
     matching = match_series(reference, measured)
     if not matching.pairs:
@@ -265,7 +267,8 @@ def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_b
 
 
 class AlignedTraces:
-    """The traces of a run on the clock of another run; all other properties are unchanged."""
+    """The traces of a run on the clock of another run, with the alignment in the title; other properties are unchanged.
+    """
 
     def __init__(self, traces: Traces, alignment: Alignment) -> None:
         """Maps the times of ``traces``."""
@@ -402,7 +405,7 @@ def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[fl
     scores = np.where((overlap >= least) & (norm > 1e-9), products / np.maximum(norm, 1e-9), -2.0)
     best = int(np.argmax(scores))
     lag = best if best < count else best - size
-    # Interpolates the maximum between samples by a parabola through the best one and its neighbours.
+    # Interpolates the maximum between samples by a parabola through the best sample and its neighbours.
     before, at, after = scores[best - 1], scores[best], scores[(best + 1) % size]
     bend = before - 2 * at + after
     shift = 0.5 * (before - after) / bend if min(before, after) > -1.5 and bend < 0 else 0.0

@@ -32,7 +32,7 @@ _OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
 """Tags of runs that were not simulated: these never count as repetitions of simulated runs, even of the same scenario.
 """
 
-_MOST_TOLD = 2  # most parameters in a label
+_MOST_TOLD = 2  # maximum number of parameters in a label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +74,7 @@ def group_runs(
     Args:
         runs: runs with their documents.
         by: common property of the runs of a group; a run with several tags belongs to the group of each tag.
-        conditions: `Traces.condition` by number of run; None, or a missing run, computes the condition from the
-            scenario.
+        conditions: `Traces.condition` by number of run, where known; the others are computed from the scenarios.
     """
     keyed: dict[str, list[RunRow]] = {}
     for run in runs:
@@ -147,7 +146,7 @@ def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
     """Positions of the runs that repeat an earlier one bit for bit and add no evidence.
 
     Args:
-        runs: rows of the runs; None for a running one, whose signature is unknown.
+        runs: rows of the runs; None for a run in progress, whose signature is unknown.
     """
     return repeated(["" if run is None else run.signature for run in runs])
 
@@ -185,7 +184,8 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 
 
 def _fork_told(run: RunRow) -> str:
-    """Label of a run among forks by its changes, because the events of its scenario are hard to read."""
+    """Label of a fork by its changes, because the events of its scenario are hard to read; "Original" for other runs.
+    """
     if run.fork is None:
         return tr("Original")
     return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))

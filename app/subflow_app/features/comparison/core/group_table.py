@@ -187,13 +187,13 @@ def compare_groups(
 
 
 def can_pair(groups: Sequence[ConditionGroup]) -> bool:
-    """True if all groups have the same seeds without duplicates, as a paired comparison requires."""
+    """True if all groups have the same two or more seeds, each once, as a paired comparison requires."""
     seeds = [sorted(group.seeds) for group in groups]
     return len(groups) > 1 and len(set(seeds[0])) == len(seeds[0]) > 1 and all(each == seeds[0] for each in seeds)
 
 
 def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
-    """Index of the group with this letter, label or run number.
+    """Index of the group with this letter, label or run number, or with this part of a label.
 
     Raises:
         InputError: if no group or several groups match.
@@ -228,7 +228,7 @@ def significance_text(difference: Difference) -> str:
 
 
 def spread_text(row: FigureRow, place: int) -> str:
-    """Mean of a group and half its interval: ``4.123 ± 0.045``."""
+    """Mean of a group and half its interval: ``4.123 ± 0.045``; ``–`` without values."""
     estimate = row.estimates[place]
     if estimate.n == 0:
         return "–"
@@ -237,7 +237,9 @@ def spread_text(row: FigureRow, place: int) -> str:
 
 
 def difference_text(row: FigureRow, place: int, reference: int) -> str:
-    """Difference from the reference with its sign and in %: ``+0.123 (+4.5 %)``."""
+    """Difference from the reference with its sign and in %: ``+0.123 (+4.5 %)``; empty for the reference and if
+    unknown.
+    """
     value = row.differences[place].value
     if place == reference or math.isnan(value):
         return ""

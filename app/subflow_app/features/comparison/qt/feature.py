@@ -112,7 +112,10 @@ class CompareFeature(Feature):
             ports.workspaces.go_to(self.panel_name)
 
     def _of_one_scenario(self, shown: Sequence[int], selected: Sequence[int]) -> list[int]:
-        """Numbers of the shown and selected runs of one scenario, preferably that of the selected run."""
+        """Numbers of the shown and selected runs of one scenario, preferably that of the selected run.
+
+        A single run is joined by the newest other run of its scenario.
+        """
         rows = {row.id: row for row in self.ports.history.runs()}
         meant = next((rows[number] for number in (*selected, *shown) if number in rows), None)
         if meant is None:

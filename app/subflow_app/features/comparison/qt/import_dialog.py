@@ -107,7 +107,7 @@ class ColumnModel(TableModel[RawColumn]):
         return known or (BY_NAME[name].unit if name in BY_NAME else "")
 
     def target_of(self, column: RawColumn) -> str:
-        """The edited meaning, else the guessed meaning."""
+        """The edited meaning, else the guessed meaning, else `_LEFT_OUT`."""
         return self.maps.get(column.title, column.target.text if column.target is not None else _LEFT_OUT)
 
 
@@ -235,7 +235,7 @@ class ImportDialog(QDialog):
         self._workers.start("read trace", lambda: read_trace(self._path, options), succeeded=on_read, failed=on_failed)
 
     def _check(self) -> None:
-        """Shows the notices of the reader, or an error."""
+        """Shows the notices of the reader, or an error; enables the import if a column has a meaning."""
         table = self._told()
         if table is None:
             return

@@ -127,7 +127,7 @@ class BugReports(QObject):
         logging.getLogger().addHandler(self._handler)
 
     def release(self) -> None:
-        """Restores the original hooks."""
+        """Restores Python's default hooks and removes the handler of logged errors."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
         logging.getLogger().removeHandler(self._handler)
@@ -135,7 +135,7 @@ class BugReports(QObject):
     def on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None, where: str = "the window"
     ) -> None:
-        """Reports an uncaught exception; installed as ``sys.excepthook``."""
+        """Reports an uncaught exception except KeyboardInterrupt; installed as ``sys.excepthook``."""
         if issubclass(kind, KeyboardInterrupt):
             return
         text = "".join(traceback.format_exception(kind, error, trace))

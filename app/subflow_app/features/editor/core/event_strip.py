@@ -186,7 +186,7 @@ def with_mark_at(text: str, mark: StripMark, time_s: float) -> str:
 
 
 def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
-    """Return the text with a bar moved to other times; a bar without an end event receives one.
+    """Return the text with a bar moved to other times; a bar without an end event receives one if its end moves.
 
     Raises:
         TomlEditError: if a place cannot be edited.
@@ -260,7 +260,7 @@ def value_at(data: Mapping[str, Any], link: str, key: str, time_s: float) -> Tom
 
 
 def time_text(time_s: float, like: object = None) -> TomlValue:
-    """Write a time for the file, in the unit of the previous value `like`, otherwise in seconds."""
+    """Write a time for the file, in the unit of the previous value `like` if that is exact, otherwise in seconds."""
     exact = Decimal(repr(round(time_s, 9)))
     if isinstance(like, (int, float)) and not isinstance(like, bool):
         return int(exact) if exact == int(exact) else float(exact)

@@ -71,8 +71,8 @@ def propose_paths(scenario: Scenario, source: str, destination: str) -> tuple[tu
     """Propose paths from one host to another.
 
     Returns:
-        The largest set of paths that share no link, then further paths with few links. Each group is sorted by number
-        of links, then by delay.
+        The largest set of paths that share no link, then further paths with few links. Each group is limited, and
+        sorted by number of links, then by delay. Both are empty if no path exists.
 
     Source: edge-disjoint paths by maximum flow (Menger 1927); k shortest simple paths by Yen 1971.
     """
@@ -326,7 +326,7 @@ class FlowDraft:
 
     @property
     def stands_at(self) -> str:
-        """The last node on the path being picked."""
+        """The last node on the path being picked; the source before the first link."""
         return list(nodes_on(self._topology, self.source, self.picked or ()))[-1]
 
     # --- internals --------------------------------------------------------------------------------------------------

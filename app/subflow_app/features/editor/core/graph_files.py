@@ -367,7 +367,7 @@ _VALUE_KEYS = ("rate", "delay", "queue", "loss")
 
 
 def graphml_of(scenario: Scenario, places: Mapping[str, Point]) -> str:
-    """Write nodes with kind and place, and links with rate, delay, queue and loss of both directions."""
+    """Return GraphML: nodes with kind and place, and links with rate, delay, queue and loss of both directions."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     for key, kind in _NODE_KEYS.items():
         lines.append(f'  <key id="n_{key}" for="node" attr.name="{key}" attr.type="{kind}"/>')

@@ -75,7 +75,7 @@ class Imported:
 
     @property
     def details(self) -> str:
-        """All notes, one per line."""
+        """All notes, then the origin of each link's values, one per line."""
         lines = [*self.notes, ""]
         lines += [f"{link.name} (line {link.line}): {link.rate}; {link.delay}" for link in self.links]
         return "\n".join(lines)
@@ -347,7 +347,9 @@ class _Importer:
 
 
 def speed_in(text: str) -> float | None:
-    """Find a rate in the label of a link, in bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None without a match."""
+    """Find the rate of one line in the label of a link, bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None if
+    unknown.
+    """
     carrier = _CARRIER.search(text)
     if carrier:
         return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])

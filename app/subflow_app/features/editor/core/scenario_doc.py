@@ -320,7 +320,7 @@ class ScenarioDoc:
         """Return the problems that a value would cause, without setting it.
 
         Raises:
-            TomlEditError: as `set_value`.
+            TomlEditError: see `set_value`.
         """
         wanted = split_key(key)
         _, problems = self._parse(self._with_value(wanted, value))

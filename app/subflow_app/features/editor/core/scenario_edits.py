@@ -57,7 +57,7 @@ def add_link(text: str, first: str, second: str) -> Edited:
 
     Raises:
         InputError: if both ends are the same node, or an end is unknown.
-        TomlEditError: as `add_node`.
+        TomlEditError: see `add_node`.
     """
     data = read_toml(text)
     nodes = named(data, "nodes")
@@ -81,7 +81,7 @@ def add_flow(text: str, source: str, destination: str, values: Mapping[str, Toml
 
     Raises:
         InputError: if an end is not a host, or both ends are the same host.
-        TomlEditError: as `add_node`.
+        TomlEditError: see `add_node`.
     """
     data = read_toml(text)
     check_flow_ends(data, source, destination)
@@ -110,7 +110,7 @@ def add_note(text: str, at: tuple[float, float], words: str) -> Edited:
     """Put a note on the canvas.
 
     Raises:
-        TomlEditError: as `add_node`.
+        TomlEditError: see `add_node`.
     """
     number = len(rows(read_toml(text), "notes"))
     patch = TomlPatch(text)
@@ -359,7 +359,7 @@ def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Ed
 
     Raises:
         InputError: if the flow is unknown.
-        TomlEditError: as `add_node`.
+        TomlEditError: see `add_node`.
     """
     data = read_toml(text)
     table = named(data, "flows").get(flow)
@@ -435,7 +435,7 @@ def appended(text: str, section: str, name: str, values: Mapping[str, TomlValue]
     """Add a part `[section.name]` after the last part of its section.
 
     Raises:
-        TomlEditError: as `add_node`.
+        TomlEditError: see `add_node`.
     """
     patch = TomlPatch(text)
     patch.append(f"{section}.{name}", values)

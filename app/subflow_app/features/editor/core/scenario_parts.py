@@ -88,7 +88,7 @@ class TomlPatch:
         """Rename the last step of a path in all headers and keys.
 
         Raises:
-            TomlEditError: as `remove`.
+            TomlEditError: see `remove`.
         """
         found = False
         # A path contains row numbers, which a header omits.

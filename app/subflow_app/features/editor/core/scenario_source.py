@@ -152,7 +152,7 @@ def with_policies(text: str, names: Mapping[str, str]) -> str:
 
 
 def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
-    """Return the absolute paths of policies by their names in the scenario."""
+    """Return the paths of policies by their names in the scenario, except policies that a reader finds by name."""
     found = {}
     for _flow, policy in policies_of(scenario):
         path = policy.path

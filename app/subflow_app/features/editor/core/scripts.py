@@ -81,7 +81,7 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
     Args:
         path: path of the file.
         text: text of the script.
-        is_new: refuse to replace an existing file.
+        is_new: whether to refuse to replace an existing file.
 
     Raises:
         InputError: if the file cannot be written; an existing file stays unchanged.
@@ -227,7 +227,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
 
 
 def free_name(kind: ScriptKind, wanted: str, data: Mapping[str, Any], folder: Path | None) -> str:
-    """Return a free name for a new script: the wanted one, if necessary with a number appended."""
+    """Return a free name for a new script: the wanted one, if necessary with a number up to 999."""
     for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 1000))):
         try:
             new_place(kind, name, data, folder)
