@@ -162,7 +162,6 @@ class Result:
 
         Raises:
             ValueError: if the utility is missing or not finite, or a string is no number; `TypeError` for other types.
-
         """
         values: dict[str, Any] = {}
         for each in fields(cls):

@@ -116,8 +116,7 @@ def load_dossier() -> Dossier:
 
 
 def shown_name(entrant: Entrant) -> str:
-    """Name of the entrant in data series, without characters that end a quoted string; differs from the reference's
-    name.
+    """Name of the entrant in data series, usable in a quoted string and different from the reference's name.
     """
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name

@@ -353,8 +353,7 @@ def _both(*curves: _Curve) -> tuple[_Curve, _Curve]:
 def _explained(
     subject: _Subject, net: Network, runs: tuple[LiveTraces, LiveTraces], first: int, *, is_less: bool
 ) -> str:
-    """Owner of the decision: the scheduler for flows with a size and several subflows, otherwise the subflow with the
-    largest difference.
+    """Owner of the decision: the scheduler for sized multipath flows, otherwise the subflow that differs most.
 
     If the tested flows get less, this subflow falls short of the same path in the other run by most. If the competing
     flows get less, this subflow exceeds the same path by most.

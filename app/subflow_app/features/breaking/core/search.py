@@ -198,7 +198,7 @@ class Search:
         return np.array(self._led)
 
     def _begin_strategy(self) -> None:
-        """Restarts CMA-ES from the most promising kind that has not served as a start yet; if all have, from any kind.
+        """Restarts CMA-ES from the most promising kind that has not served as a start yet, or from any if all have.
         """
         import cma  # type: ignore[import-untyped]
 

@@ -122,8 +122,7 @@ class SearchMap:
         return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
 
     def csv(self) -> str:
-        """A row for each network with its margin and its values as in a scenario file, or its positions without a
-        space.
+        """A row for each network: its values as in a scenario file (positions without a space), and its margin.
         """
         headings = ["network", *(axis.key for axis in self.axes), "margin"]
         rows = []

@@ -128,8 +128,7 @@ class TcpWire:
     def generated_handshake(
         self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
     ) -> Iterator[WirePacket]:
-        """Departure and arrival of each packet of a generated handshake, whose ACK leaves when the subflow is
-        established.
+        """Departures and arrivals of a generated handshake, whose ACK leaves when the subflow is established.
 
         Args:
             at_ns: time at which the subflow is established.

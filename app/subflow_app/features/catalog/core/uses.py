@@ -208,8 +208,7 @@ class Replacement:
 
 
 def replacements(before: Scenario, after: Scenario) -> list[Replacement]:
-    """The parts in which flows of two scenarios differ; policies are compared by content, flows of one scenario
-    ignored.
+    """The parts in which common flows of two scenarios differ; policies are compared by content, not by name.
     """
     found = []
     for name, flow in before.flows.items():

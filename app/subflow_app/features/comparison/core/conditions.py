@@ -184,7 +184,7 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 
 
 def _fork_told(run: RunRow) -> str:
-    """Label of a fork by its changes, because the events of its scenario are hard to read; "Original" for other runs.
+    """Label of a fork by its changes, because its scenario's events are hard to read; others are `Original`.
     """
     if run.fork is None:
         return tr("Original")

@@ -347,8 +347,7 @@ class _Importer:
 
 
 def speed_in(text: str) -> float | None:
-    """Find the rate of one line in the label of a link, bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None if
-    unknown.
+    """Find a rate in a link's label, bit/s, without factors: `10 Gbit/s`, `2x OC-48`, `E3`; None without a match.
     """
     carrier = _CARRIER.search(text)
     if carrier:

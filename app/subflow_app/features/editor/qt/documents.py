@@ -88,7 +88,7 @@ def set_value(stack: QUndoStack, doc: ScenarioDoc, key: str, value: TomlValue | 
     """Set a value, or restore its default with None.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.set_value`; the document stays unchanged.
+        TomlEditError: see `ScenarioDoc.set_value`; the document stays unchanged.
     """
     what = key.rpartition(".")[2].replace("_", " ")
     owner = key.split(".")[1] if key.count(".") >= 2 and not key.startswith(("events.", "notes.")) else ""
@@ -103,7 +103,7 @@ def move_nodes(
     """Move nodes and notes on the canvas.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.move_nodes`; the document stays unchanged.
+        TomlEditError: see `ScenarioDoc.move_nodes`; the document stays unchanged.
     """
     notes = sum(name.startswith("notes.") for name in places)
     if len(places) == 1:
@@ -119,7 +119,7 @@ def add_event(stack: QUndoStack, doc: ScenarioDoc, values: Mapping[str, TomlValu
     """Add a timed event.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.add_event`; the document stays unchanged.
+        TomlEditError: see `ScenarioDoc.add_event`; the document stays unchanged.
     """
     stack.push(EditCommand(doc, tr("Add event"), lambda: doc.add_event(values)))
 
@@ -128,7 +128,7 @@ def remove_event(stack: QUndoStack, doc: ScenarioDoc, index: int) -> None:
     """Remove the timed event with this number, counted from 0.
 
     Raises:
-        TomlEditError: as `ScenarioDoc.remove_event`; the document stays unchanged.
+        TomlEditError: see `ScenarioDoc.remove_event`; the document stays unchanged.
     """
     stack.push(EditCommand(doc, tr("Remove event"), lambda: doc.remove_event(index)))
 
@@ -146,7 +146,7 @@ def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[s
         Keys of the parts made or changed.
 
     Raises:
-        AppError: as `edit`; the document stays unchanged.
+        AppError: if `edit` raises the error; the document stays unchanged.
     """
     edited = edit(doc.text)
     stack.push(EditCommand(doc, text, lambda: doc.apply(edited)))
@@ -247,7 +247,7 @@ class Documents(QObject):
         return True
 
     def reopen_last(self) -> bool:
-        """Opens the most recent file; False without a recent file, or after reporting an unreadable one."""
+        """Opens the most recent file; False without a recent file, or if the file was not opened."""
         recent = self._preferences.settings.recent_files
         return bool(recent) and self.open(recent[0])
 
@@ -266,7 +266,7 @@ class Documents(QObject):
         return True
 
     def ask_template(self) -> bool:
-        """Offers template topologies; False if the user keeps the current document."""
+        """Offers template topologies; False if the user cancels or keeps the current document."""
         from subflow_app.features.editor.qt.template_gallery import TemplateGallery
 
         choice = self.dialogs.ask(TemplateGallery)
@@ -297,7 +297,7 @@ class Documents(QObject):
         return True
 
     def may_discard(self) -> bool:
-        """Asks about unsaved changes, if any; returns False if the user cancels."""
+        """Asks about unsaved changes, if any; False if the user cancels, a guard objects, or saving fails."""
         self.settling.emit()
         if not all(may_leave() for may_leave in self.guards):
             return False

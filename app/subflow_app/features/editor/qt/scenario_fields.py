@@ -28,15 +28,15 @@ class AlgorithmList(QListWidget):
     """Choices with check boxes; `itemChanged` reports a change."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        """Creates an empty list."""
+        """Creates a list with the object name `name`; `show_choices` fills the list."""
         super().__init__(parent)
         named(self, name, tr("Controllers"))
-        # The options of a choice can be long; the tooltip shows all of them.
+        # Long options of a choice are elided, because the tooltip shows all of them.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
 
     def show_choices(self, choices: Sequence[AlgorithmChoice]) -> None:
-        """List these choices and check only that of the scenario."""
+        """List these choices and check only the choice of the scenario."""
         with QSignalBlocker(self):
             self.clear()
             for choice in choices:
@@ -117,7 +117,7 @@ class TimeBox(QDoubleSpinBox):
         return self.value() if time_s is None else time_s
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Accept allowed times; treat all other text as incomplete."""
+        """Accept allowed times and the special text; treat all other text as incomplete."""
         time_s = self._read(text)
         is_allowed = time_s is not None and self.minimum() <= time_s <= self.maximum()
         is_done = is_allowed or (bool(text) and text == self.specialValueText())

@@ -223,7 +223,7 @@ class ChoiceEditor(QComboBox):
             paint_error_frame(self)
 
     def showPopup(self) -> None:
-        """Make the list wide enough for the summaries."""
+        """Make the list wide enough for the summaries, but at most two thirds of the screen."""
         metrics = QFontMetrics(self.font())
         widest = max(
             (max(metrics.horizontalAdvance(o.text), metrics.horizontalAdvance(o.summary)) for o in self._options),

@@ -197,7 +197,7 @@ class FieldRow(QObject):
             self.editor.set_suffix(self.field.unit)
 
     def _show_suffix(self, value: TomlValue | None, check: TextCheck | None) -> None:
-        """Show the unit in an empty field, and the value of a bare number with its unit."""
+        """Show the unit or the word "default" in an empty field, and the value of a bare number with its unit."""
         if not isinstance(self.editor, TextEditor):
             return
         param = self.field.param

@@ -144,7 +144,7 @@ class TopologyCanvas(QGraphicsView):
             self._fit_now()
 
     def reveal(self, key: str) -> None:
-        """Scroll an item into view if its centre is not visible."""
+        """Centre the view on an item if the centre of the item is not visible."""
         centre = self._scene.centre_of(key)
         if centre is not None and not self.viewport().rect().contains(self.mapFromScene(centre)):
             self._keeps_fitting = False
@@ -222,7 +222,7 @@ class TopologyCanvas(QGraphicsView):
         self._tell_view()
 
     def _fit_large(self, room: QRect) -> None:
-        """Fit a large picture without its labels, which are placed once or not at all."""
+        """Fit a large picture without its labels, which are placed only when they come into view."""
         content = self._scene.content_rect()
         zoom = _fitting_zoom(content, room)
         self._scene.follow_zoom(zoom)
@@ -326,7 +326,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept parts from the palette; the window handles files."""
+        """Accept parts from the palette if the document is editable; the window handles files."""
         event.setAccepted(event.mimeData().hasFormat(PART_MIME) and self._is_editable)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
@@ -521,7 +521,7 @@ class TopologyCanvas(QGraphicsView):
         self.nodes_moved.emit({name: positions[name] + shift for name in names}, self._nudge_session)
 
     def _movable_names(self) -> list[str]:
-        """Return the names of the selected movable parts, as in `TopologyScene.places`."""
+        """Return the names of the selected movable parts, i.e. keys of `TopologyScene.places`."""
         return [k.removeprefix("nodes.") for k in self._scene.chosen if k.startswith(("nodes.", "notes."))]
 
     def _end_nudging(self) -> None:
@@ -530,7 +530,7 @@ class TopologyCanvas(QGraphicsView):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Draw the background with a faint grid of dots, at a limited density."""
+        """Draw the background with the grid that nodes snap to, or without it with faint dots at a limited density."""
         tokens = self._scene.look.tokens
         painter.fillRect(rect, QColor(tokens.base))
         if self._grid is not None:

@@ -91,7 +91,7 @@ class Drawing(Feature):
         view.canvas.tool_given_up.connect(self._give_up_tool)
 
     def connect_parts(self) -> None:
-        """Fill the context menus of the canvas with actions."""
+        """Fill the context menus and the tool bar of the canvas with actions."""
         actions = self._bar
         self._view.set_menu_entries(
             {
@@ -221,7 +221,7 @@ class Drawing(Feature):
         self._remove(tr("Delete {what}", what=self._chosen_text()))
 
     def rename(self) -> None:
-        """Ask for a new name of the selected part."""
+        """Ask for a new name of the selected part, or for the new text of a note."""
         chosen = self._view.scene.chosen
         if len(chosen) != 1:
             return

@@ -155,7 +155,7 @@ class DrawingFile:
 
 
 def _can_write(path: Path) -> bool:
-    """True if the file can be created; the SVG generator reports no error."""
+    """True if the file can be opened for writing; checked here, because the SVG generator reports no error."""
     try:
         with path.open("ab"):
             return True

@@ -57,7 +57,7 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.params import params_by_key
 from subflow_sim.toml_map import Path
 
-# Values of a new event if the file sets no value for the link.
+# Values of a new event, unless the file sets a limited value with a unit for the link.
 FIRST_VALUES = {"rate": "10Mbit/s", "delay": "20ms", "loss": "1%", "queue": "50pkt"}
 
 
@@ -307,7 +307,7 @@ class EventStrip(QAbstractScrollArea):
             self._try(edit)
 
     def remove_chosen(self) -> None:
-        """Remove the chosen bar or mark."""
+        """Remove the chosen bar or mark, unless the mark is fixed."""
         item = self.chosen
         if item is not None and self._is_editable and not (isinstance(item, StripMark) and item.is_fixed):
             self._try(lambda: self._edits.remove(item))

@@ -267,7 +267,7 @@ class FlowDrawing(QObject):
         self._open(source, destination, "")
 
     def ask_paths(self, flow: str) -> None:
-        """Open the dialog with the paths of a flow."""
+        """Open the dialog with the paths of a flow; ignored for an unknown flow."""
         scenario = self._view.doc.sketch
         if scenario is not None and flow in scenario.flows:
             self._open(scenario.flows[flow].source, scenario.flows[flow].destination, flow)

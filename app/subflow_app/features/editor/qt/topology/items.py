@@ -182,7 +182,7 @@ class NodeItem(CanvasItem):
         return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect(_name_scale(zoom))).translated(self.pos())
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the node with its name; at low zoom, one of many nodes becomes a small symbol."""
+        """Draw the node; at low zoom, one of many nodes is a small symbol unless selected or hovered."""
         tokens = self.look.tokens
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         is_plain = not (self.is_chosen or self._is_hovered)

@@ -134,7 +134,7 @@ def copies_text(path: SubflowPath) -> str:
 
 
 def event_lines(events: Sequence[Event], link: Link | None = None) -> list[str]:
-    """Write a line for each timed event, e.g. `at 60 s: down`."""
+    """Write a line for each timed event, e.g. `at 60 s: down`; a last line counts events beyond `_MOST_EVENTS`."""
     lines = []
     for event in events[:_MOST_EVENTS]:
         direction = ""
@@ -252,14 +252,14 @@ class LabelItem(CanvasItem):
         return QRectF(QPointF(0, 0), self._own_size(self._detail)).adjusted(-3, -reach, reach, 3)
 
     def shape(self) -> QPainterPath:
-        """Return the clickable area; empty while the label is hidden for lack of room."""
+        """Return the clickable area; empty while the label has no room and its link is not selected."""
         path = QPainterPath()
         if not self.is_crowded_out or self.is_chosen:
             path.addRect(QRectF(QPointF(0, 0), self._own_size(self._detail)))
         return path
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the label, unless it has no room or would be unreadably small."""
+        """Draw the label; without room or at an unreadable size, only while its link is selected or hovered."""
         is_wanted = self.is_chosen or self._is_hovered
         size_on_screen = option.levelOfDetailFromTransform(painter.worldTransform())
         if (self.is_crowded_out or size_on_screen < _LEAST_SIZE) and not is_wanted:
@@ -438,7 +438,8 @@ class LabelRoom:
     ) -> QRectF | None:
         """Place a label with as much detail as fits; returns the covered rectangle, or None without room.
 
-        Queue and loss are omitted first, then rate and delay, then the whole label.
+        Queue and loss are omitted first, then rate and delay, then the whole label. A label at 100 % is never omitted;
+        it may cover other items.
         """
         curve = link.curve
         if curve is None:

@@ -415,7 +415,7 @@ class Legend(QWidget):
             self.menu_wanted.emit(self.entries[index].key, at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move between entries with the arrow keys."""
+        """Choose the adjacent entry with an arrow key, or the current entry with Enter."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
         key = Qt.Key(event.key())
         if key in steps and self.entries:

@@ -44,7 +44,7 @@ _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
 class TopologyScene(QGraphicsScene):
-    """Nodes, links and labels; keys are dotted as in `Inspector.show_key`: `nodes.client`, `links.wifi`."""
+    """Nodes, links, labels and notes, with dotted keys: `nodes.client`, `links.wifi`; see `Inspector.show_key`."""
 
     chosen_changed = Signal()
     laid_out = Signal()  # nodes were added, removed or moved
@@ -78,7 +78,9 @@ class TopologyScene(QGraphicsScene):
         return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
 
     def keys_in_reading_order(self) -> list[str]:
-        """Return the keys of all items, nodes first, each kind from left to right and top to bottom."""
+        """Return the keys of nodes, links and notes, in this order; nodes and links from left to right, then from the
+        top.
+        """
         nodes = sorted(self._nodes.values(), key=lambda item: (round(item.x()), round(item.y())))
         links = sorted(self._labels.values(), key=lambda item: (round(item.x()), round(item.y())))
         return [item.key for item in (*nodes, *links, *self._notes.values())]
@@ -210,7 +212,7 @@ class TopologyScene(QGraphicsScene):
         )
 
     def move_nodes(self, places: Mapping[str, QPointF]) -> None:
-        """Draw nodes, their links, and notes at other places without changing the document; keys as in `places`."""
+        """Draw nodes, their links, and notes at other places without changing the document; keys: see `places`."""
         for name, place in places.items():
             item = self._nodes.get(name) or self._notes[name.partition(".")[2]]
             item.setPos(place)

@@ -344,7 +344,7 @@ class StripPainter:
         elif text and room.right() >= self._area.right() - 4:
             # Near the end of the run, the text may fit to the left.
             left = self._layout.left_text_rect(index, mark)
-            # leaves room for the text of the previous mark
+            # Leave room for the text of the previous mark.
             if left.width() >= 2.2 * self._metrics.horizontalAdvance(text):
                 painter.setPen(QColor(tokens.text))
                 painter.drawText(left, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
