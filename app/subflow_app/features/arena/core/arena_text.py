@@ -50,8 +50,7 @@ def score_text(value: float) -> str:
 
 
 def harm_text(row: Standing) -> str:
-    """Numbers of networks with the lowest utility, gated for harm or failed; empty if both are zero.
-    """
+    """Numbers of networks with the lowest utility, gated for harm or failed; empty if both are zero."""
     gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
     failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
     return ", ".join([*gated, *failed])

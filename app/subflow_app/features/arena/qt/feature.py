@@ -139,8 +139,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
-        """Opens a file dialog, then writes the values as CSV, or a plot: the visible or else the delay plot.
-        """
+        """Opens a file dialog, then writes the values as CSV, or a plot: the visible or else the delay plot."""
         content, exports = self.shown, self.ports.exports
         if content is None or content.board is None:
             return

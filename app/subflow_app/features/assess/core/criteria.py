@@ -72,9 +72,9 @@ class Dossier:
     """The content of `dossier.toml`.
 
     Attributes:
-        claims: claims to search counterexamples for.
+        claims: claims for which to search counterexamples.
         untried: sections that are not tested.
-    claims: claims for which to search counterexamples."""
+    """
 
     claims: tuple[ClaimFile, ...]
     untried: tuple[Untried, ...]
@@ -116,8 +116,7 @@ def load_dossier() -> Dossier:
 
 
 def shown_name(entrant: Entrant) -> str:
-    """Name of the entrant in data series, usable in a quoted string and different from the reference's name.
-    """
+    """Name of the entrant in data series, usable in a quoted string and different from the reference's name."""
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name
 

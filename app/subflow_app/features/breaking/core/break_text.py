@@ -156,8 +156,7 @@ def failure_words(each: Counterexample) -> Iterator[str]:
 
 
 def factor_text(each: Counterexample, profile: str) -> str:
-    """Factor by which the claim fails in a profile: ``2.49 (95 % interval 2.26 to 2.74)``; or ``it holds``.
-    """
+    """Factor by which the claim fails in a profile: ``2.49 (95 % interval 2.26 to 2.74)``; or ``it holds``."""
     found = each.estimate(profile)
     if not found.mean < 0:
         return tr("it holds")

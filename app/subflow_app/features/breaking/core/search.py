@@ -198,8 +198,7 @@ class Search:
         return np.array(self._led)
 
     def _begin_strategy(self) -> None:
-        """Restarts CMA-ES from the most promising kind that has not served as a start yet, or from any if all have.
-        """
+        """Restarts CMA-ES from the most promising kind that has not served as a start yet, or from any if all have."""
         import cma  # type: ignore[import-untyped]
 
         fresh = [each for each in self.elites.values() if each.niche not in self._begun_in]

@@ -122,8 +122,7 @@ class SearchMap:
         return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
 
     def csv(self) -> str:
-        """A row for each network: its values as in a scenario file (positions without a space), and its margin.
-        """
+        """A row for each network: its values as in a scenario file (positions without a space), and its margin."""
         headings = ["network", *(axis.key for axis in self.axes), "margin"]
         rows = []
         for number, margin in enumerate(self.margins):

@@ -189,8 +189,7 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """Strings of a value rounded to one digit, then two, up to the value; empty if unreadable or not positive.
-    """
+    """Strings of a value rounded to one digit, then two, up to the value; empty if unreadable or not positive."""
     try:
         number: Any = param.read(value)
     except ParamError:

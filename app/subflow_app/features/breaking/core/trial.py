@@ -86,8 +86,7 @@ class Trial:
         return math.nan if isinstance(margin, Missing) else margin
 
     def steady_margin(self, net: Network, below: float = 0.0) -> float:
-        """Largest margin over the seeds, up to the first margin that is not less than `below`; NaN if unknown.
-        """
+        """Largest margin over the seeds, up to the first margin that is not less than `below`; NaN if unknown."""
         worst = -math.inf
         for each in repetitions(net, SEEDS):
             margin = self.margin(each)

@@ -208,8 +208,7 @@ class Replacement:
 
 
 def replacements(before: Scenario, after: Scenario) -> list[Replacement]:
-    """The parts in which common flows of two scenarios differ; policies are compared by content, not by name.
-    """
+    """The parts in which common flows of two scenarios differ; policies are compared by content, not by name."""
     found = []
     for name, flow in before.flows.items():
         other = after.flows.get(name)

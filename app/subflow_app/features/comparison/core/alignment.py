@@ -111,8 +111,7 @@ class Matching:
 
 
 def match_series(reference: Traces, measured: Traces) -> Matching:
-    """Matches traces of equal scope, owner and name; without any, by scope and name in order, except links.
-    """
+    """Matches traces of equal scope, owner and name; without any, by scope and name in order, except links."""
     theirs = {(key.scope, key.owner, key.name): key for key in _keys(measured)}
     pairs = [
         SeriesPair(key, theirs[key.scope, key.owner, key.name])
@@ -266,8 +265,7 @@ def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_b
 
 
 class AlignedTraces:
-    """The traces of a run on the clock of another run, with the alignment in the title; other properties are unchanged.
-    The traces of a run on the clock of another run, with the alignment in the title; otherwise unchanged."""
+    """The traces of a run on the clock of another run, with the alignment in the title; otherwise unchanged."""
 
     def __init__(self, traces: Traces, alignment: Alignment) -> None:
         """Maps the times of ``traces``."""

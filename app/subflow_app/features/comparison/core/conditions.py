@@ -184,8 +184,7 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 
 
 def _fork_told(run: RunRow) -> str:
-    """Label of a fork by its changes, because its scenario's events are hard to read; others are `Original`.
-    """
+    """Label of a fork by its changes, because its scenario's events are hard to read; others are `Original`."""
     if run.fork is None:
         return tr("Original")
     return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))

@@ -237,8 +237,7 @@ def spread_text(row: FigureRow, place: int) -> str:
 
 
 def difference_text(row: FigureRow, place: int, reference: int) -> str:
-    """Difference from the reference with sign and in %: ``+0.123 (+4.5 %)``; empty if unknown or the reference.
-    """
+    """Difference from the reference with sign and in %: ``+0.123 (+4.5 %)``; empty if unknown or the reference."""
     value = row.differences[place].value
     if place == reference or math.isnan(value):
         return ""

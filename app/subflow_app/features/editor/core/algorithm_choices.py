@@ -178,8 +178,7 @@ def _usual_policy(algorithm: Algorithm) -> str:
 
 
 def _policies(folder: Path | None) -> dict[str, list[PolicyRecord]]:
-    """Return the usable policies by controller, from the library and, unless too many, from the scenario's folder.
-    """
+    """Return the usable policies by controller, from the library and, unless too many, from the scenario's folder."""
     found: dict[str, list[PolicyRecord]] = {}
     for record in policy_records():
         if not record.problem:

@@ -148,8 +148,7 @@ def read_text(param: Param, text: str) -> TomlValue | None:
 
 
 def _literal(text: str) -> TomlValue | None:
-    """Parse text as a TOML value; None for invalid TOML and for values that scenarios exclude (dates, nan, inf).
-    """
+    """Parse text as a TOML value; None for invalid TOML and for values that scenarios exclude (dates, nan, inf)."""
     if "\n" in text:
         return None
     try:

@@ -347,8 +347,7 @@ class _Importer:
 
 
 def speed_in(text: str) -> float | None:
-    """Find a rate in a link's label, bit/s, without factors: `10 Gbit/s`, `2x OC-48`, `E3`; None without a match.
-    """
+    """Find a rate in a link's label, bit/s, without factors: `10 Gbit/s`, `2x OC-48`, `E3`; None without a match."""
     carrier = _CARRIER.search(text)
     if carrier:
         return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])

@@ -281,8 +281,7 @@ class Inspector(QWidget):
         self.key_changed.emit("")
 
     def show_key(self, key: str) -> None:
-        """Show a part by its dotted key, if it exists; a deeper key (`links.wifi.loss`) puts the cursor into its field.
-        """
+        """Show an existing part by its dotted key; a deeper key (`links.wifi.loss`) puts the cursor into its field."""
         path = split_key(key)
         part = key if len(path) <= 1 and (not path or path[0] in ("nodes", "links", "flows", "events")) else ""
         if len(path) >= 2:

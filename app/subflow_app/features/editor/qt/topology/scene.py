@@ -78,9 +78,7 @@ class TopologyScene(QGraphicsScene):
         return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
 
     def keys_in_reading_order(self) -> list[str]:
-        """Return the keys of nodes, links and notes, in this order; nodes and links from left to right, then from the
-        top.
-        """
+        """Return the keys of nodes, links and notes; nodes and links are sorted from left to right, then by height."""
         nodes = sorted(self._nodes.values(), key=lambda item: (round(item.x()), round(item.y())))
         links = sorted(self._labels.values(), key=lambda item: (round(item.x()), round(item.y())))
         return [item.key for item in (*nodes, *links, *self._notes.values())]
