@@ -60,7 +60,7 @@ class Rescue(Job):
 
 
 class _StoppedError(Exception):
-    """Ends the work inside the store after a request to stop."""
+    """Ends the work of the store after a request to stop."""
 
 
 def contents_text(findings: Findings) -> str:

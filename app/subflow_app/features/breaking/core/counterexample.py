@@ -81,7 +81,7 @@ def measured_words(claim: str, say: Callable[..., str] = tr) -> str:
     """The comparisons of a failed claim that do not hold: ``5.053 Mbit/s, where at least 11.87 Mbit/s is claimed``.
 
     Args:
-        claim: claim with its measured numbers, as in `Outcome.told`.
+        claim: claim with its measured numbers, see `Outcome.told`.
         say: formats the text: `tr` in the language of the window, or `str.format` in English for texts that are stored.
     """
     found = [_PART.fullmatch(part) for part in claim.split(" and ")]

@@ -189,7 +189,7 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """Strings of a value rounded to one digit, then two, up to the value; empty if unreadable or not positive."""
+    """Strings of numbers near a value, with one digit, then two; empty if the value is unreadable or not positive."""
     try:
         number: Any = param.read(value)
     except ParamError:
@@ -250,7 +250,7 @@ def tidy(tree: Tree) -> Tree:
 
 
 def is_round(tree: Tree) -> bool:
-    """True if each number of a link or a flow that a search may vary has at most two significant digits."""
+    """True if the values of all links and flows that `_ROUNDED` lists have at most two significant digits."""
     values = [
         (table.get(key), params[key])
         for section, keys, params in _ROUNDED

@@ -314,7 +314,7 @@ def _write_packets(
 
 
 class _Conversation:
-    """The packets of one flow, subflow by subflow."""
+    """Converts the captured packets of one flow to bytes; each opening of a subflow is a TCP connection."""
 
     def __init__(self, instance: str, scenario: Scenario, signature: str) -> None:
         flow = _flow_of(scenario, instance)

@@ -133,7 +133,7 @@ class TcpWire:
         Args:
             at_ns: time at which the subflow is established.
             one_way_ns: delays from the sender to the receiver and back.
-            ecn_flags: ECN flags of each packet, as in `CapturedPackets`.
+            ecn_flags: ECN flags of each packet, in the form of `CapturedPackets.ecn_flags`.
         """
         there, back = one_way_ns
         leaves_ns = (at_ns - back - there, at_ns - back, at_ns)

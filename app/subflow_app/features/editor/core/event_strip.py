@@ -80,7 +80,7 @@ class StripBar:
         start: path of its start time in the file.
         end: path of its end time; None if the outage lasts until the end of the run.
         start_s: start time in seconds.
-        end_s: end time in seconds, at most the duration of the run.
+        end_s: end time in seconds; the duration of the run without an end event.
         duration_s: duration of the run in seconds.
     """
 

@@ -31,7 +31,7 @@ class AlgorithmList(QListWidget):
         """Creates a list with the object name `name`; `show_choices` fills the list."""
         super().__init__(parent)
         named(self, name, tr("Controllers"))
-        # Long options of a choice are elided, because the tooltip shows all of them.
+        # Long texts are elided, because the tooltip shows the whole text of a choice.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
 

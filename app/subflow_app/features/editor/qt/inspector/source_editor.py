@@ -69,7 +69,7 @@ class SourceEditor(CodeEditor):
         self.mark_problems(problem_lines)
 
     def commit(self) -> None:
-        """Emit the typed text, unless it is already committed."""
+        """Emit the typed text, unless it is already committed or the editor is read-only."""
         self._pause.stop()
         text = self._full_text()
         if text != self._shown and not self.isReadOnly():

@@ -78,7 +78,7 @@ class TopologyScene(QGraphicsScene):
         return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
 
     def keys_in_reading_order(self) -> list[str]:
-        """Return the keys of nodes, links and notes; nodes and links are sorted from left to right, then by height."""
+        """Return the keys of nodes, links and notes; nodes and links from left to right, then top to bottom."""
         nodes = sorted(self._nodes.values(), key=lambda item: (round(item.x()), round(item.y())))
         links = sorted(self._labels.values(), key=lambda item: (round(item.x()), round(item.y())))
         return [item.key for item in (*nodes, *links, *self._notes.values())]
