@@ -43,7 +43,8 @@ class Verdict:
     """Result of a claim in a network; `told` is the claim with its measured numbers.
 
     Attributes:
-        margin: margin of the claim, see `Claim.margin`; NaN if it could not be measured.
+        margin: margin of the claim, see `Claim.margin`; NaN if it could not be measured. Larger than `LARGEST_MARGIN`
+            if the condition of the claim excludes the network.
         ratio: severity of a failure, see `ClaimFile.ratio`; NaN if unknown.
         reason: reason why the claim could not be measured, or why the run of the entrant failed; may be empty.
     """

@@ -71,8 +71,8 @@ def propose_paths(scenario: Scenario, source: str, destination: str) -> tuple[tu
     """Propose paths from one host to another.
 
     Returns:
-        The largest set of paths that share no link, then further paths with few links. Each group is limited, and
-        sorted by number of links, then by delay. Both are empty if no path exists.
+        The largest set of paths that share no link, then further paths with few links. Each group has a maximum size
+        and is sorted by number of links, then by delay. Both are empty if no path exists.
 
     Source: edge-disjoint paths by maximum flow (Menger 1927); k shortest simple paths by Yen 1971.
     """

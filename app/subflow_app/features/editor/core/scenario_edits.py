@@ -219,7 +219,7 @@ class _Gone:
 
 
 def _new_ordinals(flow: Mapping[str, Any], links: Collection[str]) -> dict[int, int] | None:
-    """Map the numbers of the remaining subflows to their new numbers; None if no number changes."""
+    """Map the numbers of the remaining subflows to their new numbers; None if the flow loses no path."""
     paths = flow.get("paths")
     if not isinstance(paths, list) or set(links).isdisjoint(each for path in paths for each in texts(path)):
         return None
@@ -285,7 +285,7 @@ def _revise_drops(
 
 
 def rename_part(text: str, key: str, name: str) -> Edited:
-    """Rename a node, link or flow in all references: in ends, flows, paths, events and draws of the training.
+    """Rename a node, link or flow in all references: ends, flows, paths, events, scripted losses and training draws.
 
     Raises:
         InputError: if the name is invalid or taken.

@@ -63,13 +63,13 @@ class Recovery(QObject):
     # ---- keeping ----
 
     def settle(self) -> None:
-        """Waits until the disk holds the content of the window."""
+        """Waits until the recovery file holds the unsaved changes; without changes or autosave, until it is removed."""
         self._look.stop()
         self._keep()
         self.file.settle()
 
     def close(self, *, keeps_changes: bool) -> None:
-        """Ends autosave and removes the file; with ``keeps_changes``, stores the changes and keeps the file."""
+        """Ends autosave and removes the file; with ``keeps_changes``, keeps the file if autosave is on."""
         self._look.stop()
         if keeps_changes:
             self._keep()
