@@ -26,8 +26,8 @@ class ArenaOutcome(NamedTuple):
         entry: hash of the entry: controller, options and policy.
         network: name of the network.
         version: version of the simulator.
-        result: numbers and strings by name, without numbers that are not finite.
-        made_at: ISO 8601, UTC; empty: now.
+        result: numbers and strings by name; numbers that are not finite are stored as null.
+        made_at: time of the result, ISO 8601, UTC; empty: the time of storing it.
     """
 
     key: str

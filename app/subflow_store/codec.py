@@ -169,7 +169,9 @@ CODECS: Mapping[str, Codec] = {
         Codec("i8/delta/shuffle/zstd3", np.dtype("<i8"), delta=True),
     )
 }
-"""All codecs that this version reads, by name. A name that has been stored is never removed."""
+"""The codecs of columns of single numbers, by name; `codec` also finds those of vectors. A name that has been stored is
+never removed.
+"""
 
 
 def codec(name: str) -> Codec:

@@ -33,13 +33,15 @@ NUMBER_FIELDS = (
 """Columns with numbers, in SI units."""
 
 FORK_FIELDS = ("parent_id", "forked_at_s")
-"""Columns of forks: number of the parent run, and time of the fork, s. Only forks meet conditions on these columns."""
+"""Columns of forks: number of the parent run, and time of the fork, s. Only forks meet a condition on these columns,
+unless it is negated.
+"""
 
 STARTED = "started_at"
 """Field of the start time of a run, compared with ISO 8601 text in UTC; ``:`` needs ``FROM..TO``, TO excluded."""
 
 OPERATORS = (":", "=", "!=", "<", "<=", ">", ">=")
-"""``:`` tests if a text contains the value; for numbers it means ``=``."""
+"""``:`` tests if a text contains the value. For numbers and tags it means ``=``, and for STARTED it needs a range."""
 
 _COMPARISONS = {":": "=", "!=": "<>"}
 # Relative tolerance for equality: numbers that were converted to text or summed differ in their last digits.
@@ -51,12 +53,12 @@ class Condition:
     """A condition on runs.
 
     Attributes:
-        field: WORDS, TAG, STARTED, one of TEXT_FIELDS, NUMBER_FIELDS or FORK_FIELDS; or, with `is_recorded`, a key of
-            recorded values (see `matching_keys`): any value that meets the condition suffices.
+        field: WORDS, TAG, STARTED, one of TEXT_FIELDS, NUMBER_FIELDS or FORK_FIELDS; or, with `is_recorded`, a pattern
+            for keys of recorded values (see `matching_keys`), of which one value must meet the condition.
         operator: one of OPERATORS.
         value: the value for the comparison, numbers in SI units.
         is_negated: whether runs must not meet the condition.
-        is_recorded: whether `field` is a key of recorded values.
+        is_recorded: whether `field` is a pattern for keys of recorded values.
     """
 
     field: str

@@ -1,8 +1,8 @@
 """Copies of runs, sweeps and trainings from one store to another, with all dependent data.
 
 A copy is one transaction, so it is complete or absent. Records copied before are not copied again: a run is identified
-by its signature and start time, a sweep by its plan and creation time, and a training by its name and start time.
-Records get the numbers of the target store, and references to them are updated.
+by its signature, seed, scenario name and start time, a sweep by its plan and creation time, and a training by its name,
+agent and start time. Records get the numbers of the target store, and references to them are updated.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Changes:
         series: time series to copy, by number of the run in the source; a run without an entry keeps all.
         streams: event streams to copy, by number of the run.
         values: keys of recorded values to index, by number of the run.
-        is_compact: whether time series are compressed as much as possible, which takes longer.
+        is_compact: whether the smaller of two encodings of each time series is stored, which takes longer.
         is_whole: whether a whole store is copied into an empty one: numbers and deletion marks stay, and runs that
             never ended are marked as interrupted.
     """
@@ -129,7 +129,7 @@ Rows = Callable[[str, str, int], list[dict[str, Any]]]
 
 
 def rows_of(reader: Connection) -> Rows:
-    """A function that reads rows of another store; series in their order."""
+    """A function that reads rows of another store, ordered by their first column."""
 
     def rows(table: str, owner: str, number: int) -> list[dict[str, Any]]:
         cursor = reader.execute(f"SELECT * FROM {table} WHERE {owner} = ? ORDER BY 1", (number,))
@@ -328,7 +328,7 @@ class Taking:
         return insert(self._into, table, row if self._changes.is_whole else {**row, "id": None})
 
     def _put(self, table: str, row: Mapping[str, Any]) -> int | None:
-        """Insert a dependent row; returns its number."""
+        """Insert a dependent row; returns its number, or None if a subclass left the row out."""
         return insert(self._into, table, row)
 
     def _copy(
@@ -345,7 +345,9 @@ class Taking:
 
 
 def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list[bytes]]:
-    """The codec with the smallest result for a time series, and its blobs."""
+    """The smaller of two encodings of a time series: its codec and blobs. Series with a codec other than SAMPLES stay
+    unchanged.
+    """
     kept = [bytes(chunk["data"]) for chunk in chunks]
     if name != SAMPLES:
         return name, kept

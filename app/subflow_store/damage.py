@@ -83,7 +83,7 @@ def primary_code(error: BaseException) -> int | None:
 
 @contextmanager
 def row_of(table: str, kind: str = "", number: int = 0) -> Iterator[None]:
-    """Convert errors while rows are turned into values to RowError, because the rows must be damaged.
+    """Raise RowError for errors in the conversion of rows to values, because such rows must be damaged.
 
     Args:
         table: table of the rows.

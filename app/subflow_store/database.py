@@ -39,7 +39,7 @@ BUSY_TIMEOUT_S = 5.0
 
 _HEADER = b"SQLite format 3\0"
 _COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB, and pages of 4 kB would leave a tenth more space unused
-_LOOK_INTERVAL_S = 0.5  # checking the file is cheap, but reading a run takes a hundred reads
+_LOOK_INTERVAL_S = 0.5  # s; checking the file is cheap, but reading a run takes a hundred reads
 _STEPS_WITHOUT_PYTHON = 2_000_000  # about 20 ms
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
 
@@ -190,7 +190,7 @@ class Database:
         reserved space, would need another file beside each database.
 
         Raises:
-            Exception: `full`, if the file must be upgraded or checked first, which needs space.
+            Exception: `full`, if the file needs an upgrade or its journal mode cannot be changed.
         """
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
@@ -224,7 +224,7 @@ class Database:
         """Open the file normally again, after work without auxiliary files.
 
         Raises:
-            StoreFull: if the disk still lacks the space.
+            StoreFull: if the disk still lacks the space, or other threads are reading.
         """
         self._reopen(is_alone=False)
 
@@ -385,7 +385,7 @@ class Database:
             connection = self.write_connection or self._watching
             return None if connection is None else connection.execute("PRAGMA data_version").fetchone()
 
-    # Closing
+    # Copying and closing
 
     def save_copy(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
         """Write a complete copy to another file; see `Store.save_copy`."""
@@ -429,7 +429,9 @@ class Database:
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
-        """Convert errors of SQLite and the codecs in this context to StoreError; others pass unchanged."""
+        """Convert errors of SQLite, of damaged data and of missing memory in this context to StoreError; others pass
+        unchanged.
+        """
         try:
             yield
         except (sqlite3.Error, CodecError, RowError, UnicodeDecodeError, MemoryError) as error:
@@ -518,7 +520,9 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_PROTOCOL: Database._locked,
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
-"""Explanation of each primary result code of SQLite; an error with another code is a bug of Subflow."""
+"""Explanations by primary result code of SQLite. Codes of damage are handled before; any other code is a bug of
+Subflow.
+"""
 
 
 class _Reader(NamedTuple):
@@ -568,7 +572,7 @@ def _check_header(path: Path) -> None:
     """Check that an existing file is empty or begins as an SQLite database; a missing file is accepted.
 
     Raises:
-        StoreError: if it cannot be read, or is a pipe or a device.
+        StoreError: if it cannot be read, or is a pipe or a character device.
         StoreCorrupt: if it begins differently.
     """
     try:

@@ -1,4 +1,4 @@
-"""Errors of the store: each names the file, the problem and a remedy."""
+"""Errors of the store, with the file, the problem and a remedy if known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StoreOlder(StoreReadOnly):
 
 
 class StoreLocked(StoreError):
-    """Another process kept the database locked for longer than the busy timeout."""
+    """Another process kept the database locked for longer than the busy timeout, or changed the file during a read."""
 
 
 class StoreCorrupt(StoreError):
@@ -58,7 +58,7 @@ class StoreMissing(StoreError):
 
 
 class RunNotFound(StoreError):
-    """No run or series has the requested id."""
+    """No run, series, training or sweep has the requested number."""
 
 
 class RunClosed(StoreError):

@@ -27,7 +27,10 @@ PYRAMID_STEPS = {1: 64, 2: 4096}
 
 
 class Statistics(NamedTuple):
-    """Statistics of the samples of each column so far, ignoring NaN; None for a column of NaN only."""
+    """Statistics of the samples of each column so far, ignoring NaN; None for a column of NaN only.
+
+    The mean is also None if a column contains infinities of both signs.
+    """
 
     vmin: list[float | None]
     vmax: list[float | None]
@@ -96,7 +99,9 @@ class SampleIngest:
         return Statistics(_numbers(least), _numbers(greatest), _numbers(mean))
 
     def pyramid(self, level: int) -> tuple[int, list[bytes]]:
-        """A level of the pyramid over all samples so far: number of groups, and a blob for each column."""
+        """A level of the pyramid over all samples so far: number of groups, and for each column a blob of minima and
+        maxima.
+        """
         tail = self._tail[:, : self.n_samples % CHUNK_SAMPLES]
         vmin = np.concatenate([*self._vmin, group(np.fmin, tail, PYRAMID_STEPS[1])], axis=1)
         vmax = np.concatenate([*self._vmax, group(np.fmax, tail, PYRAMID_STEPS[1])], axis=1)

@@ -91,7 +91,7 @@ def _boot() -> str:
 
 
 def _start_ticks(pid: int) -> str:
-    """Start time of a process in clock ticks since boot; "" if the process does not exist (or without /proc)."""
+    """Start time of a process in clock ticks since boot; "" without /proc, or if the process has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

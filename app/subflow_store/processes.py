@@ -124,7 +124,7 @@ def process_columns(prefix: str, process: ProcessIdentity | None) -> dict[str, A
 
 
 def read_state(table: str, fields: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
-    """A row as a dictionary by column; an open record whose process has ended is interrupted.
+    """A row as a dictionary by column; a running or paused record whose process has ended is interrupted.
 
     Args:
         table: table of the row.
@@ -151,7 +151,7 @@ def read_state(table: str, fields: Sequence[str], row: Sequence[Any]) -> dict[st
 
 
 def running_runs(connection: Connection) -> dict[int, tuple[ProcessIdentity, bool]]:
-    """The runs marked as running: the process that records each, and a flag that it has ended."""
+    """The writer of each run that is marked as running, by number of the run, and True if the writer has ended."""
     now = datetime.now(UTC)
     query = (
         "SELECT id, heartbeat_at, writer_host, writer_boot, writer_pid, writer_started"

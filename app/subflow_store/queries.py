@@ -53,7 +53,7 @@ class ForkStore:
         self._database = database
 
     def origin_of(self, run_id: int) -> RunFork | None:
-        """The fork from which a run began; None if the run is not a fork.
+        """Origin of a fork: its parent run, time and changes; None if the run is not a fork.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -137,7 +137,7 @@ def list_runs(
     offset: int,
     gone: frozenset[int],
 ) -> tuple[list[RunRow], list[Damage]]:
-    """The runs that meet all conditions, newest first, and the damaged ones.
+    """The runs that meet all conditions, newest first, and the damage found.
 
     A damaged row does not affect the others: if the list cannot be read at once, it is read run by run. If this finds
     no run either, the damage is raised.
@@ -146,7 +146,7 @@ def list_runs(
         reader: the connection.
         conditions: conditions on the runs.
         include_deleted: whether deleted runs are included.
-        limit: largest number of runs.
+        limit: largest number of runs; None: all.
         offset: number of runs to skip.
         gone: runs marked as running in the file, but known to be interrupted.
     """
@@ -246,10 +246,11 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def summary_document(text: str) -> dict[str, Any]:
-    """A summary document, after a check that flows, subflows and links are lists of objects if present.
+    """A summary document, after a check that flows, subflows and links are lists of objects, and fairness an object, if
+    present.
 
     Raises:
-        ValueError: if one of them has another type.
+        ValueError: if the text is not a JSON object, or one of these parts has another type.
     """
     summary = json_object(text)
     flows = _objects(summary, "flows")
@@ -308,7 +309,9 @@ def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, li
 
 
 def _is_subflow(owner: str, owners: Collection[str]) -> bool:
-    """True for a number after the name of a flow in the same run; a measurement's name may also contain a slash."""
+    """True if `owner` is the name of a flow of the same run, a slash and a number; names of flows may also contain
+    slashes.
+    """
     flow, slash, number = owner.rpartition("/")
     return bool(slash) and flow in owners and number.isascii() and number.isdigit()
 
@@ -332,7 +335,7 @@ def list_series(reader: Connection, run_id: int) -> list[SeriesInfo]:
 
 
 def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
-    """The samples with t_from_s <= t <= t_to_s; None if the series does not exist."""
+    """The samples with t_from_s <= t <= t_to_s, where None removes a bound; None if the series does not exist."""
     row = reader.execute("SELECT t0_s, dt_s, codec, chunk_samples FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
         return None
@@ -399,7 +402,8 @@ def decode(table: str, codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> 
 
 
 def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[float], int]) -> int:
-    """Index of the first sample at or after a time (math.ceil), or of the last before it (math.floor); at least -1.
+    """Index of the first sample at or after a time (math.ceil; at least 0), or of the last at or before it (math.floor;
+    at least -1).
 
     A time that differs from a sample's time only by rounding, like 0.1 + 0.2 from 0.3, counts as the sample's time.
     """

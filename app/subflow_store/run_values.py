@@ -62,7 +62,9 @@ _QUANTITY = re.compile(r"\s*([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)\s*([^
 _SCRIPT = re.compile(r"(?:controllers|schedulers)\.[^.]+\.content\Z")
 _DIGITS = 8
 
-# Keys that describe only the drawing, or for which the list of runs has columns.
+# Keys that are not recorded. The first list: keys that describe or draw the scenario, and columns of the list of runs.
+# The second list: columns of the list of runs, attributes of subflows and links, and lists that `figure_values` reads
+# separately.
 _NOT_PARAMETERS = ("format", "name", "description", "nodes", "notes")
 _NOT_FIGURES = ("scenario", "name", "seed", "signature", "subflows", "path", "direction", "flows", "links")
 
@@ -72,8 +74,8 @@ class RunValue(NamedTuple):
 
     Attributes:
         key: dotted key.
-        number: number in SI units; None for other values.
-        text: the text as written; None for other values.
+        number: number or quantity in SI units; None for other values.
+        text: the first LONGEST_TEXT characters of a text, or the digest of a script; None for numbers without a unit.
         name: end of the key after the name of a flow or link, which may contain dots; empty: the whole key.
     """
 
@@ -95,7 +97,7 @@ def parameter_values(scenario_text: str) -> list[RunValue]:
 
 
 def figure_values(summary: Mapping[str, Any]) -> list[RunValue]:
-    """The figures of a summary document, without null values."""
+    """The figures of a summary document; null values are omitted."""
     values = [value for name, entry in summary.items() if name not in _NOT_FIGURES for value in _flattened(name, entry)]
     for flow in _entries(summary.get("flows")):
         owner = f"flows.{flow.get('name', '')}"

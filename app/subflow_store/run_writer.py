@@ -160,7 +160,7 @@ class RunWriter:
         The headline figures of the list (goodput, RTT, fairness, packets) come from the summary.
 
         Args:
-            status: "finished", "stopped" or "failed".
+            status: one of FINAL_STATUSES.
             summary: the JSON document of the run, possibly incomplete; NaN and infinities become null.
             signature: fingerprint of the run.
             wall_s: wall-clock time of the run, s; None: `wall_s` of the summary.
@@ -221,8 +221,8 @@ class RunWriter:
 
 
 COMMIT_INTERVAL_S = 0.5
-"""Delay of a commit after new data, s; a crash loses at most the data of this time. A fast run thus costs one or two
-transactions.
+"""Delay of a commit after new data, s; a crash loses at most the data of this time, unless the file was locked. A fast
+run thus costs one or two transactions.
 """
 
 _EAGER_BYTES = 8 << 20  # size of waiting chunks that triggers an immediate commit
@@ -319,7 +319,9 @@ class RunStream:
         return min(heartbeat, max(self._dirty_since, self._last_commit) + COMMIT_INTERVAL_S)
 
     def commit(self, transaction: Transaction) -> None:
-        """Write all data since the last commit; an error is stored for the run's owner."""
+        """Write all data since the last commit. If the file is locked, the data stay pending; other errors are stored
+        for the run's owner.
+        """
         try:
             self.flush(transaction)
         except StoreLocked as error:
@@ -447,5 +449,5 @@ def store_values(connection: Connection, run_id: int, values: Sequence[RunValue]
 
 
 def mark_interrupted(connection: Connection, run_ids: Iterable[int]) -> None:
-    """End running runs whose writer has died, at the time of their last heartbeat."""
+    """Mark running runs as interrupted, with the time of their last heartbeat as end; ended runs stay unchanged."""
     connection.executemany(_INTERRUPT, [(run_id,) for run_id in run_ids])

@@ -124,7 +124,7 @@ class SearchStore:
                 return [Generation(*row) for row in typed(rows, int, bytes, bytes, bytes)]
 
     def add(self, search_id: int, generations: Sequence[Generation], elapsed_s: float) -> None:
-        """Store generations.
+        """Store generations, except those that are stored already, and the search time.
 
         Args:
             search_id: number of the search.
@@ -146,7 +146,7 @@ class SearchStore:
         self._writing().call(insert)
 
     def found(self, search_id: int) -> list[Mapping[str, Any]]:
-        """The counterexamples found, worst first.
+        """The counterexamples found, in the order given to `put_found`.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -158,7 +158,7 @@ class SearchStore:
                 return [json_object(document) for (document,) in typed(rows, str)]
 
     def put_found(self, search_id: int, documents: Sequence[Mapping[str, Any]]) -> None:
-        """Replace the counterexamples of a search.
+        """Replace the counterexamples of a search, worst first.
 
         Raises:
             StoreError: if the counterexamples cannot be written.

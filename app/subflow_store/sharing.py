@@ -17,7 +17,10 @@ from subflow_store.files import is_there
 
 
 class Standing(NamedTuple):
-    """Sizes and modification times of a database's files, which reveal changes; None for missing files."""
+    """Sizes and modification times of a database's files, which reveal changes; None for missing files.
+
+    `is_shared` is True if the -shm file exists.
+    """
 
     file: tuple[int, int] | None
     wal: tuple[int, int] | None
@@ -40,7 +43,9 @@ def standing_of(path: Path) -> Standing:
 
 
 def may_make_files(path: Path) -> bool:
-    """True if auxiliary files would belong to the database's owner; also for root, because SQLite sets the owner."""
+    """True if the database can be written, and auxiliary files would belong to its owner; also for root, because SQLite
+    sets the owner.
+    """
     if not os.access(path, os.W_OK):
         return False
     return os.name == "nt" or os.geteuid() in (0, path.stat().st_uid)

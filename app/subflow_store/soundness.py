@@ -112,9 +112,9 @@ class SoundRows:
         self._tables = self._existing()
 
     def numbers(self, kind: str) -> list[int]:
-        """The numbers of all runs, trainings or sweeps of which any data exist."""
+        """The numbers of all runs, trainings or sweeps found in their table or in at least two documents."""
         numbers = set(self._owners(kind))
-        # Documents contain most data of a run or training; one row alone may have the number because of damage.
+        # A number in only one document may be the result of damage.
         documents = self._owners(f"{kind}_document") if kind != "sweep" else {}
         return sorted(numbers | {number for number, places in documents.items() if len(places) > 1})
 
@@ -334,7 +334,7 @@ class SoundRows:
         return {}
 
     def _whole_documents(self, table: str, needed: Mapping[str, str], number: int, found: list[Row]) -> list[Row]:
-        """Add empty documents for lost ones without which a run or training cannot be read."""
+        """Add an empty document for each lost one that is needed to read a run or training."""
         kinds = {row["kind"] for row in found}
         owner = tables_of_head()[table].owner
         for kind, text in needed.items():
@@ -429,7 +429,7 @@ class SoundRows:
         return list(known.values())
 
     def _whole_spans(self, number: int, found: list[Row]) -> list[Row]:
-        """Rebuild the index of owners and chunks; runs of the first version have no index."""
+        """Rebuild the index of owners and chunks; databases of the first version have no index."""
         if "event_span" not in self._tables:
             return []
         made = [
@@ -586,7 +586,7 @@ def _text(error: Exception) -> str:
 
 
 def _check_damage(error: Exception) -> None:
-    """Raise errors that do not indicate damage."""
+    """Raise an error unless it may result from damage; unlike `is_damage`, this includes SQLITE_ERROR."""
     if not is_damage(error) and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR:
         raise error
 

@@ -57,8 +57,8 @@ _STARTED = RunRow._fields[1 : RunRow._fields.index("status")]  # columns that a 
 class Store:
     """An open database of runs, made by `open_store`; close it, or use it as a context manager.
 
-    Any thread may call its methods. A method that changes data waits until the change is committed; reading never waits
-    for writing, except in memory.
+    Any thread may call its methods. A method that changes data waits until the change is committed. Reading never waits
+    for writing, except in memory or on a full disk.
     """
 
     def __init__(self, target: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> None:
@@ -184,7 +184,9 @@ class Store:
     def _insert_series(
         connection: Connection, run_id: int, start: RunStart, columns: Sequence[ColumnSpec]
     ) -> list[int]:
-        """Insert the columns and return their numbers, in order; a thousand flows have tens of thousands."""
+        """Insert the columns and return their numbers, in order; a run of a thousand flows has tens of thousands of
+        columns.
+        """
         shared = (start.sample_interval_s, start.sample_interval_s, SAMPLES, CHUNK_SAMPLES)
         connection.executemany(
             "INSERT INTO series (run_id, scope, owner, name, unit, t0_s, dt_s, n, dtype, codec, chunk_samples)"
@@ -218,7 +220,7 @@ class Store:
             tag: a required tag; case is ignored.
             status: the required status.
             include_deleted: whether to include deleted runs.
-            limit: largest number of runs.
+            limit: largest number of runs; None: all.
             offset: number of runs to skip.
 
         Raises:

@@ -52,7 +52,7 @@ class TrainingStore(ProcessStore):
 
         Args:
             state: the required state.
-            limit: largest number of trainings.
+            limit: largest number of trainings; None: all.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -297,7 +297,7 @@ def _chunks(
         )
         for number, first in enumerate(range(0, len(whole), METRIC_CHUNK)):
             part = whole[first : first + METRIC_CHUNK]
-            # A metric without a report in a whole chunk has no row for it.
+            # A chunk in which a metric was never reported has no row, except for steps and times.
             if name in old or not np.all(np.isnan(part)) or name in (STEP, ELAPSED):
                 chunks.append((name, index + number, len(part), _METRICS, encode(part)))
     return chunks

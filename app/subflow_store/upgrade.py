@@ -38,7 +38,7 @@ class Table(NamedTuple):
     Attributes:
         columns: name, declared type and NOT NULL flag of each column.
         keys: the columns of its primary key, in order.
-        owner: the column with the run, series, training or sweep of a row; empty: none.
+        owner: the column with the run, series, training or sweep of a row; empty if the table has no such column.
         has_rowid: whether its rows have numbers.
     """
 
@@ -50,7 +50,7 @@ class Table(NamedTuple):
 
 @cache
 def tables_of_head() -> Mapping[str, Table]:
-    """The tables in this version, without those of the search."""
+    """The tables in this version, without those of the full-text search."""
     with contextlib.closing(_made(head())) as connection:
         names = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"

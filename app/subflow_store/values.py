@@ -338,7 +338,7 @@ class TrainingRow(NamedTuple):
     scenario_name: str
     seed: int
     state: str
-    """One of TRAINING_STATES; an open training whose process has ended is interrupted."""
+    """One of TRAINING_STATES; a running or paused training whose process has ended shows as interrupted."""
     message: str
     folder: str
     version: str
@@ -356,7 +356,7 @@ class TrainingRow(NamedTuple):
     parent_id: int | None
     reports_read: int
     process_pid: int
-    """Id of the training process on this machine; 0 without a process."""
+    """Id of the training process on its machine; 0 without a process."""
     scenario_text: str | None = None
     config: Mapping[str, Any] | None = None
 
@@ -484,7 +484,7 @@ class SweepRecord(NamedTuple):
     name: str
     version: str
     state: str
-    """One of TRAINING_STATES; an open sweep whose process has ended shows as interrupted."""
+    """One of TRAINING_STATES; a running or paused sweep whose process has ended shows as interrupted."""
     message: str
     created_at: datetime
     updated_at: datetime
