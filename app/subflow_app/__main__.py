@@ -44,7 +44,7 @@ def _carried_out() -> int:
 
 
 def _with_output_told(code: int) -> int:
-    """Flush stdout; returns `code`, or a failure, with a message, if stdout could not be written, as on a full disk."""
+    """Flush stdout and return `code`; if stdout could not be written, print the reason and return 1 in place of 0."""
     from subflow_app.foundation.surroundings import output_problem
 
     sys.stdout.flush()

@@ -345,9 +345,7 @@ class Taking:
 
 
 def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list[bytes]]:
-    """The smaller of two encodings of a time series: its codec and blobs. Series with a codec other than SAMPLES stay
-    unchanged.
-    """
+    """The smaller of two encodings of a time series: its codec and blobs. Codecs other than SAMPLES stay."""
     kept = [bytes(chunk["data"]) for chunk in chunks]
     if name != SAMPLES:
         return name, kept

@@ -429,9 +429,7 @@ class Database:
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
-        """Convert errors of SQLite, of damaged data and of missing memory in this context to StoreError; others pass
-        unchanged.
-        """
+        """Convert errors of SQLite, damaged data and missing memory to StoreError in this context."""
         try:
             yield
         except (sqlite3.Error, CodecError, RowError, UnicodeDecodeError, MemoryError) as error:

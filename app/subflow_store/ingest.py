@@ -99,9 +99,7 @@ class SampleIngest:
         return Statistics(_numbers(least), _numbers(greatest), _numbers(mean))
 
     def pyramid(self, level: int) -> tuple[int, list[bytes]]:
-        """A level of the pyramid over all samples so far: number of groups, and for each column a blob of minima and
-        maxima.
-        """
+        """A level of the pyramid so far: number of groups, and for each column a blob of minima and maxima."""
         tail = self._tail[:, : self.n_samples % CHUNK_SAMPLES]
         vmin = np.concatenate([*self._vmin, group(np.fmin, tail, PYRAMID_STEPS[1])], axis=1)
         vmax = np.concatenate([*self._vmax, group(np.fmax, tail, PYRAMID_STEPS[1])], axis=1)

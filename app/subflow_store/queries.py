@@ -246,8 +246,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def summary_document(text: str) -> dict[str, Any]:
-    """A summary document, after a check that flows, subflows and links are lists of objects, and fairness an object, if
-    present.
+    """A summary document, after a check of the types of flows, subflows, links and fairness, if present.
 
     Raises:
         ValueError: if the text is not a JSON object, or one of these parts has another type.
@@ -309,8 +308,9 @@ def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, li
 
 
 def _is_subflow(owner: str, owners: Collection[str]) -> bool:
-    """True if `owner` is the name of a flow of the same run, a slash and a number; names of flows may also contain
-    slashes.
+    """True if `owner` consists of the name of a flow of the same run, a slash and a number.
+
+    Names of flows may also contain slashes.
     """
     flow, slash, number = owner.rpartition("/")
     return bool(slash) and flow in owners and number.isascii() and number.isdigit()
@@ -402,8 +402,9 @@ def decode(table: str, codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> 
 
 
 def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[float], int]) -> int:
-    """Index of the first sample at or after a time (math.ceil; at least 0), or of the last at or before it (math.floor;
-    at least -1).
+    """Index of the first sample at or after a time (math.ceil), or of the last at or before it (math.floor).
+
+    The index is at least 0 for math.ceil, and at least -1 for math.floor.
 
     A time that differs from a sample's time only by rounding, like 0.1 + 0.2 from 0.3, counts as the sample's time.
     """
@@ -472,7 +473,7 @@ def read_marks(reader: Connection, run_id: int) -> MarkTable:
 def read_window(
     reader: Connection, run_id: int, spec: StreamSpec, owner: str | None, t_from_ns: int | None, t_to_ns: int | None
 ) -> EventTable:
-    """The rows with t_from_ns <= t <= t_to_ns, of one owner or of all, in order of time."""
+    """The rows with t_from_ns <= t <= t_to_ns, of one owner or of all, in order of time; None removes a bound."""
     first = -_EVER_NS if t_from_ns is None else t_from_ns
     last = _EVER_NS if t_to_ns is None else t_to_ns
     query = "SELECT DISTINCT idx FROM event_span WHERE run_id = ? AND stream = ? AND t_last_ns >= ? AND t_first_ns <= ?"

@@ -319,8 +319,9 @@ class RunStream:
         return min(heartbeat, max(self._dirty_since, self._last_commit) + COMMIT_INTERVAL_S)
 
     def commit(self, transaction: Transaction) -> None:
-        """Write all data since the last commit. If the file is locked, the data stay pending; other errors are stored
-        for the run's owner.
+        """Write all data since the last commit; an error is stored for the run's owner.
+
+        If the file is locked, the data stay pending without an error.
         """
         try:
             self.flush(transaction)

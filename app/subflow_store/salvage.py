@@ -72,8 +72,9 @@ def repair(path: Path, copy: Path, problem: str) -> None:
 
 
 def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes | None:
-    """The empty database whose tables match the pages of the file best; None if less than half match, or for a file of
-    another kind.
+    """The empty database whose tables match the pages of the file best.
+
+    None if less than half of the tables match, or for a file of another kind.
     """
     application_id = upgrade.APPLICATION_ID.to_bytes(4, "big")
     if start[68:72] != application_id and b"CREATE TABLE run" not in start:

@@ -43,8 +43,9 @@ def standing_of(path: Path) -> Standing:
 
 
 def may_make_files(path: Path) -> bool:
-    """True if the database can be written, and auxiliary files would belong to its owner; also for root, because SQLite
-    sets the owner.
+    """True if the database can be written, and auxiliary files would belong to its owner.
+
+    Also true for root, because SQLite sets the owner.
     """
     if not os.access(path, os.W_OK):
         return False

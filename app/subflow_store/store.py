@@ -184,9 +184,7 @@ class Store:
     def _insert_series(
         connection: Connection, run_id: int, start: RunStart, columns: Sequence[ColumnSpec]
     ) -> list[int]:
-        """Insert the columns and return their numbers, in order; a run of a thousand flows has tens of thousands of
-        columns.
-        """
+        """Insert the columns and return their numbers, in order; a thousand flows have tens of thousands of columns."""
         shared = (start.sample_interval_s, start.sample_interval_s, SAMPLES, CHUNK_SAMPLES)
         connection.executemany(
             "INSERT INTO series (run_id, scope, owner, name, unit, t0_s, dt_s, n, dtype, codec, chunk_samples)"

@@ -210,8 +210,9 @@ class SweepStore(ProcessStore):
         return self._writing().call(add)
 
     def replace_keys(self, sweep_id: int, version: str, keys: Sequence[tuple[int, int, str]]) -> None:
-        """Replace the keys of a sweep's runs, because another version continues the sweep; runs with changed keys are
-        unlinked.
+        """Replace the keys of a sweep's runs, because another version continues the sweep.
+
+        Runs with changed keys are unlinked.
 
         Args:
             sweep_id: the sweep.
@@ -236,8 +237,7 @@ class SweepStore(ProcessStore):
         self._writing().call(change)
 
     def link_finished(self, sweep_id: int, *, needs_traces: bool) -> int:
-        """Link missing runs of a sweep to finished runs of the store with the same key; returns the number of new
-        links.
+        """Link missing runs of a sweep to finished runs with the same key; returns the number of new links.
 
         With `needs_traces`, runs without traces are ignored.
 

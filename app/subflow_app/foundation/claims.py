@@ -27,7 +27,7 @@ class Outcome:
     """The result of evaluating a claim.
 
     Attributes:
-        holds: None if the claim could not be evaluated; `reason` names the cause.
+        holds: whether the claim holds; None if it could not be evaluated, for the cause in `reason`.
         is_band: whether the claim only places numbers in bands.
         left: the number before the first comparison as text; empty if the claim is not a comparison.
         right: the other side of the comparison with numbers as text: "3.51 .. 4.75", "0.91 Mbit/s > 0.85 Mbit/s".
@@ -137,7 +137,7 @@ def _compared_margin(op: ast.cmpop, left: Evaluated, right: Evaluated) -> float 
 
 
 def _log_ratio(above: float, below: float) -> float:
-    """The margin of `above` over `below`."""
+    """Logarithm of the ratio, within `LARGEST_MARGIN`; this limit, with a sign, unless both are positive."""
     if above == below:
         return 0.0
     if above > 0 and below > 0:

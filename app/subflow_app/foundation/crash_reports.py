@@ -6,7 +6,8 @@ user and no path of a home folder. Subflow never sends anything: the user reads 
 Unexpected exceptions are reported when they occur. When the whole process dies of a fault, such as an invalid memory
 access or an abort in a library, Python can only let `faulthandler` write the stacks of its threads to an open file.
 Each process keeps such a file locked while it lives and removes it at exit. At the next start, a remaining file with
-stacks becomes a crash report. A file without stacks is removed, because its process was killed or lost power.
+stacks becomes a crash report. A file without stacks is removed, because its process was killed or the machine lost
+power.
 """
 
 from __future__ import annotations
@@ -208,7 +209,7 @@ def recent_messages() -> list[str]:
 
 
 def versions_text() -> str:
-    """Versions of Subflow, Python, Qt (if loaded), and the system."""
+    """Versions of Subflow, Python, Qt (if loaded) and the system, and the desktop's environment variables."""
     kind = "installed program" if is_frozen() else "Python package"
     lines = [
         f"Subflow:  {subflow_app.__version__} ({kind})",
@@ -390,7 +391,10 @@ def _messages_until(time_s: float) -> list[str]:
 
 
 def _lock(file: IO[str]) -> None:
-    """Mark a file as that of a living process: the system releases the lock however the process ends."""
+    """Mark a file as that of a living process: the system releases the lock however the process ends.
+
+    Does nothing on Windows.
+    """
     if sys.platform != "win32":
         import fcntl
 

@@ -55,7 +55,7 @@ class Function:
     """The signature of a function that an expression may call.
 
     Attributes:
-        arguments: kinds of its arguments in order; "any" accepts several kinds. A built-in function with any number of
+        arguments: kinds of its arguments in order; "any" accepts every kind. A built-in function with any number of
             arguments has one kind for all.
         optional: number of arguments that may be omitted at the end.
         gives: kind of its result.
@@ -73,7 +73,7 @@ class Function:
 # `min`, `max`, `mean`, `sum` of all numbers in their arguments; `abs` of each. `spread(v)`: (largest - smallest) /
 # mean. `ratio(a, b)` is a / b; `ratio(v)` is the last number divided by the first. `rises(v)`: the last number exceeds
 # the first, and no number is below its predecessor; `rises(v, 10 %)` lets each number be up to 10 % below its
-# predecessor.
+# predecessor. `falls` tests the opposite direction.
 BUILT_IN: Mapping[str, Function] = {
     **dict.fromkeys(("min", "max", "mean", "sum", "spread"), Function(("number",), takes_any_number=True)),
     **dict.fromkeys(("rises", "falls"), Function(("number", "number"), optional=1, gives="truth")),

@@ -61,7 +61,7 @@ def write_file(path: str | Path, content: bytes | str) -> Path:
 
 
 def write_csv(path: str | Path, headings: Iterable[str], rows: Iterable[Iterable[object]]) -> Path:
-    """Write a table as CSV.
+    """Write a table as CSV, in the form of `csv_text`, and return the path.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -42,7 +42,7 @@ class SessionLog(logging.Handler):
         self._listeners: list[Callable[[], None]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Store one message."""
+        """Store a message and call the listeners; messages of libraries below WARNING are dropped."""
         # Below warnings, libraries log every step.
         if record.levelno < logging.WARNING and not record.name.startswith("subflow"):
             return

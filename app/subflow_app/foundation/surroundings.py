@@ -25,7 +25,7 @@ _outputs: list[_Lenient] = []
 
 
 class _Lenient(io.FileIO):
-    """A file whose write never fails: it drops data that cannot be written (full disk) and stores the reason."""
+    """A file that drops data that cannot be written (full disk) and stores the reason, instead of raising an error."""
 
     def __init__(self, descriptor: int, *, tells_broken_pipe: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -33,7 +33,7 @@ class _Lenient(io.FileIO):
         self._tells_broken_pipe = tells_broken_pipe
 
     def write(self, data: Any) -> int | None:  # type: ignore[override] # None: not now
-        """Write or drop the data; a closed pipe still ends the program if `tells_broken_pipe` is set, as for stdout."""
+        """Write or drop the data; raises BrokenPipeError for a closed pipe if `tells_broken_pipe` is set."""
         if not self.problem:
             try:
                 return super().write(data)

@@ -290,7 +290,10 @@ def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
 
 
 def _add_to_sections(text: str, values: Mapping[Path, TomlValue]) -> str | None:
-    """Add values as last lines of tables that have a header; None if one of the values belongs elsewhere."""
+    """Add values as last lines of tables that have a header.
+
+    None if one of the values belongs elsewhere, or the text would not have the expected values.
+    """
     sections = {section.path: section for section in toml_map(text).sections}
     if not all(path[:-1] and path[:-1] in sections for path in values):
         return None
@@ -384,7 +387,7 @@ def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Copy a value into plain dictionaries and lists, with integral floats as integers, as `render` writes them."""
+    """Copy a value into plain dictionaries and lists; all other values stay unchanged."""
     if isinstance(value, (str, int, float)):
         return value
     # The test against an abstract class is slower, and rarely reached.

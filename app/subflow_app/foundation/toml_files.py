@@ -81,7 +81,10 @@ def refusal(report: Report, error: type[InputError]) -> InputError:
 
 
 def scenario_beside(report: Report, place: Place, file: Path, name: str | None) -> Path | None:
-    """The scenario named in a file: in the same folder, or shipped; None for None, or with a problem if missing."""
+    """The scenario named in a file: in the same folder, or shipped; None without a name.
+
+    A missing scenario adds a problem to the report, and the result is None.
+    """
     if name is None:
         return None
     beside = file.parent / name

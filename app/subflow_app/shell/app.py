@@ -183,7 +183,7 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     """Open the window and return when it is closed.
 
     Args:
-        file: scenario or database to open; default: the shipped demo and the user's database.
+        file: scenario or database to open; None: the latest file if the settings demand it, else the shipped demo.
         prepared: called with the window just before it is shown; its result lives as long as the window.
 
     Returns:
@@ -292,7 +292,7 @@ def _spare_collector(_told: object = None) -> None:
 
 
 class _Signals(QObject):
-    """Closes the window on Ctrl-C, SIGHUP or SIGTERM as on the user's request: a run is stopped and kept.
+    """Closes the window without questions on Ctrl-C, SIGHUP or SIGTERM; a run is stopped and kept.
 
     Python runs signal handlers between bytecodes, and an idle event loop executes none. Therefore a signal also writes
     to a socket that the event loop watches.

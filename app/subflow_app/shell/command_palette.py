@@ -1,6 +1,7 @@
 """The command palette: fuzzy search over actions, panels, files and runs.
 
-A text matches if it contains the typed letters in this order; matches at the beginnings of words rank highest.
+A title matches a word if it contains the letters of the word in this order; other texts must contain the whole word.
+Matches at the beginnings of words rank highest.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def rank(query: str, entries: Iterable[T], texts: Callable[[T], Sequence[str]]) 
 
 
 def _score(word: str, text: str, *, is_title: bool) -> float:
-    """Score per letter of a word; 0 without a match."""
+    """Score of a word in a text; 0 without a match."""
     whole = text.find(word)
     if whole >= 0:
         begins = whole == 0 or not text[whole - 1].isalnum()

@@ -131,13 +131,13 @@ class Presentation(QObject):
                 # Desktops restore the size, but some not the position.
                 window.setGeometry(before.rect)
         else:
-            # The desktop may change the geometry again after us.
+            # The desktop may change the geometry once more, so wait for several equal results.
             self._calm += 1
             if self._calm >= _CALM_POLLS:
                 self._bring_panels_back()
 
     def _bring_panels_back(self) -> None:
-        """Restore the panels again, now that the window has its former size."""
+        """Restore the panels again, normally once the window has its former size."""
         self._settling.stop()
         self._before = None
         self._ports.workspaces.bring_back()

@@ -12,7 +12,10 @@ from subflow_sim.gate import is_file
 
 
 def is_for_window(words: Sequence[str]) -> bool:
-    """True if a command line, without the program's name, only opens the window: no argument, or one file."""
+    """True if a command line, without the program's name, only opens the window.
+
+    It has no argument, or one file name with a suffix in `OPENED_SUFFIXES`.
+    """
     return not words or (len(words) == 1 and words[0].endswith(OPENED_SUFFIXES))
 
 

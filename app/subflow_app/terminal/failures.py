@@ -46,7 +46,7 @@ def stopped_by(signal_number: int) -> int:
 
 @contextmanager
 def reporting_bugs(where: str) -> Iterator[None]:
-    """Save a crash report if a bug ends the program, by an exception, which is raised again, or by a crash.
+    """Save a crash report if the program crashes, or ends by an exception that is a bug; the exception is raised again.
 
     Args:
         where: activity for the report: ``"the window"`` or the name of a command.
@@ -62,7 +62,7 @@ def reporting_bugs(where: str) -> Iterator[None]:
 
 
 def tell(error: Exception) -> None:
-    """Print an error on stderr."""
+    """Print an expected error on stderr; problems of scenarios, recipes and sweeps keep one line each."""
     if is_short_of_memory(error):
         print_error(message_of(error))
         return

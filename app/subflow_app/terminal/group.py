@@ -22,7 +22,7 @@ class SubflowGroup(TyperGroup):
     """The top-level group of commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve a command; a first argument that is a file and not a command opens the window on it."""
+        """Resolve a command; a first argument that is no command but a file, or ends like one, opens the window."""
         if args and args[0] not in self.commands and (args[0].endswith(OPENED_SUFFIXES) or is_file(Path(args[0]))):
             args = [WINDOW_COMMAND, *args]
         return super().resolve_command(ctx, args)
@@ -54,7 +54,7 @@ class SubflowGroup(TyperGroup):
 class ListingGroup(TyperGroup):
     """A group with a hidden default command, whose name is in capitals.
 
-    If the first word is no command, all words become arguments of the default command.
+    If the first word is no command and does not resemble one, all words become arguments of the default command.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -137,10 +137,10 @@ def tag_text(text: str) -> str:
 
 
 def time_option(option: str, text: str) -> float:
-    """A time in seconds.
+    """The time in the text of an option, in seconds; it may be negative.
 
     Raises:
-        InputError: if the text is not a time, or exceeds the largest one.
+        InputError: if the text is not a time, or exceeds `MOST_SECONDS`.
     """
     from subflow_sim.errors import ParamError
     from subflow_sim.units import Dimension, parse_quantity

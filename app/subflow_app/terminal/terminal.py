@@ -51,7 +51,7 @@ def _write(stream: TextIO, text: str) -> None:
 
 
 def output_width() -> int:
-    """Width of stdout in characters."""
+    """Width of stdout in characters; `_PIPE_WIDTH` if it is not a terminal."""
     return get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
 
 
@@ -64,7 +64,7 @@ def print_tables(*tables: TextTable) -> None:
 
 
 def _table_lines(table: TextTable, width: int) -> Iterator[str]:
-    """The lines of a table, at most `width` characters wide unless its numbers need more."""
+    """The lines of a table, at most `width` characters wide unless numbers or minimum widths need more."""
     if table.title:
         yield readable(table.title)
     headings = [tuple(readable(column.title) for column in table.columns)]

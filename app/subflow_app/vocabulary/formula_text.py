@@ -270,7 +270,7 @@ def _is_quantity(token: _Token) -> bool:
 
 
 def _multiplies(before: _Token, after: _Token) -> bool:
-    """True if two adjacent tokens form a product; a slash after it divides the whole product."""
+    """True if two adjacent tokens form a product; a slash after the product divides all of it."""
     if not after.is_spaced:
         return before.kind == "number" and _is_quantity(after)  # 3W
     if _OVER.fullmatch(before.text):

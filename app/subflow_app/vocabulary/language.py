@@ -5,8 +5,8 @@ texts that tables hold in English. A text in a table is marked by ``translatable
 messages (``tests/helpers/messages.py``). Values are inserted by name after the translation, because languages order
 words differently.
 
-Logs, the command line and stored texts stay English, so that scripts and reports mean the same everywhere. Services of
-``core`` may translate texts for users: the language is English until a window sets another. Numbers keep their decimal
+Logs, the command line and stored texts stay English, so that scripts and reports mean the same everywhere. Cores of
+features may translate texts for users: the language is English until a window sets another. Numbers keep their decimal
 point in every language, as in fields, files and figures.
 
 Catalogues are PO files of gettext, which all translation tools can edit; `foundation.resources` loads the shipped ones.

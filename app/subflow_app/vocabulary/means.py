@@ -19,7 +19,7 @@ from subflow_app.vocabulary.language import tr
 def time_mean(
     time_s: NDArray[np.float64], values: NDArray[Any], from_s: float = 0.0, until_s: float = math.inf
 ) -> float:
-    """The mean of a curve over an interval of time, in the unit of its values; NaN if the interval has only gaps.
+    """The mean of a curve over an interval of time, in the unit of its values; NaN without a value there.
 
     A sample has the weight of the time since its predecessor, within the interval; the first sample has the same weight
     as the second. A gap (NaN or infinity) has no weight. If all samples have the same time, their weights are equal.

@@ -227,7 +227,7 @@ class Measure:
         return "\n".join(parts)
 
     def text(self, value: float | None) -> str:
-        """An SI value in the unit for display, without the unit; a dash for a value that is not finite."""
+        """An SI value in the unit for display, without the unit; a dash for None, NaN and infinity."""
         if value is None or not math.isfinite(value):
             return NOTHING
         return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)

@@ -46,7 +46,7 @@ def count_text(count: object) -> str:
 
 
 def duration_text(time_s: object) -> str:
-    """A duration with its unit: ``410 ms``, ``8.25 s``, and from 100 s on ``3 min 20 s``."""
+    """A duration with its unit: ``410 ms``, ``8.25 s``, from 100 s on ``3 min 20 s``, from 1 h on ``1 h 05 min``."""
     number = finite(time_s)
     if number is None:
         return NOTHING

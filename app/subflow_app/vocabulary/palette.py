@@ -10,8 +10,8 @@ Source: Okabe, Ito 2008, "Color Universal Design".
 
 An owner string names a flow, a copy of a flow, a subflow, or a direction of a link. ``download.3/2`` is the second
 subflow of the third copy of `download`, ``wifi/forward`` a direction of `wifi`. Names in scenarios consist of letters,
-digits, ``-`` and ``_``. Names from measurements and other databases may contain any character, so that `trace_owner`
-escapes the separators in them. `written` restores the original name.
+digits, ``-`` and ``_``. Names from measurements and other databases may contain any character, so `trace_owner` escapes
+the separators in them. `written` restores the original name.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ TOTAL_ON_DARK = "#F2F2F2"
 
 # Shift of the hue for the k-th instance of a flow: towards white (positive) or black (negative).
 _SHADES: tuple[float, ...] = (0.0, 0.40, -0.35, 0.20, -0.18, 0.55, -0.50)
-# Shifts on a dark background, where a darkened hue would be invisible: always towards white, also of the first hue.
+# Shifts on a dark background, where a darkened hue would be invisible: never towards black, and most towards white.
 _SHADES_ON_DARK: tuple[float, ...] = (0.20, 0.46, 0.0, 0.33, 0.10, 0.60, 0.73)
 
 # Dash of the k-th run in an overlay, in multiples of the line width: on, off, on, off ... Empty is a solid line.
@@ -126,7 +126,8 @@ class ColourKey(NamedTuple):
 
     Attributes:
         hue: index of the hue (0 is the first subflow of the first flow), or -1 for the neutral colour of totals.
-        shade: index of the instance of the flow, from 0; shades repeat after seven.
+        shade: index of the shade, from 0: the instance of the flow, the total, or 1 for the reverse direction of a
+            link. Shades repeat after seven.
         chosen: ``#RRGGBB`` chosen by the user instead; it is the same in every theme.
     """
 

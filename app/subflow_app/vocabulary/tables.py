@@ -55,7 +55,7 @@ class Column(Generic[RowT]):
         return readable(self.show(self.value(row)))
 
     def sort_key(self, row: RowT) -> Any:
-        """Sort key of a row; NaN comes last."""
+        """Sort key of a row; NaN sorts like infinity."""
         key = (self.sort or self.value)(row)
         return math.inf if isinstance(key, float) and math.isnan(key) else key
 
@@ -160,7 +160,7 @@ def html_text(text: str) -> str:
 
 
 def table_html(table: TextTable) -> str:
-    """A `table` element; numbers, units and marks of success or failure have classes of these names."""
+    """A `table` element with the classes number, unit, good and bad for numbers, units, ✓ and ✗."""
     caption = f"<caption>{html_text(table.title)}</caption>" if table.title else ""
     head = "".join(f'<th scope="col"{_class(column)}>{_heading(column)}</th>' for column in table.columns)
     rows = "".join(

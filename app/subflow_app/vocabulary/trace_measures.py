@@ -161,7 +161,7 @@ TRACE_MEASURES: tuple[Measure, ...] = (
         translatable("Utility that the controller gave the latest finished monitor interval."),
     ),
 )
-"""Measures whose key also occurs in summaries, such as goodput, are in `measures`."""
+"""Measures of trace columns, except those whose key also occurs in summaries, such as goodput: see `measures`."""
 
 
 _OF_EPISODES: Mapping[str, Any] = {"of": "training", "over": "episodes"}

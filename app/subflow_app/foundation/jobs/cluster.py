@@ -41,7 +41,7 @@ _SAME_MOMENT_S = 0.3
 
 
 class RayCluster:
-    """Carries tasks out in the workers of a cluster, one on each core. Only `close` blocks."""
+    """Carries tasks out in the workers of a cluster, one on each core; `submit` and `stop` never block."""
 
     def __init__(self, address: str) -> None:
         """Begin to join the cluster; `wait` reports a failure.
@@ -68,7 +68,8 @@ class RayCluster:
             target=serve, args=(theirs, address, BEAT_S, SILENT_S), name="subflow-cluster", daemon=True
         )
         if os.name == "posix":
-            # The first process would start it otherwise, and it unblocks interrupts when it runs.
+            # Now, because its start unblocks interrupts: otherwise the first process would start the tracker with
+            # interrupts blocked.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self._process.start()

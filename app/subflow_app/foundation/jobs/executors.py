@@ -65,7 +65,7 @@ class Threads:
         self._numbers[self._pool.submit(self._carry_out, task)] = task.number
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """The answers since the last call."""
+        """The answers since the last call; none after `stop`."""
         done, _ = wait(self._numbers, timeout_s, FIRST_COMPLETED)
         answers = [Answer(self._numbers.pop(future), future.result()) for future in done]
         return () if self._is_stopped else answers
@@ -176,7 +176,7 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
 
 
 def jobs_beside_window() -> int:
-    """Suggested number of simultaneous runs beside a responsive window: one core less, but both of two cores."""
+    """Suggested number of simultaneous runs beside a responsive window: one core stays free if more than two exist."""
     cores = os.cpu_count() or 1
     return cores - 1 if cores > 2 else cores
 

@@ -106,13 +106,13 @@ class Job(ABC):
             self._tell(state=JobState.STOPPED)
 
     def wait(self) -> None:
-        """Wait until a started `run` has ended and writes no more."""
+        """Wait until `run` has ended and writes no more, also if it has not started yet."""
         self._ended.wait()
 
     def run(self) -> JobOutcome:
         """Run to the end, or until `stop`; existing results are not made again.
 
-        An expected error ends the job and becomes part of the outcome.
+        An expected error ends the job and becomes part of the outcome; any other error is raised.
         """
         error: Exception | None = None
         state = JobState.FAILED
@@ -139,7 +139,7 @@ class Job(ABC):
 
     @abstractmethod
     def _work(self) -> None:
-        """Do the work of the job."""
+        """Do the work of the job, until `is_stopped`; called by `run`."""
 
     def _settle(self, state: JobState) -> None:  # noqa: B027 # most jobs have nothing to say
         """Write final records after the end; must not raise."""
@@ -199,7 +199,7 @@ class Batch(Job, Generic[T]):
         """Record for other processes that this job is alive; called continually."""
 
     def _make(self, items: Iterable[T]) -> None:
-        """Have these items made, until all are done or `stop` is called."""
+        """Make these items with the executor, until all are done or `stop` is called."""
         pending = deque(_Pending(item) for item in items)
         self._began, self._paused_s, self._made, self._first = time.monotonic(), 0.0, 0, None
         if not pending or self.is_stopped:
@@ -338,7 +338,7 @@ class Series(Job, Generic[J]):
             job.stop()
 
     def _weight(self, job: J) -> float:
-        """Expected time of a job, s."""
+        """Expected time of a job, s; by default one second per run."""
         return float(max(job.progress.runs, 1))
 
     def _next(self) -> J | None:

@@ -60,7 +60,7 @@ class ProcessPool:
                 continue
             try:
                 while worker.pipe.poll():
-                    outcome = worker.pipe.recv()  # of the first task given, which stays in the queue if this fails
+                    outcome = worker.pipe.recv()  # outcome of the oldest task, which stays in `tasks` if this fails
                     answers.append(Answer(worker.tasks.popleft().number, outcome))
                     self._stillborn = 0
             except (EOFError, OSError):
@@ -137,7 +137,8 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
         if os.name == "posix":
-            # The first process would start it otherwise, and it unblocks interrupts when it runs.
+            # Now, because its start unblocks interrupts: otherwise the first process would start the tracker with
+            # interrupts blocked.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self.process.start()

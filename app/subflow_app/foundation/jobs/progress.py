@@ -79,7 +79,7 @@ class JobProgress:
 
     @property
     def fraction(self) -> float:
-        """Finished share of the job, 0 to 1."""
+        """Share of finished and failed runs, 0 to 1, or `share` if it is known; 1 without runs."""
         if not math.isnan(self.share):
             return self.share
         return (self.finished + self.failed) / self.runs if self.runs else 1.0

@@ -1,6 +1,7 @@
 """Actions of the File, Edit and Help menus.
 
-The File menu covers scenario files, the database and exports. The Edit menu covers undo, redo and search.
+The rows of the File menu cover scenario files, the database and the settings; features add exports. The Edit menu
+covers undo, redo and search.
 """
 
 from __future__ import annotations
