@@ -332,6 +332,9 @@ class Database:
         SQLite would not detect this: a deleted or replaced file is still read and written through the open descriptor,
         and writes are lost when the program ends.
 
+        Args:
+            at_most_every_s: time after a successful check within which the next check is skipped, s.
+
         Raises:
             StoreMissing: if the file is missing, or was replaced.
         """

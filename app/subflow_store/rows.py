@@ -37,7 +37,7 @@ _WORDS = {"name": plain_line, "note": plain_lines}
 
 
 def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> int:
-    """Insert a row; returns its number."""
+    """Insert a row, with names and notes as plain text; returns its number."""
     cursor = connection.execute(
         f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", _plain(table, row)
     )
@@ -56,7 +56,7 @@ def upsert(table: str, keys: str, values: str) -> str:
 
 
 def update(connection: Connection, table: str, number: int, values: Mapping[str, Any]) -> None:
-    """Change columns of the row with a number."""
+    """Change columns of the row with this number as `id`; names and notes become plain text."""
     changes = ", ".join(f"{name} = ?" for name in values)
     connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*_plain(table, values), number))
 

@@ -62,10 +62,10 @@ _QUANTITY = re.compile(r"\s*([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)\s*([^
 _SCRIPT = re.compile(r"(?:controllers|schedulers)\.[^.]+\.content\Z")
 _DIGITS = 8
 
-# Keys that are not recorded. The first list: keys that describe or draw the scenario, and columns of the list of runs.
-# The second list: columns of the list of runs, attributes of subflows and links, and lists that `figure_values` reads
-# separately.
+# Keys of a scenario that are not recorded: they describe or draw it, or the list of runs has columns for them.
 _NOT_PARAMETERS = ("format", "name", "description", "nodes", "notes")
+# Keys of a summary that are not recorded: columns of the list of runs, attributes of subflows and links, and lists that
+# `figure_values` reads separately.
 _NOT_FIGURES = ("scenario", "name", "seed", "signature", "subflows", "path", "direction", "flows", "links")
 
 

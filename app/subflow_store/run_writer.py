@@ -36,9 +36,10 @@ from subflow_store.writer import Writer
 class RunWriter:
     """Stores a run while it is simulated. Made by `Store.start_run`; only one thread at a time may use it.
 
-    Appending returns at once: the store's thread encodes and commits. Committed data survive a crash of the program,
-    and the run then counts as interrupted. If storing fails, the next `append`, `add_marks`, `add_events`, `flush` or
-    `finish` raises the error; the caller still has the data and may save it elsewhere.
+    Appending returns at once, unless `writer.QUEUE_BYTES` are waiting: the store's thread encodes and commits.
+    Committed data survive a crash of the program, and the run then counts as interrupted. If storing fails, the next
+    `append`, `add_marks`, `add_events`, `flush` or `finish` raises the error; the caller still has the data and may
+    save it elsewhere.
 
     As a context manager it marks the run as interrupted unless `finish` was called.
 

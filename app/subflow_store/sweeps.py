@@ -84,7 +84,7 @@ class SweepStore(ProcessStore):
             return _record(row)._replace(plan=restored(reader, plan))
 
     def of_plan(self, plan: str) -> SweepRecord | None:
-        """The newest sweep with exactly this plan, or None.
+        """The newest sweep with exactly this plan, without the plan itself; None for an unknown plan.
 
         Raises:
             StoreError: if the file cannot be read.

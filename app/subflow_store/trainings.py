@@ -78,7 +78,7 @@ class TrainingStore(ProcessStore):
             return _row(row)._replace(scenario_text=restored(reader, scenario), config=config)
 
     def of_folder(self, folder: str) -> TrainingRow | None:
-        """The newest training with this folder, or None.
+        """The newest training with this folder, without its documents; None for an unknown folder.
 
         Raises:
             StoreError: if the file cannot be read.

@@ -281,7 +281,7 @@ def _insert_line(text: str, at: int, line: str, newline: str) -> str:
 
 
 def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
-    """Replace existing values."""
+    """Replace existing values, from the end of the text, so that the positions of the others stay valid."""
     found = toml_map(text).values
     for path in sorted(values, key=lambda each: _span(found, each), reverse=True):
         start, end = _span(found, path)

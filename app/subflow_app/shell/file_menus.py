@@ -107,7 +107,7 @@ class FileDrops(QObject):
         self._trace_opener: Callable[[Path], object] | None = None
 
     def set_trace_opener(self, opener: Callable[[Path], object]) -> None:
-        """Set the function that opens measured traces."""
+        """Set the function that opens measured traces; before, the window refuses them."""
         self._trace_opener = opener
 
     def enter(self, event: QDragEnterEvent) -> None:

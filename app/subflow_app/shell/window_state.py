@@ -1,7 +1,7 @@
 """State of the window across sessions: geometry, the layout of panels, and saved choices.
 
-Choices are the switches of the toolbar, the speed, and the state of the list of runs. ``workspaces`` arranges the
-panels.
+Choices are the switches that the table of actions marks as remembered, the speed, and the state of the list of runs.
+``workspaces`` arranges the panels.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _frame_of(window: QMainWindow) -> QMargins:
 
 
 class WindowStateFile:
-    """An INI file with geometry, layout and the switches of the toolbar."""
+    """An INI file with the geometry, the layout, the switches, the speed limit and the state of the list of runs."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Use the user's file, or ``path``."""

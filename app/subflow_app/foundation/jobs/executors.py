@@ -61,7 +61,7 @@ class Threads:
         self._is_stopped = False
 
     def submit(self, task: Task) -> None:
-        """Accept a task."""
+        """Queue a task for the threads."""
         self._numbers[self._pool.submit(self._carry_out, task)] = task.number
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:

@@ -45,12 +45,16 @@ class ProcessPool:
         self._stillborn = 0
 
     def submit(self, task: Task) -> None:
-        """Accept a task."""
+        """Give a task to the process with the fewest tasks, or let it wait if all have enough."""
         self._waiting.append(task)
         self._hand_out()
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """The answers since the last call."""
+        """The answers since the last call, including lost tasks.
+
+        Raises:
+            ClusterError: if many processes in a row ended without an answer.
+        """
         self._hand_out()
         answers: list[Answer] = []
         handles: list[Any] = [each for worker in self._workers for each in (worker.pipe, worker.process.sentinel)]

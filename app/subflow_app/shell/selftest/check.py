@@ -144,7 +144,7 @@ def skip_without(library: str, extra: str) -> None:
 
 
 def last_lines(text: str) -> str:
-    """The last lines of an output, which contain errors, joined to one line."""
+    """The last lines of an output, where errors usually appear, joined to one line."""
     return " | ".join(line.strip() for line in text.strip().splitlines()[-_LAST_LINES:])
 
 

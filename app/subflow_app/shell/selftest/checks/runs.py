@@ -184,7 +184,7 @@ _LAB = "03-two-paths"
 
 
 def _check_lab(place: Place) -> str:
-    """Carry out the lab."""
+    """Carry out `_LAB` with its solutions; a problem or a notice fails the check."""
     (done,) = place.subflow("labs", "check", _LAB, "--run", "--json").document
     require(not done["problems"], f"{_LAB}: {'; '.join(done['problems'])}")
     require(not done["notices"], f"{_LAB}: {'; '.join(done['notices'])}")
