@@ -295,7 +295,7 @@ class MarkTable:
 
 
 TRAINING_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed", "interrupted")
-"""States of a training; a training in any state but the first three can be continued."""
+"""States of a training or a sweep, both open and ended ones."""
 
 OPEN_STATES = TRAINING_STATES[:3]
 

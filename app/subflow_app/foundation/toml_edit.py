@@ -122,7 +122,8 @@ def set_value(text: str, path: Path, value: TomlValue) -> str:
     whole new object as a section at the end of the file.
 
     Raises:
-        TomlEditError: if the text is not TOML, or if the path leads into a plain value.
+        TomlEditError: if the text is not TOML, the path leads into a plain value, or the edit would change other
+            values.
     """
     before = read_toml(text)
     expected = _with_value(before, path, value)
@@ -154,7 +155,7 @@ def remove_value(text: str, path: Path) -> str:
     Removing the last key of an inline table also removes the table. A missing key leaves the text unchanged.
 
     Raises:
-        TomlEditError: if the text is not TOML.
+        TomlEditError: if the text is not TOML, or the edit would change other values.
     """
     before = read_toml(text)
     if get_value(before, path) is None:
@@ -180,7 +181,7 @@ def append_table(text: str, name: str, values: Mapping[str, TomlValue]) -> str:
     """Add a `[[name]]` section after the last one, or at the end of the file if it is the first.
 
     Raises:
-        TomlEditError: if the text is not TOML, or if `name` is not an array of tables.
+        TomlEditError: if the text is not TOML, `name` is not an array of tables, or the edit would change other values.
     """
     before = read_toml(text)
     present = before.get(name, [])
@@ -205,7 +206,7 @@ def remove_table(text: str, name: str, index: int) -> str:
     """Remove the `[[name]]` section number `index` (from 0) with the comment lines directly above it.
 
     Raises:
-        TomlEditError: if the text is not TOML or has no such section.
+        TomlEditError: if the text is not TOML or has no such section, or the edit would change other values.
     """
     before = read_toml(text)
     present = before.get(name)

@@ -118,7 +118,7 @@ class _DockingTexts(QTranslator):
         return False
 
 
-_EXIT_CODE = 1  # as `terminal.failures.FAILED`
+_EXIT_CODE = 1  # equal to `terminal.failures.FAILED`
 
 MessageHandler = Callable[[QtMsgType, QMessageLogContext, str], None]
 

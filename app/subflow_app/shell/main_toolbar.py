@@ -184,7 +184,7 @@ class StatusButtons(QObject):
         self._warnings.setText(trn("{count} warning", "{count} warnings", count))
 
     def show_database(self, database: DatabaseControl) -> None:
-        """Show the name of the database in use, with its path in the tool tip."""
+        """Show the name of the database in use, with its path in the tool tip; or that runs stay in memory."""
         path, has_store = database.path, database.store is not None
         self._database.setText(path.name if path is not None and has_store else tr("no database"))
         if not has_store:

@@ -288,7 +288,8 @@ class Measure:
             subflow: number of the subflow of each flow to use; 0: all subflows.
 
         Raises:
-            NotMeasuredError: if no flow has the measure, or a flow has fewer subflows than `subflow`.
+            NotMeasuredError: if the measure is unknown or cannot be combined, or a flow has fewer subflows than
+                `subflow`.
         """
         parts: list[Part] = []
         for flow in flows:

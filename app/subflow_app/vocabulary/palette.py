@@ -160,7 +160,9 @@ def dash(run: int) -> tuple[float, ...]:
 
 GHOST_DASH = (5.0, 4.0)
 GHOST_OPACITY = 0.7
-"""Dash and opacity of the original run's curves behind those of a fork; they keep their colours."""
+"""Dash and opacity of the curves behind a run: those of a fork's original, or of the run before a change of a script.
+They keep their colours.
+"""
 
 
 def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:

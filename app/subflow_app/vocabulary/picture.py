@@ -117,7 +117,7 @@ class Hit:
         y: y coordinate on the axes of the panel.
         text: description of the element.
         points: numbers of all points that it represents.
-        run_ids: the individual run that it represents; empty: all runs of the points.
+        run_ids: number of the individual run that it represents; empty: all runs of the points.
     """
 
     x: float
