@@ -40,7 +40,7 @@ KindT = TypeVar("KindT", bound=str)
 FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
 
 MOST_PLOTS = 12
-"""Most plots or panels of a figure, limited by the size of a page."""
+"""Maximum number of plots and panels in a figure, limited by the size of a page."""
 # Figures below this width stack their panels in one column.
 _TWO_COLUMNS_MM = 130.0
 
@@ -184,7 +184,9 @@ class FigurePlan:
 
     @property
     def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
-        """Plots and panels by row; plots, tables and a panel without a partner fill a row."""
+        """Plots and panels by row: plots of one quantity share a row, two panels share a row of a wide figure, and a
+        table fills a row.
+        """
         rows: list[tuple[PlotData | Panel, ...]] = []
         parts: list[PlotData | Panel] = [*self.plots, *self.panels]
         for part in parts:

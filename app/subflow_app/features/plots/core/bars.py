@@ -155,13 +155,13 @@ def bar_places(bars: Sequence[Bar]) -> Places:
 
 
 def run_count(bars: Sequence[Bar]) -> tuple[int, int]:
-    """Smallest and largest number of runs per bar, for the description of the intervals."""
+    """Smallest and largest number of runs per bar that has values; 0 and 0 without such bars."""
     counts = [len(bar.values) for bar in bars if bar.values]
     return (min(counts), max(counts)) if counts else (0, 0)
 
 
 def interval_text(bars: Sequence[Bar]) -> str:
-    """Meaning of the error bars in words; for individual runs, the reason why they are missing."""
+    """Meaning of the error bars in words, or the reason why bars of one run have none; empty without values."""
     least, most = run_count(bars)
     if most == 0:
         return ""

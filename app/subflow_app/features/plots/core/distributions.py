@@ -89,7 +89,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
 
     NaN interrupts the path at gaps.
 
-    While a window grows at constant RTT, it fills the path; while the RTT rises, it fills the queue.
+    Growth of the window at constant RTT fills the path; growth at rising RTT fills the queue.
     """
     windows = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _CWND)}
     made = []
@@ -105,7 +105,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
 
 
 def _kept(is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The points of the path, and the first point of each gap between them, which interrupts the path."""
+    """Indices of the drawn points, and of the first point of each gap between them, which interrupts the path."""
     known = np.flatnonzero(is_known)
     gaps = np.flatnonzero(is_known[:-1] & ~is_known[1:]) + 1
     kept = known[:: max(1, -(-len(known) // _MOST_POINTS))]

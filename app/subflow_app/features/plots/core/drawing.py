@@ -146,7 +146,7 @@ def in_bins(curve: Curve, bin_s: float) -> Curve:
 
 
 MOST_FLOWS = 12
-"""Largest number of flows of a run with separate lines; more flows are drawn as their median."""
+"""Largest number of flows of a run with separate lines; among more flows, copies of a definition become one median."""
 LEAST_SEEDS = 3
 """Smallest number of runs of an experiment drawn as a mean: the interval of two runs is too wide to be useful."""
 
@@ -194,7 +194,7 @@ def percentiles(values: NDArray[np.float32], shares: Sequence[float]) -> NDArray
 def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], list[Crowd]]:
     """The curves, with the median of each crowd in the place of its first member, and the crowds.
 
-    A crowd consists of the copies of a flow definition in a run where more than `MOST_FLOWS` flows have curves.
+    A crowd consists of two or more copies of a flow definition in a run where more than `MOST_FLOWS` flows have curves.
 
     Args:
         curves: unaveraged curves of all runs.

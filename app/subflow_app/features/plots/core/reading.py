@@ -12,7 +12,7 @@ from subflow_app.vocabulary.means import time_mean
 
 
 class Stretch(NamedTuple):
-    """Statistics of a curve between two times, in the unit of its values; NaN for unknown ones.
+    """Statistics of a curve between two times, in the unit of its values; NaN for unknown statistics.
 
     `first` and `last` are the values at the two times in the given order. `difference` is `last` minus `first`, and
     `per_second` divides it by the time between them. `mean` is weighted by time, without gaps. `lowest` and `highest`

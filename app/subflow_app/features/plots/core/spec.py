@@ -55,8 +55,10 @@ class Curve:
 
     Attributes:
         label: text for the legend, e.g. ``"download · wifi"``.
-        owner: owner string; `owner` and `kind` together identify the curve, also across runs and calls.
-        kind: ``"subflow"``, ``"total"`` (sum over the subflows of a flow), ``"flow"`` or ``"link"``.
+        owner: name of the flow, subflow or link direction; `owner` and `kind` together identify the curve, also across
+            runs and calls.
+        kind: ``"subflow"``, ``"total"`` (sum over the subflows of a flow), ``"flow"``, ``"link"``, or ``"all"`` for a
+            curve of all flows.
         colour: colour key; `palette.hex_colour` converts it to a hex value.
         time_s: float64 [n], s.
         values: float32 [n], SI; NaN for unknown values.
@@ -166,7 +168,7 @@ class PlotSpec:
         y_label: axis text without the unit.
         unit: unit that the axis shows; empty for a quantity without a unit.
         scale: factor from SI to `unit`.
-        columns: pairs of scope and column that the plot reads; a run without any of them lacks the plot.
+        columns: pairs of scope and column that the plot reads; a run with none of these columns lacks the plot.
         curves: computes the curves of a run from its traces, always the same number in the same order; returns an empty
             list for a plot of bars.
         x: quantity along the x axis; None for plots over time and bars.
@@ -298,7 +300,7 @@ def transport_flows(traces: Traces) -> list[str]:
 
 
 def mean_rates(traces: Traces, name: str) -> dict[str, float]:
-    """Mean of a rate by flow from the end of the warm-up to now; NaN before the first sample."""
+    """Mean of a rate by flow, SI, from the end of the warm-up to now; NaN before the first sample."""
     return {curve.owner: measured_mean(curve, traces.warmup_s) for curve in column_curves(traces, FLOW, name)}
 
 
@@ -347,7 +349,7 @@ def _all_curves(traces: Traces, scopes: Sequence[str], name: str) -> list[Curve]
 
 
 def trailing_sum(values: NDArray[np.float32], interval_s: float, window_s: float) -> NDArray[np.float64]:
-    """Sum of the samples of the last `window_s` at each sample; shorter at the beginning, and NaN counts as zero.
+    """Sum of the samples of the last `window_s` at each sample; the first windows are shorter, and NaN counts as zero.
 
     Args:
         values: float32 [n], one per `interval_s`.
@@ -384,8 +386,8 @@ def column_plot(
     """The plot of an unchanged column of the traces: a curve per flow, subflow or link with this column.
 
     Args:
-        plot_id: id of the plot, as in :class:`PlotSpec`.
-        title: heading, and axis text without a `y_label`.
+        plot_id: name on the command line and in settings.
+        title: heading; also the axis text if `y_label` is empty.
         column: name of the column.
         scopes: scopes of the column.
         unit: unit on the axis.
@@ -405,13 +407,13 @@ def column_plot(
 
 
 def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> PlotSpec:
-    """The plot of agents' observations or actions: the first number, by subflow that an agent controls."""
+    """The plot of the first observation or action of each agent, with a curve per subflow that an agent controls."""
     made = column_plot(plot_id, title, REWARD, FLOW, SUBFLOW, y_label=y_label, **SIGNED, **LEARNERS)
     return replace(made, curves=partial(agent_curves, numbers=numbers), numbers=numbers)
 
 
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
-    """Number of samples per point of a rate curve: 1, 2, 5, 10, 20, 50 and so on.
+    """Number of samples per drawn point: 1, 2, 5, 10, 20, 50 and so on.
 
     The result is the smallest of these numbers that leaves at most `most_points` points. A rate sampled several times
     per RTT alternates between zero and the link rate: 200 s at 100 ms would fill the plot with ink.

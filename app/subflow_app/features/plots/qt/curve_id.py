@@ -61,7 +61,7 @@ def _with_number(spec: PlotSpec, text: str) -> str:
 
 
 def bins_text(bin_s: float | None) -> str:
-    """Text for the bins of curves: a length in s, raw samples (zero), or automatic bins by the zoom (None)."""
+    """Text for the bins of curves: a length in s; 0: raw samples; None: automatic, chosen by the visible time range."""
     if bin_s is None:
         return tr("Bins: automatic")
     return tr("Bins: {time} s", time=fmt.number(bin_s)) if bin_s else tr("Bins: raw samples")

@@ -52,7 +52,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
             self.curve.update()
 
     def set_log(self, is_log: bool) -> None:
-        """Switches to a logarithmic or linear axis; on a logarithmic one, values up to zero become gaps."""
+        """Switches to a logarithmic or linear axis; on a logarithmic one, zero and negative values become gaps."""
         self._log = is_log
         self.setLogMode(False, is_log)
         self._draw()
@@ -130,7 +130,7 @@ def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
 
 
 def make_pen(colour: str, dash: tuple[float, ...] = (), width: float = 1.0) -> QPen:
-    """A cosmetic pen, one device pixel wide at every zoom.
+    """A cosmetic pen, whose width in pixels is the same at every zoom.
 
     Args:
         colour: ``#rrggbb`` or ``#aarrggbb``.

@@ -18,7 +18,7 @@ class CurvesButton(QToolButton):
     """Button in the upper right corner of the plots, which keep their full height."""
 
     def __init__(self, plots: QAbstractScrollArea, menu: QMenu, bin_s: float | None) -> None:
-        """Opens ``menu``; the text shows ``bin_s``, see :meth:`show_bins`."""
+        """Creates the button, which opens ``menu``; its text shows ``bin_s``, see :meth:`show_bins`."""
         super().__init__(plots)
         self.setObjectName("curves_button")
         self.setAutoRaise(True)
@@ -34,12 +34,12 @@ class CurvesButton(QToolButton):
         self.show_bins(bin_s)
 
     def fit_font(self, font: QFont) -> None:
-        """Uses a slightly smaller font than this one."""
+        """Uses ``font`` at 90 % of its size."""
         small = sized(font, 0.9)
         self.setFont(small)
 
     def show_bins(self, bin_s: float | None) -> None:
-        """Shows the chosen bins; None: bins by the zoom."""
+        """Sets the button's text to the bin length, s; 0: raw samples; None: bins chosen by the visible time range."""
         self.setText(f"{bins_text(bin_s)} ▾")
         self.setAccessibleName(bins_text(bin_s))
         self._place()

@@ -332,7 +332,7 @@ def _fork_title(ghost: Ghost) -> str:
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
     """The curve without the part shared with its fork; all samples if the two differ earlier, e.g. between versions."""
-    # The change happens one nanosecond later, so that a sample whose time differs only by rounding precedes it.
+    # The search time is one nanosecond later, so that rounding cannot move a sample at the time of the fork after it.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
     return replace(curve, time_s=curve.time_s[first:], values=curve.values[first:]) if is_same else curve
@@ -356,7 +356,7 @@ class FedPlots(ScrolledPlots):
 
     curves_changed = Signal()  # the set of lines has changed, not only their samples
     time_range_changed = Signal(float, float)  # first and last visible time, s
-    fed = Signal()  # all of many curves have their newest samples
+    fed = Signal()  # emitted when sliced work ends: all curves have their newest samples
 
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -394,7 +394,7 @@ class FedPlots(ScrolledPlots):
         raise NotImplementedError
 
     def set_line_width(self, width: float) -> None:
-        """Draws everything with wider lines, px."""
+        """Draws everything with lines of this width, px."""
         raise NotImplementedError
 
     def set_colours(self, chosen: Mapping[CurveId, str]) -> None:

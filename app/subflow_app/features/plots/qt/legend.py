@@ -314,7 +314,7 @@ class _LineDelegate(QStyledItemDelegate):
     """Draws a short sample of the line with its colour and dash between check box and name."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Reserves space for the sample as for an icon."""
+        """Reserves space for the sample in place of an icon, and elides the text of a flow with measures."""
         super().initStyleOption(option, index)
         words = index.data(WORDS_ROLE)
         if words and option.rect.isValid():

@@ -307,7 +307,7 @@ class LegendModel(TreeModel):
         self.set_hidden(self.hidden | ids if any(key not in self.hidden for key in ids) else self.hidden - ids)
 
     def show_only(self, index: Index) -> None:
-        """Hides everything but this line or group, or shows everything if the rest is already hidden."""
+        """Shows only this line or group; shows everything if all other lines are already hidden."""
         wanted = {line.id for line in self._lines_at(index)}
         others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
         self.set_hidden(frozenset() if others <= self.hidden and not wanted & self.hidden else others)
@@ -448,7 +448,7 @@ class LegendModel(TreeModel):
 
 
 def line_text(curve: Curve) -> str:
-    """Name of a line below its flow: its path, "total" or "all"."""
+    """Name of a line below its flow: its path, "total" or "all"; for links, the label."""
     _, separator, rest = curve.label.partition(" · ")
     if separator:
         return tr("total") if curve.kind == "total" else rest

@@ -184,7 +184,7 @@ class PlotStack(FedPlots):
             self._draw_cursor()
 
     def take_switches(self, other: PlotStack) -> None:
-        """Copies colours, logarithmic scale, marks and crosshair from another stack."""
+        """Copies the switches, the colours and the choices for curves of another stack."""
         self._marks_shown = other._marks_shown
         self._is_side_by_side = other._is_side_by_side
         self._looks.choices, self._looks.colours = other._looks.choices, other._looks.colours
@@ -192,7 +192,7 @@ class PlotStack(FedPlots):
         self.set_log(other._log)
 
     def set_line_width(self, width: float) -> None:
-        """Draws everything with wider lines, px, for a picture of higher resolution."""
+        """Draws everything with lines of this width, px, e.g. for a picture of higher resolution."""
         for plot in self.plots:
             plot.set_line_width(width)
         self.recolour()
@@ -399,7 +399,7 @@ class PlotStack(FedPlots):
         self.menu_requested.emit(position)
 
     def curve_at(self, position: QPointF) -> CurveId | None:
-        """The visible curve within reach of a click at a position of the scene."""
+        """The visible curve within reach of a click at a position of the scene; None without such a curve."""
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
         if isinstance(under, TimePlot) and self.pointed_flow is not None and under.is_pointed_at(position, _HIT_PX):
             return self.pointed_flow
@@ -413,7 +413,7 @@ class PlotStack(FedPlots):
                 plot.take_room()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Adapts lines and sizes when the window moves to a screen of another resolution."""
+        """Connects to screen changes of the window, so that lines and sizes follow the resolution."""
         super().showEvent(event)
         handle = self.window().windowHandle()
         if handle is not None and handle is not self._handle:

@@ -69,7 +69,7 @@ def label_style(font: QFont) -> dict[str, str]:
 
 
 def show_bottom_axis(item: Any, title: str, font: QFont, *, keeps_room: bool = False) -> None:
-    """Shows numbers and a title along the bottom; an empty title hides both and may keep their space."""
+    """Shows numbers and a title along the bottom; an empty title hides both, and keeps their space if `keeps_room`."""
     axis = item.getAxis("bottom")
     axis.setStyle(showValues=bool(title))
     axis.setHeight(bottom_axis_height(font) if title or keeps_room else INNER_AXIS_HEIGHT)
@@ -150,7 +150,7 @@ class StackedPlot:
         return []
 
     def shown_ticks(self) -> list[Ticks]:
-        """Events in the visible range."""
+        """Ticks and lines of the events of visible curves."""
         return []
 
     def set_marks(
@@ -184,13 +184,13 @@ class StackedPlot:
     # ---- reading ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Marks the curves at this time."""
+        """Marks the curves at this time, s; None removes the marks."""
 
     def set_pin(self, time_s: float | None) -> None:
-        """Draws the pinned line at this time."""
+        """Draws the pinned line at this time, s; None hides it."""
 
     def values_at(self, _time_s: float | None) -> dict[CurveId, float]:
-        """Value of every curve at a time, or its newest value, in the unit of the axis; NaN without a value."""
+        """Value of every curve at a time, s, in the unit of the axis; NaN without a value. None: the newest values."""
         return {}
 
     def set_readout(self, spans: Sequence[Span]) -> None:

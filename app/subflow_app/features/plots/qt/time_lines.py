@@ -119,7 +119,9 @@ _Z = 15  # above the curves, below crosshair and cursors
 
 
 class ForkLines:
-    """Fork lines in all plots."""
+    """Vertical lines at the times of forks in all plots over time; the lines in the top plots are labelled with the
+    changes.
+    """
 
     def __init__(self) -> None:
         """Starts without forks."""
@@ -149,7 +151,7 @@ class ForkLines:
         self._draw()
 
     def show(self, ghosts: Sequence[Ghost]) -> None:
-        """Shows lines where these runs branch off."""
+        """Shows a line at the time of each of these forks, and hides all others."""
         self._ghosts = tuple(ghosts)
         self._draw()
 
@@ -195,6 +197,6 @@ class ForkLines:
 
 def _text(ghost: Ghost) -> str:
     text = ghost.text
-    # The label interprets the text as a format string.
     text = text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+    # The label interprets the text as a format string.
     return text.replace("{", "(").replace("}", ")")

@@ -57,7 +57,9 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         self.update()
 
     def set_log(self, is_log: bool) -> None:
-        """Switches to a logarithmic or linear axis; on a logarithmic one, areas end at their lowest positive value."""
+        """Switches to a logarithmic or linear axis. On a logarithmic axis, lower edges up to zero become the lowest
+        positive upper edge.
+        """
         self._log = is_log
         self._renew()
 
@@ -93,7 +95,8 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, _share: float = 1.0, **kwargs: Any) -> tuple[float, float] | None:
-        """Range of times, or of the values within the time range of the other axis."""
+        """Range of times, or of the values at the times in ``orthoRange`` if it is given; None without finite values.
+        """
         if self._bounds.isNull():
             return None
         if axis == 0:
@@ -132,7 +135,7 @@ def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
     return path
 
 
-# Ticks of losses appear only in the plot of the congestion window, which a loss reduces.
+# Ticks of events appear only in the plot of the congestion window.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
 # For the distance to steep flanks, the samples within this distance to both sides count, px.
@@ -174,7 +177,7 @@ class TimePlot(StackedPlot):
         self._limit_values(is_log=False)
 
     def stand_beside(self, leader: TimePlot) -> None:
-        """Shares the value axis of the plot to the left, which shows the numbers."""
+        """Shares the value axis of the leftmost plot, which shows the numbers."""
         self.view.share_values(leader.view)
         axis = self.item.getAxis("left")
         axis.showLabel(False)
@@ -186,7 +189,7 @@ class TimePlot(StackedPlot):
         show_bottom_axis(self.item, x_axis_of(self.spec) if is_shown else "", self._font)
 
     def set_duration(self, duration_s: float) -> None:
-        """Limits zoom and pan to the duration of the runs, s."""
+        """Limits zoom and pan to the duration of the runs, s, with a margin of 5 % on both sides."""
         margin = 0.05 * duration_s
         self.view.setLimits(
             xMin=-margin, xMax=duration_s + margin, minXRange=duration_s * 1e-5, maxXRange=duration_s + 2 * margin
@@ -488,7 +491,7 @@ class TimePlot(StackedPlot):
             self.pin.setValue(time_s)
 
     def values_at(self, time_s: float | None) -> dict[CurveId, float]:
-        """Value of every curve at a time, or its newest value, in the unit of the axis; NaN without a value."""
+        """Value of every curve at a time, s, in the unit of the axis; NaN without a value. None: the newest values."""
         return {
             key: item.last_value() if time_s is None else item.value_at(time_s) for key, item in self.curves.items()
         }

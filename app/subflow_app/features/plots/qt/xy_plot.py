@@ -106,8 +106,8 @@ class XYPlot(StackedPlot):
     def _draw(self, key: CurveId) -> None:
         x, y = self._points(key)
         known = np.isfinite(x) & np.isfinite(y)
-        # pyqtgraph warns about the bounds of a curve that consists of gaps.
         self.curves[key].setLogMode(self._log, self._log and self._has_log_y)
+        # pyqtgraph warns about the bounds of a curve that consists of gaps.
         self.curves[key].setData(*((x, y) if known.any() else (x[:0], y[:0])))
 
     # ---- axes ----
@@ -128,7 +128,7 @@ class XYPlot(StackedPlot):
     # ---- reading ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Marks the point of every path at this time; distributions have no times."""
+        """Marks the point of every path at this time; None removes the marks. Distributions have no times."""
         spots = []
         for key, curve in self._latest.items():
             if time_s is None or key in self._hidden or len(curve.time_s) == 0:
