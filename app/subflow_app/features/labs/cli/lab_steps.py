@@ -64,7 +64,8 @@ class _Work:
         session: the session of the lab.
         store: database with the runs of the lab.
         reader: reader of the runs in `store`.
-        text: scenario text judged in place of the window's document: that of the last run, or the initial one.
+        text: scenario text judged in place of the window's document: that of the last run outside of a sweep, or the
+            stored document.
     """
 
     called: str

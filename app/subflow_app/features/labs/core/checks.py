@@ -65,7 +65,7 @@ def _expression(text: str) -> Expression:
     return Expression(text, functions())
 
 
-_MOST = 100  # number of most recent runs that yield points
+_MOST = 100  # maximum number of runs that yield points, the most recent ones
 
 
 @dataclass(frozen=True, slots=True)

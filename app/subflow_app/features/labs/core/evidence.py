@@ -116,7 +116,8 @@ class Evidence:
 
     Attributes:
         doc: the scenario in the editor.
-        runs: finished runs since the lab was begun, in the order in which they were made.
+        runs: finished runs since the lab was begun, and older runs that its last sweep reuses, in the order of their
+            numbers.
         step_runs: number of the last run when a step was passed, by id of the step.
         trainings: finished trainings, in the order in which they were begun.
         sweep: runs of the last finished sweep; None without one.
@@ -162,7 +163,7 @@ class EvidenceReader:
 
         Args:
             text: text of the document.
-            step_runs: last runs of passed steps, as in `Evidence.step_runs`.
+            step_runs: number of the last run when a step was passed, by id of the step.
 
         Raises:
             StoreError: if the store cannot be read.

@@ -61,7 +61,7 @@ class Grade:
 
     Attributes:
         file: name of the file.
-        student: name in the file; empty if the file cannot be read.
+        student: name of the student in the file; empty if the file cannot be read.
         lab: name of the lab.
         outcome: outcome of the verification; None if the file is not a result.
         steps: grades of steps in order.
@@ -158,7 +158,9 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def lab_of(document: Mapping[str, Any], given: Lab | None) -> Lab | None:
-    """The given lab, or the shipped lab in the language of the result; None if the lab is not shipped."""
+    """The given lab, or the shipped lab of the result in the language whose hash matches, else in English; None if not
+    shipped.
+    """
     if given is not None:
         return given
     name, file_hash = document["lab"].get("name"), document["lab"].get("hash")
@@ -176,7 +178,7 @@ def grade_class(
     tell: Callable[[int, int], None] = lambda _done, _all: None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Grade]:
-    """Grade all results of a class. Each different run is simulated again only once.
+    """Grade all results of a class. A run that several files contain is simulated again only once.
 
     Args:
         files: files that students handed in.

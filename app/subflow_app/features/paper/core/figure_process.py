@@ -141,7 +141,8 @@ _LAST_LINES = 3
 
 
 class FigureProcess:
-    """Process that draws one job at a time and keeps running until it is closed.
+    """Process that draws one job at a time until it is closed; after a failed drawing, the next job starts a new
+    process.
 
     Args:
         command: command that starts the process.
@@ -191,6 +192,7 @@ class FigureProcess:
         Raises:
             InputError: if the job cannot be drawn.
             ExportError: if the process died, took too long, or was closed during the drawing.
+            RuntimeError: if an unexpected error occurred in the process; the message contains its traceback.
         """
         with self._one_at_a_time:
             self.start()
@@ -273,7 +275,7 @@ def write_panel(panel: Panel, path: Path, size_mm: tuple[float, float] | None = 
     Args:
         panel: the picture.
         path: path of the file.
-        size_mm: width and height of the file; None: page width with a suitable height.
+        size_mm: width and minimum height of the file; None: 170 mm wide, with a plot 115 mm high.
         dpi: px per inch of a PNG.
 
     Raises:

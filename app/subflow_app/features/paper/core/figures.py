@@ -50,7 +50,8 @@ _LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW, _NAME_ROW = 1.75, 2.4, 1.5, 1.
 _AXIS_SHARE = 0.74
 # Share of the width of a panel available to its title, which is centred above the axes.
 _TITLE_SHARE = 0.8
-# Decimals of coordinates in points: tenths are finer than a screen, and a third as long as matplotlib's numbers.
+# Decimals of coordinates in an SVG, in points: a tenth of a point is finer than a pixel, and matplotlib's numbers are
+# three times as long.
 _DECIMALS = 1
 
 # matplotlib's settings are global, so that only one figure may be drawn at a time.

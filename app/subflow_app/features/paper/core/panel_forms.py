@@ -285,7 +285,7 @@ def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def _colours(scale: ColourScale) -> Colormap:
-    """Perceptually uniform colours that are safe for the colour-blind."""
+    """Perceptually uniform colours that are safe for the colour-blind; "parted" uses fixed colours."""
     import matplotlib as mpl
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -445,7 +445,9 @@ def table_cell(series: PanelSeries, point: int) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number with three or four digits; a dash for NaN and infinity."""
+    """A number with three significant digits and at most six decimals; integer parts are never shortened. A dash for
+    NaN and infinity.
+    """
     if not math.isfinite(value):
         return _NOTHING
     if value == 0.0:
@@ -454,7 +456,7 @@ def number_text(value: float) -> str:
 
 
 def interval_text(mean: float, half: float) -> str:
-    """Mean ± half of its interval, e.g. ``3.02 ± 0.11``, with equal decimals; the interval is rounded up."""
+    """Mean ± half of its interval, rounded up, e.g. ``3.02 ± 0.11``; only the mean if either number is not finite."""
     told = number_text(mean)
     if not (math.isfinite(mean) and math.isfinite(half)):
         return told
@@ -591,7 +593,7 @@ def _longest_word(names: Sequence[str]) -> int:
 
 
 def _value_axis(axes: Axes, panel: Panel) -> None:
-    """Lets the value axis start at zero unless values are negative or the panel chooses its range.
+    """Starts the value axis at zero, unless it is logarithmic, a value is negative, or the panel sets a minimum range.
 
     Bars and bands with another start mislead.
     """

@@ -29,7 +29,7 @@ WIDTH_RANGE_MM = (40.0, 600.0)
 HEIGHT_RANGE_MM = (20.0, 400.0)
 DPI_RANGE = (72, 1200)
 MOST_MEGAPIXELS = 100
-"""Largest PNG: a larger one fills the memory of a small computer and exceeds the resolution of printers."""
+"""Maximum size of a PNG: a larger one fills the memory of a small computer and exceeds the resolution of printers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class PaperStyle:
         title: title in the list of styles.
         width_mm: exact width of the figure.
         plot_height_mm: height of one plot without the legend; several plots are stacked.
-        font: font family; matplotlib contains all of them, so that figures are the same on every machine.
+        font: font family; matplotlib contains the fonts of all styles, so that figures are the same on every machine.
         font_pt: size of axis titles.
         small_pt: size of numbers at the axes and of the legend.
         line_pt: width of curves.
@@ -88,7 +88,7 @@ STYLES: tuple[PaperStyle, ...] = (
 STYLES_BY_ID: Mapping[str, PaperStyle] = {style.id: style for style in STYLES}
 DEFAULT_STYLE = STYLES_BY_ID["page"]
 SHOWN_STYLE = PaperStyle("shown", "As shown", 170.0, 21.0, _SANS, 8.0, 8.0, 0.9, text_in_svg=True, has_markers=False)
-"""Style of a figure with the content of the window; its height is the minimum of a plot."""
+"""Style of a figure with the content of the window; its plot height is the minimum height of a plot."""
 
 
 def style_named(name: str) -> PaperStyle:

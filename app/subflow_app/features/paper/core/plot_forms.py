@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-# Up to this many curves of a run have their own line and legend entry; more curves are grouped.
+# Up to this many curves of a run have individual lines and legend entries; more curves are grouped.
 _MOST_SINGLE_CURVES = 12
 # A queue is left out if its maximum is at most this share of the longest queue.
 _IDLE_QUEUE = 0.05
@@ -61,7 +61,7 @@ def _lines_of(plot: PlotData, plan: FigurePlan) -> tuple[list[Line], str]:
 
 
 def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
-    """Curves with rates averaged enough to be readable, and the averaging as text for the axis."""
+    """Curves in readable bins, and the bins as text for the axis; without chosen bins, only rates are averaged."""
     curves, bin_s = list(plot.curves), plot.bin_s
     if bin_s is None:
         intervals_s = sample_intervals_s(curves)
@@ -204,7 +204,7 @@ def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number
         linestyle=dashes(curve.dash),
         linewidth=line.width * style.line_pt,
         alpha=line.alpha,
-        # An only subflow has the same curve as the total of its flow, and is drawn on top.
+        # A total may coincide with a subflow, which is drawn on top.
         zorder=1.9 if curve.kind == "total" else 2.0,
         # Markers of different curves are offset, so that they do not overlap.
         markevery=(every * (2 * (number % 4) + 1) // 8, every),

@@ -55,7 +55,7 @@ _FIGURE_STYLE = replace(DEFAULT_STYLE.sized(168.0, 60.0), has_markers=True)
 _LONGEST_LEGEND_NAME = 24
 
 MOST_RUNS = 50
-"""Most runs in a report; for more runs, `subflow runs` prints a table."""
+"""Maximum number of runs in a report; for more runs, `subflow runs` prints a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
 
     Raises:
         InputError: if `numbers` is empty or too long, or a run was deleted or is still running.
-        RunNotFound: if the store does not contain a run.
+        RunNotFound: if the store does not contain one of the runs.
         StoreError: if a run cannot be read.
     """
     chosen = list(dict.fromkeys(numbers))
@@ -213,7 +213,7 @@ def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
     """Table of the programs and the computer that made a report.
 
     Args:
-        made: label and version of a further program, shown after the version of Subflow.
+        made: label and value of the row after the version of Subflow.
         more: labels and values of further rows at the end.
     """
     from subflow_app import __version__
@@ -224,7 +224,7 @@ def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
 
 
 def filled(*tables: TextTable) -> Iterator[TextTable]:
-    """These tables without empty ones."""
+    """The tables that have rows."""
     return (table for table in tables if table.rows)
 
 

@@ -61,7 +61,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-ur
 
 
 def render_html(report: Report) -> bytes:
-    """The report as an HTML file."""
+    """The report as an HTML page; its figures are SVG, or bitmaps if the page is printed as a PDF."""
     deepest = max(1, report.contents)
     # Anchors of the headings in the table of contents, by position in the document.
     anchors: dict[int, str] = {}
@@ -161,7 +161,7 @@ class PrintJob:
         html: the page.
         title: title of the document, on one line.
         page: size of a sheet.
-        contents: deepest level of headings in the table of contents.
+        contents: deepest level of headings in the table of contents; 0 without one.
     """
 
     html: str

@@ -44,7 +44,9 @@ class SketchNode:
 
 @dataclass(frozen=True, slots=True)
 class SketchLink:
-    """A link from (x0, y0) to (x1, y1) with `bow` as in `PictureLink`; `lanes` are the colours of its subflows."""
+    """A link from (x0, y0) to (x1, y1); `bow` is its bend beside parallel links, and `lanes` are the colours of its
+    subflows.
+    """
 
     x0: float
     y0: float
@@ -99,7 +101,7 @@ def sketch_of(scenario: Scenario) -> TopologySketch:
 
 
 def render_sketch(sketch: TopologySketch, kind: FigureKind, dpi: int, style: PaperStyle = DEFAULT_STYLE) -> bytes:
-    """Content of the file; an SVG contains its text as paths."""
+    """Content of a file with the drawing; an SVG contains its text as paths."""
     return drawn_file(
         replace(style, text_in_svg=False),
         kind,

@@ -92,7 +92,7 @@ _HEADINGS = re.compile(r'<h([2-4]) id="s\d+">(.*?)</h\d>', re.DOTALL)
 
 
 def print_pages(job: PrintJob) -> bytes:
-    """The PDF of a page; the bytes depend only on the page."""
+    """The PDF of an HTML page; its bytes depend only on the job."""
     _prepare_qt()
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -237,7 +237,8 @@ class _Piece:
     Attributes:
         top, bottom: place on the endless sheet.
         stays: True if the next piece must be on the same sheet.
-        head: top and bottom of the table heading that is repeated above the piece on a new sheet.
+        head: top and bottom of the table heading that is repeated above the piece on a new sheet; zeros without a
+            heading.
     """
 
     top: float

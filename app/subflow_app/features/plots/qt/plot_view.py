@@ -304,7 +304,9 @@ class PlotView(QWidget):
 
     @property
     def current_curve(self) -> CurveId | None:
-        """The curve selected in the legend, else the last clicked one, else the first curve of the only run."""
+        """The curve selected in the legend, else the last clicked one, else the first curve of the only run; None
+        otherwise.
+        """
         if self._legend is not None and self._legend.current is not None:
             return self._legend.current
         if self._clicked is not None:
