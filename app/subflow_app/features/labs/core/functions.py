@@ -376,7 +376,7 @@ _WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
 
 
 def _add(measure: Measure) -> None:
-    """Add a measure as a function of a run and a flow or link, sometimes also of a subflow."""
+    """Register a measure as a function of a run; measures of flows and links also have an owner, and some a subflow."""
 
     def body(evidence: Evidence, run: float, owner: str = "*", subflow: float = 0) -> Value:
         summary = run_at(evidence, run).summary

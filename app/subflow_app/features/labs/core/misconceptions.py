@@ -79,7 +79,7 @@ def _is_near(value: PredictionValue, other: str | float) -> bool:
 
 
 def _drops(points: Points) -> int:
-    """Number of drops of a curve to four fifths of its height or less, separated by rises."""
+    """Number of drops of a curve to four fifths of the preceding peak or less, separated by rises."""
     count, peak, trough = 0, 0.0, np.inf
     for _time, height in points:
         if trough == np.inf:  # rising

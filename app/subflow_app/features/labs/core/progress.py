@@ -103,7 +103,7 @@ class Progress:
         lab: name of the lab.
         lab_hash: hash of its file when the lab was begun.
         begun_at: start time, ISO 8601.
-        database: path of the database with the runs.
+        database: path of the database with the runs; empty for a database in memory.
         begin: highest record numbers in the database at the start.
         document: text of the scenario when it was last saved.
         deal: seed of the order of options, different for each student.

@@ -105,7 +105,7 @@ def _sealed(question: Question, salt: str) -> Sealed | None:
 
 
 def _beside(lab: Lab) -> dict[str, str]:
-    """Files of a lab by name: its scripts, and its scenario unless the program ships it."""
+    """Files of a lab by name: its scripts, and its scenario unless this is one of the shipped scenarios."""
     texts = {script.file: script.text for script in lab.scripts}
     try:
         is_shipped = find_scenario(lab.scenario.stem) == lab.scenario

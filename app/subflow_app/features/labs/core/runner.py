@@ -110,7 +110,7 @@ class LabOutcome:
 
     Attributes:
         lab: name of the lab.
-        steps: outcomes of steps up to the first failure.
+        steps: outcomes of steps up to the first one that was not passed.
         progress: progress of a student who follows the solution.
         runs: number of runs made.
     """

@@ -65,8 +65,9 @@ class Judgement:
 
     Attributes:
         step: id of the step.
-        check: outcome of its check; None without a check, or before the prediction.
-        passes: whether the step is done.
+        check: outcome of its check, or the reason why the outcome of its prediction is unknown; None without a check,
+            or before the prediction.
+        passes: whether the step is passed; False for a step that the student only reads.
         last_run: number of the last run; 0 without runs.
         came: outcome of its prediction; None if unknown.
         evidence: evidence of the judgement.
@@ -126,7 +127,7 @@ class LabSession:
 
     @property
     def active(self) -> Step | None:
-        """The first step that is not passed; None if all are."""
+        """The first step that is not passed; None if all are passed."""
         return next((step for step in self.lab.steps if not self.progress.step(step.id).is_passed), None)
 
     @property
@@ -149,7 +150,7 @@ class LabSession:
         return step.hints[: self.progress.step(step.id).hints]
 
     def is_answered(self, step: Step, question: Question) -> bool:
-        """True if a question has a right answer."""
+        """True if the student has given the right answer to a question."""
         return any(each.is_right for each in self.progress.step(step.id).answers.get(question.id, ()))
 
     def options(self, step: Step, asked: Prediction | Question) -> tuple[str, ...]:
@@ -437,7 +438,7 @@ def prediction_text(step: Step, made: Predicted) -> str:
 
 
 def missing_text(step: Step, judgement: Judgement) -> str:
-    """Reason why the check of a step does not hold yet; empty if it holds."""
+    """Missing prediction of a step, or the reason why its check fails; empty if neither applies."""
     told = judgement.check
     if told is None and step.prediction is not None:
         if judgement.ran_early:

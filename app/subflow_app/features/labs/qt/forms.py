@@ -107,7 +107,7 @@ _HEIGHT = 190
 
 
 def round_ticks(top: float) -> list[float]:
-    """Ticks of an axis from 0 to `top`: steps of 1, 2 or 5 times a power of ten, at most five."""
+    """Ticks of an axis from 0 to `top`: at most five steps of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(top))
     step = next(step for step in (0.2 * power, 0.5 * power, power, 2.0 * power) if top / step < 6)
     return [round(number * step, 12) for number in range(math.floor(top / step + 1e-9) + 1)]

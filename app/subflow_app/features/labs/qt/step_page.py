@@ -151,7 +151,7 @@ class StepPage(QWidget):
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
         self.shown: Step | None = None  # the shown step
-        self._session: LabSession | None = None  # session of its lab
+        self._session: LabSession | None = None  # session of the lab of the shown step
         self.say_reopen(is_wanted=False)
         self._style()
 
@@ -209,7 +209,7 @@ class StepPage(QWidget):
             self.say(f"✓ {done}", current_tokens().ok)
 
     def say(self, text: str, colour: str = "") -> None:
-        """Shows whether the step is done, or the missing parts; an empty text hides the message."""
+        """Shows a message below the step, e.g. the missing parts; an empty text hides the message."""
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))
         self.verdict.setStyleSheet(f"color: {colour or current_tokens().text};")

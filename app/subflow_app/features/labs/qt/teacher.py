@@ -72,7 +72,7 @@ class LabPanel(QStackedWidget):
 T = TypeVar("T")
 
 COURSE_KEY = "SUBFLOW_COURSE_KEY"
-"""Environment variable with the key of the course, as on the command line."""
+"""Environment variable with the key of the course, which the command line also reads."""
 
 
 class Teacher(QObject):
@@ -264,7 +264,7 @@ class Teacher(QObject):
         self._work(work, ports.exports.take)
 
     def look(self) -> None:
-        """Judges the active step in a worker thread, if the panel is visible."""
+        """Judges the active step in a worker thread, if the visible page shows this step."""
         session, evidence = self.begun, self._evidence
         if session is None:
             return
@@ -450,11 +450,11 @@ class Teacher(QObject):
         self._switched_on.clear()
 
     def _following(self, lab: Lab) -> Lab | None:
-        """The next lab that can be done on this installation."""
+        """The next lab that can be done on this installation; None after the last one."""
         return next((each for each in self._labs.values() if each.number > lab.number and not each.missing), None)
 
     def _suggested_sweep(self) -> SweepSuggestion | None:
-        """Sweep to suggest: seeds of the step's solution, and controllers if the step varies them."""
+        """Sweep to suggest: seeds of the step's solution, and controllers if the step varies them; None without one."""
         if self._step is None or not self._is_kept():
             return None
         from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
@@ -470,7 +470,7 @@ class Teacher(QObject):
         return None
 
     def _is_kept(self) -> bool:
-        """True if the open document belongs to the lab, and is therefore saved with the progress."""
+        """True if the open document is the unsaved document of the lab, whose text the progress then contains."""
         return self._doc is not None and self._doc.path is None and self.ports.documents.doc is self._doc
 
     def _place(self, target: Target) -> QRect | None:

@@ -241,7 +241,7 @@ def _words(window: SubflowGauge) -> str:
     )
 
 
-DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is loaded with the first instant
+DATA, ACK, DATAGRAM = 0, 1, 2  # kinds of packets in `Instant`, whose module is loaded with the first instant
 _Z = 12.0  # above links, below nodes
 # Sizes in scene units, and minimum sizes in pixels.
 _DOT, _LEAST_DOT_PX = 4.8, 3.2
@@ -415,7 +415,7 @@ class CanvasShow(QObject):
     """Draws the state at the time of the playhead on the canvas."""
 
     def __init__(self, playhead: Playhead, view: TopologyView, plots: PlotView) -> None:
-        """Draws nothing until the first seek."""
+        """Follows the playhead, and draws its current time if one is shown."""
         super().__init__(view)
         self._playhead = playhead
         self._view = view

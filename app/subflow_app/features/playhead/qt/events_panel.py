@@ -127,7 +127,7 @@ class EventsPanel(QWidget):
         self._count.setText(trn("{count} event", "{count} events", count))
         has_any = events is not None and len(events) > 0
         self._pages.setCurrentIndex(1 if has_any else 0)
-        self.setFocusProxy(self.table if has_any else None)  # type: ignore[arg-type] # as in PlotView
+        self.setFocusProxy(self.table if has_any else None)  # type: ignore[arg-type] # the stubs do not allow None
         if self._playhead.run is None:
             self._empty.set_text(
                 tr("No run shown"),
@@ -159,7 +159,7 @@ class EventsPanel(QWidget):
             self.owners.choose(chosen)
 
     def _follow(self) -> None:
-        """Selects the last event at or before the time of the playhead."""
+        """Selects the last event at or before the time of the playhead; without one, clears the selection."""
         if not self.isVisible():
             return
         time_s = self._playhead.time_s
