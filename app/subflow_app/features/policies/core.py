@@ -121,14 +121,14 @@ def _own(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRecord:
-    """A policy file of the library.
+    """A policy file, of the library or at another path.
 
     Attributes:
         name: name by which scenarios refer to the policy.
         path: path of its file.
         controller: controller that the policy was trained for; empty if the file is unusable.
-        document: content of the file without the weights.
-        content_hash: SHA-256 in hex.
+        document: content of the file without the weights; None if the file is unusable.
+        content_hash: SHA-256 of the content, hex; empty if the file is unusable.
         problem: reason why the file is unusable; empty if it is usable.
     """
 
@@ -141,7 +141,7 @@ class PolicyRecord:
 
     @property
     def card(self) -> Mapping[str, Any]:
-        """Origin and evaluation of the policy, in free form."""
+        """Origin and evaluation of the policy, in free form; empty without a card."""
         card = (self.document or {}).get("card")
         return card if isinstance(card, Mapping) else {}
 
@@ -261,7 +261,7 @@ def policy_document(record: PolicyRecord) -> dict[str, Any]:
 
 
 def policy_lines(record: PolicyRecord) -> list[str]:
-    """Full description of a policy, as lines of text."""
+    """Full description of a usable policy, as lines of text."""
     document = record.document or {}
     observation, action = document["observation"], document["action"]
     lines = [

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from subflow_store.sweeps import SweepStore
 
 
-# Suffixes of result keys that exist for every flow and subflow, and so contain all names of flows.
+# Suffixes of result keys that exist for every flow and subflow, so that these keys contain the names of all flows.
 _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
-# Event stream that each of these methods of the store reads; None if the stream is an argument.
+# Event stream that each of these methods of the store reads.
 _EVENT_READERS = {
     "marks": "mark",
     "decisions": "decision",
@@ -195,7 +195,7 @@ def _drawn(figure: object) -> str:
 
 
 MOST_BYTES = 25_000_000
-"""Largest size of the file, which ships with the program."""
+"""Maximum size of the library, bytes; the file ships with the program."""
 
 LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
 """Time series stored for the reference runs of labs; a repeated simulation restores other series."""

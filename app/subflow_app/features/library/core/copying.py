@@ -76,7 +76,9 @@ def copy(library: Store, records: Records, store: Store) -> Copied:
 
 
 def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
-    """Copy the results that a new run of an experiment can reuse, if this version of the simulator made them.
+    """Copy the results that a new run of an experiment can reuse.
+
+    Nothing is copied if another version of the simulator made them, or if the store already has results.
 
     Returns:
         True if records were copied.

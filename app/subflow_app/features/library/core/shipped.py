@@ -135,7 +135,7 @@ def _bring_up_to_date(path: Path, cached: Path) -> None:
 
 
 WIDTH_PX, HEIGHT_PX = 112, 66
-"""Size of a picture in logical px."""
+"""Width and height of a thumbnail in logical px."""
 
 _DPI = 96
 _SHIPPED_RATIO = 2.0  # sharp on high-resolution screens

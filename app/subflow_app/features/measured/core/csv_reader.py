@@ -249,7 +249,8 @@ def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
         usual, how_many = Counter(widths).most_common(1)[0]
         if usual < 2:
             continue
-        # Decimal commas split lines unevenly, so other separators win. Blanks score less, as they often follow others.
+        # Decimal commas split lines unevenly, so other separators win. Blanks score less, as they often follow other
+        # separators.
         score = how_many / len(widths) * (0.2 if separator == " " else 1.0)
         if best is None or score > best[0] + 1e-9:
             best = (score, separator)

@@ -109,7 +109,8 @@ class Heading(NamedTuple):
     """Parts of the heading of a column.
 
     Attributes:
-        owner: text before a colon or number in the name, as in ``download/1:cwnd_pkts``; empty without an owner.
+        owner: text before a colon, e.g. ``download/1`` in ``download/1:cwnd_pkts``, or ``/N`` for a number N in the
+            name; empty without an owner.
         name: remaining text in lower case, without blanks, underscores and unit.
         unit: a unit of `units_of`; empty if the heading contains no unit.
     """
@@ -164,7 +165,7 @@ def unit_named(text: str) -> str | None:
 def units_of(unit: str) -> Mapping[str, float]:
     """Units allowed for a quantity, with their factors to its SI unit.
 
-    Packets may also come in bytes; `factor` then divides by the MSS.
+    A quantity in packets may also be given in bytes; `factor` then divides by the MSS.
     """
     if unit == "pkt":
         return {"pkt": 1.0, **_SIZES}
@@ -180,22 +181,22 @@ def factor(from_unit: str, quantity_unit: str, mss_bytes: int) -> float | None:
 
 
 MOST_CELLS = 20_000_000
-"""Most numbers read from a file: 160 MB in memory, and half as much again as a run."""
+"""Maximum number of values read from a file: 160 MB in memory, and 80 MB more for the run in float32."""
 
 MOST_SAMPLES = 2_000_000
-"""Most samples of a trace; resampling needs about 80 bytes per sample."""
+"""Maximum number of samples of a trace; resampling needs about 80 bytes per sample."""
 
 LEAST_INTERVAL_S = 1e-9
-"""Shortest sampling interval in seconds, because the store keeps times in whole nanoseconds."""
+"""Minimum sampling interval in seconds, because the store keeps times in whole nanoseconds."""
 
 MOST_MSS_BYTES = 65_535
-"""Largest payload of a packet: the length field of IP has 16 bits."""
+"""Maximum payload of a packet: the length field of IP has 16 bits."""
 
 MOST_LINE_BYTES = 1_000_000
-"""Longest line of a text file."""
+"""Maximum length of a line of a text file, characters."""
 
 MOST_TRACES = 1000
-"""Most traces of a run; each one is drawn, listed and included in the results of its flow."""
+"""Maximum number of traces of a run; each trace is drawn, listed and included in the results of its flow."""
 
 Clock = Literal["refuse", "sort", "drop", "join"]
 CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
@@ -212,12 +213,12 @@ class Target:
 
     @property
     def text(self) -> str:
-        """Text form as in `--map`: ``cwnd_pkts:download/1``."""
+        """Text form that `--map` accepts: ``cwnd_pkts:download/1``."""
         return f"{self.name}:{self.owner}"
 
     @property
     def flow(self) -> str:
-        """Name of the flow: the owner without the number of the subflow after the last slash."""
+        """Name of the flow or link: the owner, for a subflow without its number after the last slash."""
         return self.owner.rpartition("/")[0] if self.scope == SUBFLOW else self.owner
 
 
@@ -271,7 +272,7 @@ class ReadingOptions:
         clock: treatment of times that go back.
         flow: flow name for connections without a name.
         mss_bytes: payload of a full packet; None: from the file, else 1448.
-        maps: chosen trace by column title, as in `--map`.
+        maps: chosen trace by column title, in the text form of `Target.text`; empty or "-": the column is left out.
         units: chosen unit by column title.
     """
 
@@ -300,7 +301,8 @@ def guess_target(heading: Heading, flow: str) -> Target | None:
 
 
 def parse_target(text: str) -> Target:
-    """Trace from its text form ``cwnd_pkts:download/1``; without an owner, the first subflow of the flow "measured".
+    """Trace from its text form ``cwnd_pkts:download/1``; the default owner is the flow "measured", or its first
+    subflow.
 
     Raises:
         InputError: if the name is not a trace of Subflow.

@@ -28,13 +28,15 @@ from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file
 
 INTERVAL_S = 0.1
-"""Default sampling interval in seconds, as in simulated runs; `ReadingOptions.interval_s` replaces it."""
+"""Default sampling interval in seconds, equal to that of simulated runs; `ReadingOptions.interval_s` replaces it."""
 
 MOST_CONNECTIONS = 64
-"""Largest number of connections read from a capture; connections with the earliest packets are read."""
+"""Maximum number of connections read from a capture; connections with the earliest packets are read."""
 
 MOST_RECORD_BYTES = 16 << 20
-"""Largest record: a packet with its metadata. Loopback packets reach 64 KiB, and pcapng adds blocks of comments."""
+"""Maximum size of a record, bytes: a packet with its metadata. Loopback packets reach 64 KiB, and pcapng adds blocks of
+comments.
+"""
 
 _LARGEST_PAYLOAD = 9000
 _WRAP = 1 << 32
@@ -265,7 +267,8 @@ def _relative(number: int, isn: int, near: int) -> int:
 
 
 def _senders(sides: Mapping[tuple[str, str], _Side]) -> list[tuple[tuple[str, str], _Side]]:
-    """The direction of each connection with more payload, which becomes the subflow."""
+    """The direction of each connection with more payload, which becomes the subflow; both directions if they are equal.
+    """
     return [
         (key, side)
         for key, side in sides.items()

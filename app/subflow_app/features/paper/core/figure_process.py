@@ -180,7 +180,7 @@ class FigureProcess:
 
     @property
     def is_running(self) -> bool:
-        """True between start and end of the process."""
+        """True from `start` until `close` or a failed drawing."""
         return self._process is not None
 
     def draw(self, job: object) -> bytes:

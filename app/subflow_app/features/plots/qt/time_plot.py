@@ -385,7 +385,7 @@ class TimePlot(StackedPlot):
     def set_marks(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
-        """Draws events of subflows as ticks, and changes of links as lines.
+        """Draws events of subflows as ticks, and changes of links or controllers as lines.
 
         Further calls for the same runs draw only marks added since the last call.
         """
