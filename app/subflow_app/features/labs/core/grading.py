@@ -158,8 +158,9 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def lab_of(document: Mapping[str, Any], given: Lab | None) -> Lab | None:
-    """The given lab, or the shipped lab of the result in the language whose hash matches, else in English; None if not
-    shipped.
+    """The given lab, or else the shipped lab with the name in the result; None if no shipped lab has this name.
+
+    A shipped lab is in the language whose hash is that of the result, or else in English.
     """
     if given is not None:
         return given

@@ -70,7 +70,7 @@ class Judgement:
         passes: whether the step is passed; False for a step that the student only reads.
         last_run: number of the last run; 0 without runs.
         came: outcome of its prediction; None if unknown.
-        evidence: evidence of the judgement.
+        evidence: evidence that was judged.
         ran_early: whether a run satisfies the step but was made before the prediction, so that it does not count.
     """
 

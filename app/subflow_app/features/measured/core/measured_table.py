@@ -301,8 +301,9 @@ def guess_target(heading: Heading, flow: str) -> Target | None:
 
 
 def parse_target(text: str) -> Target:
-    """Trace from its text form ``cwnd_pkts:download/1``; the default owner is the flow "measured", or its first
-    subflow.
+    """Trace from its text form ``cwnd_pkts:download/1``.
+
+    The default owner is the flow "measured", or its first subflow for a trace of subflows.
 
     Raises:
         InputError: if the name is not a trace of Subflow.

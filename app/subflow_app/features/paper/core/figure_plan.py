@@ -184,8 +184,9 @@ class FigurePlan:
 
     @property
     def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
-        """Plots and panels by row: plots of one quantity share a row, two panels share a row of a wide figure, and a
-        table fills a row.
+        """Plots and panels by row: plots of one quantity share a row, and a table fills a row.
+
+        In wide figures, two other panels share a row.
         """
         rows: list[tuple[PlotData | Panel, ...]] = []
         parts: list[PlotData | Panel] = [*self.plots, *self.panels]

@@ -141,8 +141,9 @@ _LAST_LINES = 3
 
 
 class FigureProcess:
-    """Process that draws one job at a time until it is closed; after a failed drawing, the next job starts a new
-    process.
+    """Process that draws one job at a time until it is closed.
+
+    After a failed drawing, the next job starts a new process.
 
     Args:
         command: command that starts the process.

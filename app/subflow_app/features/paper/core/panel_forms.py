@@ -445,8 +445,9 @@ def table_cell(series: PanelSeries, point: int) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number with three significant digits and at most six decimals; integer parts are never shortened. A dash for
-    NaN and infinity.
+    """A number with three significant digits; a dash for NaN and infinity.
+
+    Integer parts are shown in full, and decimals up to six.
     """
     if not math.isfinite(value):
         return _NOTHING

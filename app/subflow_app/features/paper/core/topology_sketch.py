@@ -44,9 +44,7 @@ class SketchNode:
 
 @dataclass(frozen=True, slots=True)
 class SketchLink:
-    """A link from (x0, y0) to (x1, y1); `bow` is its bend beside parallel links, and `lanes` are the colours of its
-    subflows.
-    """
+    """A link from (x0, y0) to (x1, y1), with its bend beside parallel links and the colours of its subflows."""
 
     x0: float
     y0: float

@@ -16,7 +16,7 @@ from subflow_app.vocabulary import palette
 
 
 class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
-    """One curve of a plot; created once per run and fed repeatedly while the run continues."""
+    """One curve of a plot, fed repeatedly while its run continues; reused for the curves of later runs."""
 
     def __init__(self, scale: float) -> None:
         """``scale`` converts SI values to the unit of the axis."""

@@ -214,8 +214,8 @@ class CurveLooks:
     def marks(self) -> list[Sequence[TraceMark]]:
         """Marks of the events in each run.
 
-        Ghosts show no marks, because these would hide the marks of their forks. Runs drawn as a mean show only events
-        of links, which are the same in all of these runs.
+        Ghosts show no marks, because these would hide the marks of their forks. Runs drawn as a mean show only changes
+        of links and controllers, which are the same in all of these runs.
         """
         averaged = {run for group in self._averaged() for run in group.positions}
         marks: list[Sequence[TraceMark]] = []

@@ -249,7 +249,7 @@ class PlotStack(FedPlots):
             self.set_specs(self._specs)
 
     def set_marks_shown(self, is_shown: bool) -> None:
-        """Shows or hides losses, timeouts, actions of agents and link changes."""
+        """Shows or hides the marks of events, e.g. losses, timeouts and link changes."""
         self._marks_shown = is_shown
         if is_shown:
             self._feed_marks()

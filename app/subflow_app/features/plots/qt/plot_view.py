@@ -304,9 +304,7 @@ class PlotView(QWidget):
 
     @property
     def current_curve(self) -> CurveId | None:
-        """The curve selected in the legend, else the last clicked one, else the first curve of the only run; None
-        otherwise.
-        """
+        """The curve selected in the legend, else the last clicked one, else the first of the only run; else None."""
         if self._legend is not None and self._legend.current is not None:
             return self._legend.current
         if self._clicked is not None:
@@ -352,7 +350,7 @@ class PlotView(QWidget):
             stack.set_crosshair_shown(is_shown)
 
     def set_marks_shown(self, is_shown: bool) -> None:
-        """Shows or hides losses, timeouts, actions of agents and link changes."""
+        """Shows or hides the marks of events, e.g. losses, timeouts and link changes."""
         self._marks_shown = is_shown
         for stack in self._stacks:
             stack.set_marks_shown(is_shown)

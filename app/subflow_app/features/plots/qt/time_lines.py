@@ -119,9 +119,7 @@ _Z = 15  # above the curves, below crosshair and cursors
 
 
 class ForkLines:
-    """Vertical lines at the times of forks in all plots over time; the lines in the top plots are labelled with the
-    changes.
-    """
+    """Vertical lines at the times of forks in all plots over time; labels in the top plots describe the changes."""
 
     def __init__(self) -> None:
         """Starts without forks."""

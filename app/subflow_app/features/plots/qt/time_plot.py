@@ -57,8 +57,9 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         self.update()
 
     def set_log(self, is_log: bool) -> None:
-        """Switches to a logarithmic or linear axis. On a logarithmic axis, lower edges up to zero become the lowest
-        positive upper edge.
+        """Switches to a logarithmic or linear axis.
+
+        On a logarithmic axis, lower edges up to zero become the lowest positive upper edge.
         """
         self._log = is_log
         self._renew()
@@ -95,8 +96,7 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, _share: float = 1.0, **kwargs: Any) -> tuple[float, float] | None:
-        """Range of times, or of the values at the times in ``orthoRange`` if it is given; None without finite values.
-        """
+        """Range of times, or of the values at the times in ``orthoRange`` if it is given; None without finite values."""
         if self._bounds.isNull():
             return None
         if axis == 0:
@@ -138,7 +138,7 @@ def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
 # Ticks of events appear only in the plot of the congestion window.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
-# For the distance to steep flanks, the samples within this distance to both sides count, px.
+# The distance to a curve is that to the samples within this horizontal distance, px, so that steep flanks can be hit.
 _REACH_PX = 4.0
 # Lowest visible value; slightly below zero, because pyqtgraph drops a tick that rounding moves outside the view.
 _FLOOR = -1e-6
@@ -316,7 +316,7 @@ class TimePlot(StackedPlot):
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
 
     def shown_ticks(self) -> list[Ticks]:
-        """Losses and actions of visible curves, and changes of links or controllers as lines."""
+        """Ticks of the events of visible curves, and changes of links or controllers as lines."""
         found = [
             Ticks(ticks.times, HEIGHTS[kind], self._latest[key].colour)
             for (key, kind), ticks in self.ticks.items()
