@@ -267,7 +267,7 @@ def _relative(number: int, isn: int, near: int) -> int:
 
 
 def _senders(sides: Mapping[tuple[str, str], _Side]) -> list[tuple[tuple[str, str], _Side]]:
-    """The direction of each connection with more payload, which becomes the subflow; both directions if they are equal."""
+    """The direction of each connection with more payload, which becomes the subflow; both if they are equal."""
     return [
         (key, side)
         for key, side in sides.items()

@@ -53,7 +53,7 @@ def _headline(runs: Iterable[ReportRun]) -> list[Measure]:
 
 
 def _figure(run: ReportRun, key: str) -> float | None:
-    """A measure of all flows together in SI units, from the summary or else from the row of the run; None if unknown."""
+    """A measure of all flows together, SI, from the summary or else from the row of the run; None if unknown."""
     return totals_of(run.row).get(key, _RECORDED[key](run.row) if key in _RECORDED else None)
 
 

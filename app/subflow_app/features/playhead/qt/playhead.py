@@ -124,7 +124,7 @@ class Playhead(QObject):
     # ---- choice of the run ----
 
     def set_runs(self, runs: Sequence[ScrubbedRun], show: int = 0) -> None:
-        """Sets the available runs; keeps the chosen run if it is among them, or else chooses the run number ``show``."""
+        """Sets the available runs; keeps the chosen run if it is among them, else chooses the run number ``show``."""
         before = self.run
         self.runs = tuple(runs)
         same = [place for place, run in enumerate(runs) if before is not None and run.traces is before.traces]

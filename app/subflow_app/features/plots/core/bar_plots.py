@@ -45,7 +45,8 @@ _COLUMN = "goodput_bps"
 def run_index(traces: Traces) -> float:
     """Jain's index of the goodputs of tcp and mptcp flows while active.
 
-    NaN for fewer than two flows, or without goodput. In a running simulation, the index compares mean goodputs from the end of the warm-up to now.
+    NaN for fewer than two flows, or without goodput. In a running simulation, the index compares mean goodputs from
+    the end of the warm-up to now.
     """
     if traces.row is not None and traces.row.jain is not None:
         return traces.row.jain

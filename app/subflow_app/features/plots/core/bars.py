@@ -161,7 +161,7 @@ def run_count(bars: Sequence[Bar]) -> tuple[int, int]:
 
 
 def interval_text(bars: Sequence[Bar]) -> str:
-    """Meaning of the error bars in words, or the reason why they are missing for single runs; empty without values."""
+    """Meaning of the error bars in words, or the reason why individual runs have no interval; empty without values."""
     least, most = run_count(bars)
     if most == 0:
         return ""

@@ -380,8 +380,8 @@ def _head(label: ElidedLabel) -> ElidedLabel:
     return label
 
 
-# The legend moves below the plots in a narrower view, px, or if it would need more than this share of the width and fits
-# below. The legend gets the space that it needs, up to these shares of the width or the height.
+# The legend moves below the plots in a narrower view, px, or if it would need more than this share of the width and
+# fits below. The legend gets the space that it needs, up to these shares of the width or the height.
 _LEAST_WIDTH_BESIDE = 640
 _WIDE_LEGEND = 0.32
 _MOST_LEGEND_BESIDE = 0.4

@@ -96,7 +96,7 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, _share: float = 1.0, **kwargs: Any) -> tuple[float, float] | None:
-        """Range of times, or of the values at the times in ``orthoRange`` if it is given; None without finite values."""
+        """Range of times, or of the values at the times in ``orthoRange`` if given; None without finite values."""
         if self._bounds.isNull():
             return None
         if axis == 0:
