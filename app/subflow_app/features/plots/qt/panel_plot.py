@@ -526,7 +526,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return hit.text if self._words is None else self._words(hit)
 
     def number_at(self, position: QPointF) -> int | None:
-        """Number of the hit at a position of the widget: a cell, or the nearest mark within reach; None without a hit."""
+        """Number of the hit at a position of the widget: a cell, or the nearest mark in reach; None without a hit."""
         at = self.view.mapSceneToView(self.mapToScene(position.toPoint()))
         width, height = self.view.viewPixelSize()
         if width <= 0 or height <= 0 or not self._hits or self.panel is None:
