@@ -343,7 +343,7 @@ class _Reader:
             return Path()
         beside = self._path.parent / name
         try:
-            shipped = resource_path("labs") / name  # a translated lab uses the scenario of the English one
+            shipped = resource_path("labs") / name  # a translated lab uses the scenario of the English lab
             path = beside if is_file(beside) else shipped if is_file(shipped) else find_scenario(name)
 
             first_text(path, scripts, changes)

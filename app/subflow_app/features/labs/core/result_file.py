@@ -276,7 +276,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "runs": [_run_document(run) for run in evidence.runs],
         "sweeps": [] if evidence.sweep is None else [{"points": evidence.sweep_points, "runs": list(evidence.sweep)}],
     }
-    # Convert tuples to lists as in the file, because the hash depends on it.
+    # Convert tuples to lists, because the hash must match the document that is read from the file.
     document = json.loads(json.dumps(document))
     key = lab.course or key
     document["signed"] = {"method": _KEYED if key else _PLAIN, "digest": _digest(document, key)}

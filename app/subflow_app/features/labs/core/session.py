@@ -370,7 +370,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
 
 
 def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: object) -> float:
-    """Mean absolute deviation of a drawn curve from the measured one, SI; NaN if they do not overlap in time.
+    """Mean absolute deviation of a drawn curve from the measured curve, SI; NaN if they do not overlap in time.
 
     Args:
         points: drawn points (s, SI).

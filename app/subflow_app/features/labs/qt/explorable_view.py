@@ -183,7 +183,7 @@ class ExplorableView(QFrame):
         self._follow()
 
     def show_points(self, points: Sequence[Point]) -> None:
-        """Shows measured points, and the inputs of the last one unless the student changed a number."""
+        """Shows measured points, and the inputs of the last point unless the student changed a number."""
         if points and not self._is_own:
             self.inputs.update(points[-1].values)
         self._points = tuple(points)

@@ -34,9 +34,7 @@ MOST_CONNECTIONS = 64
 """Maximum number of connections read from a capture; connections with the earliest packets are read."""
 
 MOST_RECORD_BYTES = 16 << 20
-"""Maximum size of a record, bytes: a packet with its metadata. Loopback packets reach 64 KiB, and pcapng adds blocks of
-comments.
-"""
+"""Maximum size of a record, bytes. Loopback packets reach 64 KiB, and pcapng adds blocks of comments."""
 
 _LARGEST_PAYLOAD = 9000
 _WRAP = 1 << 32

@@ -402,7 +402,7 @@ def _bounds(places: PacketPlaces | None) -> QRectF:
         return QRectF()
     left, top = float(places.x.min()), float(places.y.min())
     rect = QRectF(left, top, float(places.x.max()) - left, float(places.y.max()) - top)
-    # Includes queue lengths, enlarged as at the smallest zoom that shows them.
+    # Includes the texts of queue lengths, which are largest at the smallest zoom that shows them.
     height = _LEAST_TEXT_PX / _TEXT_ZOOM
     return rect.adjusted(-_REACH - 20, -_REACH - height, _REACH + 2 * height, _REACH + height)
 
@@ -486,7 +486,7 @@ class CanvasShow(QObject):
         self._draw()
 
     def _fade(self) -> None:
-        """Marks the packets as those of an earlier instant."""
+        """Fades the packets, which show an earlier instant."""
         if self.item is not None and self._playhead.is_waiting:
             self.item.setOpacity(_STALE_OPACITY)
 
@@ -608,7 +608,7 @@ class CanvasShow(QObject):
         return self._matching
 
     def _subflow_colours(self, traces: Traces) -> dict[str, str]:
-        """Colours of the subflows as in the plots, where users may change them."""
+        """Colours of the subflows in the plots, where users may change them."""
         if self._colours is None:
             is_dark = current_tokens().is_dark
             keys = transport_colours(traces)

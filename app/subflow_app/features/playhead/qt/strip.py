@@ -32,7 +32,7 @@ class TransportStrip(QWidget):
     said = Signal(str)  # message about time or picture; empty clears the message
 
     def __init__(self, playhead: Playhead, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
-        """``actions`` are those of the Time menu, by their ids without ``playhead.``."""
+        """``actions`` are the actions of the Time menu, by their ids without ``playhead.``."""
         super().__init__(parent)
         named(self, "transport_strip", tr("Time of the run"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

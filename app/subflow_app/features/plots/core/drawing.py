@@ -78,10 +78,10 @@ class CurveChoices:
     """The user's choices for curves.
 
     Attributes:
-        bin_s: length of bins of curves over time, s; zero: unaveraged samples; None: chosen by the zoom.
+        bin_s: length of bins of curves over time, s; zero: unaveraged samples; None: chosen by the visible time range.
         colour_by: meaning of colours.
         seeds_averaged: whether at least `LEAST_SEEDS` runs of an experiment are drawn as their mean.
-        crowds_summed_up: whether more than `MOST_FLOWS` flows are drawn as their median.
+        crowds_summed_up: whether copies of a flow are drawn as their median in runs of more than `MOST_FLOWS` flows.
         ghosts_shown: whether originals are drawn behind their forks.
     """
 

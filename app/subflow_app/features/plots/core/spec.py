@@ -63,7 +63,7 @@ class Curve:
         time_s: float64 [n], s.
         values: float32 [n], SI; NaN for unknown values.
         x: float64 [n], SI, positions of the points in a plot over another quantity than time, in drawing order; NaN
-            interrupts the curve. None: the positions are `time_s`. If `x` is given, `time_s` may be empty, as in
+            interrupts the curve. None: the positions are `time_s`. If `x` is given, `time_s` may be empty, e.g. for
             distributions.
         run: position of the run in an overlay, from 0.
         run_title: name of that run, distinct among the runs in the plot.
@@ -295,7 +295,7 @@ def transport_colours(traces: Traces) -> dict[str, palette.ColourKey]:
 
 
 def transport_flows(traces: Traces) -> list[str]:
-    """The tcp and mptcp flows of a run, which are those with subflows."""
+    """The tcp and mptcp flows of a run, i.e. the flows with subflows."""
     return list(dict.fromkeys(key.owner.partition("/")[0] for key in select_keys(traces, SUBFLOW)))
 
 

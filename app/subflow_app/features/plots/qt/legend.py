@@ -283,7 +283,7 @@ class Legend(QWidget):
         return menu
 
     def _colour_menu(self, curve: CurveId, parent: QMenu) -> QMenu:
-        """Menu of colours: first those that are safe for the colour-blind, then any other."""
+        """Menu of colours: colours that are safe for the colour-blind, any other colour, and the default."""
         menu = named(QMenu(tr("Colour"), parent), "legend_colours")
         for name, colour in palette.OKABE_ITO.items():
             swatch = QPixmap(14, 14)
@@ -318,7 +318,7 @@ class _LineDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         words = index.data(WORDS_ROLE)
         if words and option.rect.isValid():
-            # Elides first the names of the measures, then that of the flow, but never the numbers.
+            # Elides first the names of the measures, then the name of the flow, but never the numbers.
             advance, room = option.fontMetrics.horizontalAdvance, option.rect.width() - _BOX_WIDTH
             title = option.text.removesuffix(f" · {words}")
             behind = f" · {words if advance(option.text) <= room else index.data(BRIEF_ROLE)}"

@@ -550,7 +550,7 @@ class PlotView(QWidget):
         self._legend.show_values(values)
 
     def _update_results(self, runs: Sequence[Traces]) -> None:
-        """Shows the results once all runs have ended; a single run needs several controllers."""
+        """Shows the results once all runs have ended; for one run, only if it has several controllers."""
         if self._are_rows_new(runs):
             self._rows = [run.row for run in runs]
             is_race = any(len(set(run.controllers.values())) > 1 for run in runs)

@@ -136,7 +136,7 @@ class ForkLines:
         return [(ghost.at_s, _text(ghost)) for ghost in self._ghosts]
 
     def ticks(self, plot: TimePlot) -> list[Ticks]:
-        """The fork lines of a plot; those of the top plots have texts."""
+        """The fork lines of a plot; the lines of the top plots have texts."""
         ghosts = [ghost for ghost in self._ghosts if plot.has_run(ghost.fork)]
         is_top = bool(self._plots) and plot.spec is self._plots[0].spec
         return [Ticks(np.array([ghost.at_s]), text=_text(ghost) if is_top else "") for ghost in ghosts]

@@ -138,7 +138,7 @@ def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
 # Ticks of events appear only in the plot of the congestion window.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
-# The distance to a curve is that to the samples within this horizontal distance, px, so that steep flanks can be hit.
+# Samples within this horizontal distance, px, count for the distance to a curve, so that clicks hit steep flanks.
 _REACH_PX = 4.0
 # Lowest visible value; slightly below zero, because pyqtgraph drops a tick that rounding moves outside the view.
 _FLOOR = -1e-6
