@@ -107,7 +107,8 @@ class LibraryEntry:
 
     Attributes:
         kind: kind of the entry.
-        name: name in commands: "drl-cc-sc1", "01-first-sawtooth", "arena".        title: one-line title.
+        name: name in commands: "drl-cc-sc1", "01-first-sawtooth", "arena".
+        title: one-line title.
         records: runs, sweeps and trainings in the library; empty if the library lacks them, and for the arena.
         is_complete: whether the library has all expected results.
         signature: signature of all records, or of the outcomes of the arena, 16 hex digits.
