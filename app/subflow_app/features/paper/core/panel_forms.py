@@ -184,7 +184,10 @@ def _marks(series: PanelSeries, point: int) -> int:
 
 
 def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Draws boxes over the runs of a point: quartiles, whiskers up to 1.5 interquartile ranges, and outliers."""
+    """Draws boxes over the runs of a point: quartiles, whiskers up to 1.5 interquartile ranges, and dots.
+
+    Dots show all runs if the runs are few, else the outliers; thumbnails omit them.
+    """
     line_pt, ink = plan.style.line_pt, plan.ground.ink
     for number, series in enumerate(panel.series):
         colour = _colour(series, plan)
