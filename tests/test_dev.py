@@ -314,7 +314,7 @@ def test_a_package_that_was_not_made_cannot_be_tested(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["dev.py", "test-package"])
     assert dev.main() == 1
-    assert f"no package in {dev.PACKAGE}" in (told := capsys.readouterr().err)
+    assert f"{dev.PACKAGE} holds no package" in (told := capsys.readouterr().err)
     assert "python3 dev.py package" in told
 
 
@@ -357,7 +357,7 @@ def test_run_without_a_display_runs_the_scenario_and_exports_it(
 ) -> None:
     words = "run mine.toml --seed 3 --export subflow-demo"
     assert handed_over(["mine.toml", "--seed", "3"]) == words.split()
-    assert "no display" in capsys.readouterr().out
+    assert "No display" in capsys.readouterr().out
 
 
 @for_each(

@@ -75,9 +75,9 @@ class RunWriter:
         """
         values = np.array(block, np.float32, order="C")
         if values.ndim != 2 or values.shape[1] != self._n_columns:
-            raise ValueError(f"a block of shape {values.shape} where [n_samples, {self._n_columns}] is due")
+            raise ValueError(f"a block of shape {values.shape} instead of [n_samples, {self._n_columns}]")
         if first_sample != self.n_samples:
-            raise ValueError(f"a block from sample {first_sample} where sample {self.n_samples} is due")
+            raise ValueError(f"a block from sample {first_sample} instead of sample {self.n_samples}")
         self._check()
         if len(values):
             self._writer.post(lambda: self._stream.take_block(values), values.nbytes)

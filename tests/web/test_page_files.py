@@ -130,7 +130,7 @@ def test_a_change_from_a_time_on_is_an_event(page: Path, tmp_path: Path) -> None
     [
         (lambda data: data.update(format=2), "format = 2: this version reads 1"),
         (lambda data: data["runs"][0].update(toml="format = 1"), "its scenario is not usable"),
-        (lambda data: data["runs"].clear(), "run 1: it has 0"),
+        (lambda data: data["runs"].clear(), "run 1 does not exist; allowed: 1 to 0"),
         (lambda data: data.update(runs=7), "a damaged page"),
         (lambda data: data.update(change={"from": None, "edits": [{"kind": "link"}]}), "a damaged page"),
     ],
@@ -155,7 +155,7 @@ def test_several_runs_share_a_page(store: Store, run_id: int, tmp_path: Path) ->
     path = write_page(store, [run_id, other], tmp_path / "both.html")
     both = read_page(path)
     assert [both.scenario(number).scenario.flows["download"].controller.name for number in (1, 2)] == ["lia", "olia"]
-    with pytest.raises(InputError, match="run 3: it has 2"):
+    with pytest.raises(InputError, match="run 3 does not exist; allowed: 1 to 2"):
         both.scenario(3)
 
 

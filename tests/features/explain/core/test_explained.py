@@ -129,7 +129,7 @@ def test_what_an_agent_saw_and_did_is_found_with_its_decision(store: Store) -> N
 @for_each(
     ("owner", "at_s", "message"),
     [
-        ("download/3", 1.0, 'no decisions of "download/3"; it has those of download/1, download/2, late/1, dow'),
+        ("download/3", 1.0, 'no decisions of "download/3"; allowed: download/1, download/2, late/1, dow'),
         ("download/1", 20.5, "is from 0 s to 20 s; 20.5 s is not in it"),
         ("late/1", 1.0, "the decisions of late/1 in run . begin after 1 s"),
     ],

@@ -310,7 +310,7 @@ def test_what_a_step_does_not_take_is_told_with_what_is_allowed(subflow: Subflow
     refused("answer", "bdp", "83", told='"Run it" has no question bdp; allowed: none')
     refused("begin", told="--anew")
     # An answer may begin with a minus, and options stay options.
-    refused("predict", "-1/2", told="has nothing to predict now")
+    refused("predict", "-1/2", told="expects no prediction now")
     refused("answer", "bdp", "5", "--jsno", told="--jsno")
     subflow("run", "01-small.toml")
     subflow("labs", "next", begun)

@@ -51,7 +51,7 @@ def test_it_draws_what_this_process_draws_and_tells_what_cannot_be_drawn(process
     plan = replace(PLAN, style=STYLES_BY_ID["ieee"], kind="svg")
     assert process.draw(plan) == render_figure(plan)
     # A bug in the process is raised here.
-    with pytest.raises(RuntimeError, match="ColourKey is nothing to draw"):
+    with pytest.raises(RuntimeError, match="ColourKey cannot be drawn"):
         process.draw(PLAN.plots[0].curves[0].colour)
     with pytest.raises(InputError, match="nothing to draw"):
         process.draw(replace(PLAN, plots=()))

@@ -92,7 +92,7 @@ def test_no_other_file_is_kept(subflow: Subflow, database: Path, training: Path,
     refused('"x" is not a training', "x")
     pickle = tmp_path / "evil.safetensors"
     pickle.write_bytes(b"\x80\x04cos\nsystem\n.")
-    refused(f"{pickle}: no safetensors file", pickle)
+    refused(f"{pickle}: not a safetensors file", pickle)
     for file in training.glob("*.safetensors"):
         file.unlink()
     refused("has no policy yet", 1)

@@ -243,7 +243,7 @@ class FlowDraft:
     def problem(self) -> str:
         """Reason why the draft is not a valid flow yet; empty if it is valid."""
         if not self.paths:
-            return f"no way leads from {self.source} to {self.destination}: connect them by links and routers first"
+            return f"no path leads from {self.source} to {self.destination}: connect them by links and routers first"
         count = len(self.wanted)
         if not count:
             return "choose at least one path"
