@@ -181,7 +181,7 @@ private:
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
     // Used only for DelayedAck::Linux
-    std::uint32_t timed_ack_ = 0;                // a packet whose sender has received this ACK ends the round trip
+    std::uint32_t timed_ack_ = 0;  // the first packet sent after its sender received this ACK ends the round trip
     Nanos last_arrival_ = Nanos(-kNever.value);  // time of the last arrival; far in the past before the first
     Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; 0 before the first packet
     Nanos timed_from_ = kNever;                  // start of the RTT measurement: arrival of the acknowledged packet

@@ -26,7 +26,7 @@ public:
     void start(Nanos now);
     void stop() { wake_at_ = kNever; }
 
-    // Next time for wake(); kNever until the next start().
+    // Time of the next call of wake(); kNever while stopped.
     Nanos wake_at() const { return wake_at_; }
     // Call at wake_at(): advances to the next packet or burst. True if a packet leaves now.
     bool wake();

@@ -386,7 +386,8 @@ class Decisions:
         """Concatenates successive batches of one simulation.
 
         Raises:
-            ValueError: if the sequence is empty or the batches differ in owners or rules.
+            ValueError: if the sequence is empty, the batches differ in owners, or the rules of one do not begin those
+                of another.
         """
         if not batches:
             raise ValueError("no batches to be joined")

@@ -54,7 +54,7 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A saved state of a simulation, which its forks can restore, too; valid even after the deletion of the simulation.
+    """A saved state of a simulation, for its forks as well; valid even after the deletion of the simulation.
 
     Attributes:
         core: state of the network.

@@ -83,7 +83,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode in all environments: the first of the given seed or, without a seed, the next."""
+        """Begins an episode in all environments: `options["episode"]`, else the first of a seed, else the next one."""
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._infos()

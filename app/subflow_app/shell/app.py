@@ -329,7 +329,7 @@ class _Signals(QObject):
 
 
 def _start_log() -> None:
-    """Log messages from INFO on to the user's log file, and warnings to stderr, too."""
+    """Log messages of level INFO and above to the user's log file, and warnings also to stderr."""
     root = logging.getLogger()
     if root.handlers:
         return

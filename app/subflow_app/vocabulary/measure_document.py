@@ -10,7 +10,7 @@ from subflow_app.vocabulary.measures import MEASURES, RUN_MEASURES
 
 
 def as_document(translate: Callable[[str], str] = str) -> dict[str, Any]:
-    """The table as a JSON document, for web pages and programs in other languages.
+    """The table of measures as a JSON document, for web pages and for programs not written in Python.
 
     Args:
         translate: translates a text to the language of the reader; default: English.

@@ -30,7 +30,7 @@ void Copa::on_delivery(Window& window, const DeliverySample& sample, const Sibli
         rule = &copa_rules::kDown;
         window.cwnd_pkts = std::max(window.cwnd_pkts - acked * velocity_ / (delta_ * window.cwnd_pkts), kMinCwnd);
     } else if (sample.is_cwnd_limited) {
-        // An unused window does not measure the path, and must not grow.
+        // Only a fully used window grows: otherwise the samples do not show that the path can carry more.
         if (is_slow_start_) {
             rule = &copa_rules::kSlowStart;
             window.cwnd_pkts += acked;

@@ -171,7 +171,7 @@ private:
                 rate.delivered_pkts = c.delivered_pkts;
             }
             if (now - rate.since < c.srtt) continue;
-            // An idle time does not measure the path.
+            // An idle period contains no information about the rate of the path.
             const double delivered = c.delivered_pkts - rate.delivered_pkts;
             if (delivered > 0 || c.inflight_pkts > 0)
                 rate.theta_pps = averaged(rate.theta_pps, delivered, now - rate.since, weight_);

@@ -33,7 +33,7 @@ Copies copies_of(const Scheduler& scheduler);
 // True if data is bound to subflows before their windows open.
 bool pushes_ahead(const Scheduler& scheduler);
 
-// Behaviour while the receive window is full: see scheduler.h. False or no effect without the hook.
+// Optional behaviour while the receive window is full, see scheduler.h: false, or no effect, without such a function.
 bool retransmits_when_blocked(const Scheduler& scheduler);
 bool penalises(const Scheduler& scheduler);
 void tell_blocked_retransmission(Scheduler& scheduler, std::size_t position);

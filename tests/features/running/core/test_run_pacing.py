@@ -27,7 +27,8 @@ def test_limited_run_takes_the_time_that_the_limit_asks() -> None:
     # 2 s of simulated time at 10 times real time take 0.2 s of wall time; a busy machine may be late, but never early.
     assert time.perf_counter() - started >= 0.2
     assert result.status is JobState.FINISHED
-    assert job.progress.speed <= 10.0
+    # Even a very busy machine reaches a tenth of the limit.
+    assert 1.0 < job.progress.speed <= 10.0
     # The summary contains the time of the simulation without waiting.
     assert result.summary["wall_s"] < 0.1
 

@@ -267,7 +267,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         exports.write(path.parent / f"{path.stem}.toml", write)
 
     def ask_page(self) -> None:
-        """Opens a file dialog, then writes the selected network with both runs as a web page, in the background."""
+        """Opens a file dialog, then writes the selected network with its runs as a web page, in the background."""
         from subflow_app.features.breaking.core.break_text import write_claim_page
 
         each = self.content.selected

@@ -47,7 +47,7 @@ _PATIENCE_MS = 40
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
 
-# Distance within which a click selects a mark: a loss is an instant, and hardly any pixel hits it exactly.
+# Distance within which a click selects a mark: a loss is an instant, so that a click rarely hits it exactly.
 _SNAP_PX = 6
 
 _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]

@@ -123,7 +123,7 @@ def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float)
 def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> TextTable:
     """Table of the compared values of flows and subflows, without values that are zero or unknown in both runs.
 
-    Flows with a size have a completion time and the goodput while active in place of the goodput.
+    For flows with a size, the table shows the completion time and the goodput while active instead of the goodput.
     """
     sized = {each.owner for each in figures if each.name == "completion_s"}
     columns: tuple[Column[ForkFigure], ...] = (

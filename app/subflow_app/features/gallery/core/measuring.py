@@ -16,7 +16,7 @@ from subflow_app.vocabulary.measures import NAMED
 Options: TypeAlias = Mapping[str, Any]
 
 DEFAULT_REDUCE: Mapping[str, str] = {"sum": "sum", "mean": "mean", "ratio": "all", "weighted": "packets"}
-"""Default of `reduce`, by the combination of several flows in the table of measures."""
+"""Default of the option `reduce` for each way in which the table of measures combines several flows."""
 
 
 def reduced(values: Sequence[float], how: str) -> float:

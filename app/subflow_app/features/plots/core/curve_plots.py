@@ -1,8 +1,8 @@
 """Plots over time of throughput, packet loss, drops and Jain's fairness index.
 
 Throughput is drawn for each subflow, and as a total for each flow with several subflows. Loss is the share of lost
-packets of each subflow in the last second. Drops of each link direction are queue overflow, random loss, and losses
-while the link was down. Jain's index compares the goodputs of flows over the last 5 s.
+packets of each subflow in the last second. Drops of each link direction are those of the queue, random and scripted
+losses, and losses while the link was down. Jain's index compares the goodputs of flows over the last 5 s.
 """
 
 from __future__ import annotations

@@ -332,7 +332,7 @@ def _fork_title(ghost: Ghost) -> str:
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
     """The curve without the part shared with its fork; all samples if the two differ earlier, e.g. between versions."""
-    # The search time is one nanosecond later, so that rounding cannot move a sample at the time of the fork after it.
+    # One nanosecond after the fork, so that rounding cannot exclude a sample at the time of the fork.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
     return replace(curve, time_s=curve.time_s[first:], values=curve.values[first:]) if is_same else curve

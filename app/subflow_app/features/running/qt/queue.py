@@ -193,7 +193,7 @@ class QueueSession(Feature):
     fork_ended = Signal(object, object)  # RunJob, RunResult of a fork
 
     def __init__(self, ports: QueuePorts) -> None:
-        """Connects the parts of one window."""
+        """Creates the queue and its panel, and connects them to the parts of the window."""
         super().__init__()
         bar, preferences = ports.bar, ports.preferences
         buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]

@@ -112,7 +112,7 @@ class SweepSubject:
 
 
 class NewSweepDialog(QDialog):
-    """The dialog; its answer is available after acceptance."""
+    """Dialog for a new sweep; read `answer` after the user has accepted it."""
 
     def __init__(self, subject: SweepSubject, workers: Workers, parent: QWidget | None = None) -> None:
         """Begins with the suggestion."""

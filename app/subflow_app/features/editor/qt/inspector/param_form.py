@@ -169,7 +169,7 @@ class FieldRow(QObject):
         if field.key.rpartition(".")[2] in ("controller", "scheduler"):
             tip += "\n" + tr("Shift+F1 opens its page in the user guide.")
         for widget in (self.label, self.editor):
-            widget.setToolTip(as_written(tip))  # an option may come from a script
+            widget.setToolTip(as_written(tip))  # escaped: the help of a script's option may contain markup
         self.label.setBuddy(self.tab_stops[0])
         for stop in self.tab_stops:
             stop.installEventFilter(self)

@@ -57,7 +57,7 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.params import params_by_key
 from subflow_sim.toml_map import Path
 
-# Values of a new event, unless the file sets a limited value with a unit for the link.
+# Initial values of a new change, for a link whose value at that time is absent, a bare number or "unlimited".
 FIRST_VALUES = {"rate": "10Mbit/s", "delay": "20ms", "loss": "1%", "queue": "50pkt"}
 
 
@@ -231,7 +231,7 @@ class EventStrip(QAbstractScrollArea):
         self.updateGeometry()
 
     def choose(self, item: StripItem | None) -> None:
-        """Choose the bar or mark that keys act on; None chooses nothing."""
+        """Choose the bar or mark that keyboard commands act on; None clears the choice."""
         self._chosen = item.places[0] if item else None
         self.setAccessibleDescription(describe_item(item) if item else tr("Nothing chosen"))
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
