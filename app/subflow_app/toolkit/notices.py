@@ -13,7 +13,7 @@ from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.gate import is_folder
-from subflow_store import StoreError
+from subflow_store import StoreClosed, StoreError
 
 
 class Notices:
@@ -111,11 +111,17 @@ class Notices:
         self._banners.close_banner("database")
 
     def history_failed(self, error: Exception) -> None:
-        """Stored runs could not be read or changed."""
-        self._banners.show_banner("history", "error", error_text(error), self.ways_of(error))
+        """Stored runs could not be read or changed; no notice after another database has been opened meanwhile."""
+        if not isinstance(error, StoreClosed):
+            self._banners.show_banner("history", "error", error_text(error), self.ways_of(error))
 
     def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
-        """The list of runs could not be read, or a run could not be changed; the list stays."""
+        """The list of runs could not be read, or a run could not be changed; the list stays.
+
+        No notice after another database has been opened meanwhile, whose list follows.
+        """
+        if isinstance(error, StoreClosed):
+            return
         ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
         self._banners.show_banner("history", "error", error_text(error), ways)
 
