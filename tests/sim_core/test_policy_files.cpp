@@ -71,7 +71,7 @@ TEST(PolicyFile, OfAnotherFormatIsNeverOpened) {
     expect_refused(bytes_of(std::string("\x80\x02\0\0\0\0\0\0}q\0(X\x05", 14)), "a Python pickle");
     expect_refused(bytes_of("format = 1\nname = \"a scenario\"\n"), "not a safetensors file: its header would have");
     expect_refused(with_header("[1, 2]", 0), "its header is not a JSON object");
-    expect_refused(with_header("{}", 0), "its metadata have no \"subflow_policy\"");
+    expect_refused(with_header("{}", 0), "its metadata lack \"subflow_policy\"");
 }
 
 TEST(PolicyFile, WithLengthsThatDoNotFitIsRefused) {
@@ -101,8 +101,8 @@ TEST(PolicyFile, WithAWrongHeaderIsRefused) {
     expect_refused(entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"), "shape [3] does not fit its 8 bytes");
     expect_refused(entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"), "does not fit");
     expect_refused(entry(R"({"dtype":"F32","shape":[0,4294967296],"data_offsets":[0,8]})"), "does not fit");
-    expect_refused(entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"), "something else than whole numbers");
-    expect_refused(entry(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,8]})"), "something else than whole numbers");
+    expect_refused(entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"), "other values than whole numbers");
+    expect_refused(entry(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,8]})"), "other values than whole numbers");
     expect_refused(entry(R"({"dtype":"F32","shape":2,"data_offsets":[0,8]})"), "shape is not a list");
     expect_refused(entry(R"({"dtype":"F32","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,8]})"), "shape is not a list");
     expect_refused(entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), "not a range of bytes");
@@ -110,7 +110,7 @@ TEST(PolicyFile, WithAWrongHeaderIsRefused) {
     expect_refused(entry(R"({"dtype":"F32","shape":[4],"data_offsets":[0,16]})"),
                    "ends at byte 16, the file has only 8");
     expect_refused(entry("7"), "its entry in the header is not a table");
-    expect_refused(with_header(R"({"__metadata__":[]})", 0), "__metadata__ is no table");
+    expect_refused(with_header(R"({"__metadata__":[]})", 0), "__metadata__ is not a table");
     expect_refused(with_header(R"({"__metadata__":{"a":1}})", 0), "__metadata__.a is not a text");
     const auto two = [](const std::string& first, const std::string& second) {
         return with_header(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":)" + first +
