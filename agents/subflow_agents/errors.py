@@ -1,4 +1,4 @@
-"""Errors of learning agents; everything raised on purpose derives from `AgentError`."""
+"""Errors of learning agents, all derived from `AgentError`."""
 
 from __future__ import annotations
 

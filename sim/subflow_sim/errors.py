@@ -1,4 +1,4 @@
-"""Errors of the simulator package; everything raised on purpose derives from `SimError`."""
+"""Errors of the simulator package, all derived from `SimError`; wrong calls raise ValueError."""
 
 from __future__ import annotations
 

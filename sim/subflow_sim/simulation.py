@@ -385,8 +385,8 @@ class Simulation:
 
         The fork is independent and has the samples that `restore` would keep; without changes it repeats this
         simulation bit for bit. Both simulations return marks, decisions, intervals and agents' steps that were not yet
-        taken at the snapshot. Each can restore snapshots of the other. A fork needs the memory of another simulation;
-        limits are not checked again.
+        taken at the snapshot. Each can restore snapshots of the other. A fork needs as much memory as a second
+        simulation; limits are not checked again.
 
         Raises:
             BusyError: if another thread uses the simulation.

@@ -74,8 +74,8 @@ void Bbr3::on_lost(const Window& window, const LostPacket& packet) {
 void Bbr3::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
     save_cwnd(window);
     if (event.why != nullptr) event.why->set(bbr3_rules::kNoReduction, {saved_cwnd_});
-    // DEVIATION: the draft also saves the undo state here after a fast retransmit, after the losses have already
-    // changed it; note_loss has saved it before.
+    // DEVIATION: the draft also saves the undo state here on a fast retransmit. By then losses have changed that state,
+    // so note_loss() saves it at the first loss.
     if (event.kind != CongestionKind::Timeout) return;
     save_for_undo();
     was_recovering_ = true;

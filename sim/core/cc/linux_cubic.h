@@ -51,7 +51,7 @@ inline constexpr RuleInfo kDecrease{
 // window is reached.
 class LinuxCubic {
 public:
-    static constexpr std::int64_t kHz = 250;  // CONFIG_HZ of the distributions' kernels; others have 1000
+    static constexpr std::int64_t kHz = 250;  // CONFIG_HZ of many distribution kernels; others use 1000
     static constexpr Nanos kTick{1'000'000'000 / kHz};
     static constexpr std::int64_t kLooksPerSecond = 32;  // evaluations of the curve while the window is constant
     static constexpr double kC = 410.0 / 1024;           // 0.4, in steps of 1/1024

@@ -75,7 +75,7 @@ public:
 
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) {
         follow_rates(subflows, moment.now);
-        // Retransmissions belong to no batch.
+        // Reinjections belong to no batch.
         if (moment.is_reinjection) {
             const std::optional<std::size_t> best = MinRtt::fastest_available(subflows);
             if (moment.why != nullptr && best) MinRtt::explain(*moment.why, subflows, *best);

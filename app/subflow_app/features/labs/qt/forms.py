@@ -133,7 +133,8 @@ class SketchCanvas(QWidget):
         self._pen = 0  # column of the pen
         self._last: int | None = None  # previous column of the mouse
         self._is_closed = False
-        self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None  # the curve of the run
+        # times (s) and values of the run; None before show_curve()
+        self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None
 
     def points(self) -> tuple[tuple[float, float], ...]:
         """Drawn points, (s, SI)."""
