@@ -55,7 +55,8 @@ HABITS: Mapping[str, tuple[str, re.Pattern[str]]] = {
 _NOT_IN = {"page": ("somebody", "mind", "entry"), "message": ("entry",)}
 # Code, placeholders, addresses and quotations are left out.
 _CODE = re.compile(
-    r"(?m:^ *[\w.]+ = .*$)|\b\w+\.\w+\([^()\n]*\)|<!--.*?-->|``[^`]*``|`[^`]*`|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"",
+    r"(?m:^ *[\w.]+ = .*$)|\b\w+\.\w+\([^()\n]*\)|<!--.*?-->|``[^`]*``|`[^`]*`"
+    r"|\[\[[^\]]*\]\]|\{[^{}]*\}|https?://\S+|(?<![\w\"])\"[A-Z][^\"]{20,}\"",
     re.S,
 )
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|#>+]|\d+\.) ?)|\n(?=\s+\w[\w.*, ]*: )|(?<=[:])\n(?=    )|(?<=s:)\n(?=\s)")

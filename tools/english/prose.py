@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# Strings come first in the pattern, so that "//" within an address begins no comment.
-_STRINGS = r'"(?P<text>(?:[^"\\\n]|\\.)*)"|\'(?P<other>(?:[^\'\\\n]|\\.)*)\''
-_BRACES = re.compile(rf"{_STRINGS}|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/", re.S)
-_SCRIPT = re.compile(rf"{_STRINGS}|`(?P<ticks>[^`]*)`|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/", re.S)
-_HASHES = re.compile(rf"{_STRINGS}|#(?P<line>[^\n]*)")
+from tools.same_code.texts import cpp_tokens
+
+# Strings come first in the pattern, so that "#" within a string begins no comment.
+_HASHES = re.compile(r'"(?P<text>(?:[^"\\\n]|\\.)*)"|\'(?P<other>(?:[^\'\\\n]|\\.)*)\'|#(?P<line>[^\n]*)')
 _TWO_WORDS = re.compile(r"[A-Za-z]+,? [a-z]+")
 _QUERY = re.compile(r"\s*(SELECT|INSERT|CREATE|UPDATE|DELETE|WITH|PRAGMA) ")
 _DIRECTIVE = re.compile(r"#\s*(noqa|type:|mypy:|pragma|!)")
@@ -45,7 +44,7 @@ def prose_of(path: Path) -> list[Prose]:
     Raises:
         SyntaxError: if a Python file does not parse.
     """
-    readers = {".py": _python, ".cpp": _braces, ".h": _braces, ".js": _script, ".md": _page}
+    readers = {".py": _python, ".cpp": _braces, ".h": _braces, ".js": _braces, ".md": _page}
     reader = readers.get(path.suffix, _hashes if path.suffix in (".toml", ".yml") else None)
     if reader is None:
         return []
@@ -98,31 +97,29 @@ def _comments(lines: Iterable[tuple[int, str, bool]]) -> Iterator[Prose]:
         yield Prose(first, "comment", "\n".join(words))
 
 
-def _matched(text: str, pattern: re.Pattern[str], start: int = 1) -> Iterator[Prose]:
+def _braces(text: str) -> Iterator[Prose]:
+    lines = text.split("\n")
     comments = []
-    for found in pattern.finditer(text):
-        number = text.count("\n", 0, found.start()) + start
-        groups = found.groupdict()
-        if groups["line"] is not None:
-            is_whole = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
-            comments.append((number, groups["line"].strip(_MARKS), is_whole))
-        elif groups.get("block") is not None:
-            yield Prose(number, "comment", re.sub(r"^\s*\*", "", groups["block"], flags=re.M))
-        else:
-            yield from _message(number, groups["text"] or groups["other"] or groups.get("ticks") or "")
+    for kind, number, word in cpp_tokens(text):
+        if kind == "comment" and word.startswith("//"):
+            comments.append((number, word.strip(_MARKS), lines[number - 1].lstrip().startswith("//")))
+        elif kind == "comment":
+            yield Prose(number, "comment", re.sub(r"^\s*\*", "", word[2:-2], flags=re.M))
+        elif kind in ("text", "raw"):
+            yield from _message(number, word[1:-1])
     yield from _comments(comments)
 
 
-def _braces(text: str) -> Iterator[Prose]:
-    return _matched(text, _BRACES)
-
-
-def _script(text: str) -> Iterator[Prose]:
-    return _matched(text, _SCRIPT)
-
-
-def _hashes(text: str) -> Iterator[Prose]:
-    return _matched(text, _HASHES)
+def _hashes(text: str, start: int = 1) -> Iterator[Prose]:
+    comments = []
+    for found in _HASHES.finditer(text):
+        number = text.count("\n", 0, found.start()) + start
+        if found["line"] is None:
+            yield from _message(number, found["text"] or found["other"] or "")
+        else:
+            is_whole = not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
+            comments.append((number, found["line"].strip(_MARKS), is_whole))
+    yield from _comments(comments)
 
 
 def _page(text: str) -> Iterator[Prose]:
@@ -132,7 +129,7 @@ def _page(text: str) -> Iterator[Prose]:
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         if line.strip() == "+++" and place != "code":
             if place == "settings":
-                yield from _matched("\n".join(settings), _HASHES, first)
+                yield from _hashes("\n".join(settings), first)
             place = "text" if place == "settings" else "settings"
             settings, first = [], number + 1
         elif place == "settings":

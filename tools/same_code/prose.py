@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tools.same_code.revisions import Repository
-from tools.same_code.texts import cpp_tokens
+from tools.same_code.texts import cpp_tokens, shown
+from tools.same_code.trees import is_docstring
 
 _CODE = (".py", ".pyi", ".h", ".cpp", ".js")
-_LONGEST = 70
 _SENTENCE = "a sentence"
 
 
@@ -47,7 +47,7 @@ def difference(path: str, old: str, new: str, names: Mapping[str, str]) -> str |
     was = [_renamed(word, names) for word in was]
     for a, b in zip(was, now, strict=False):
         if a != b:
-            return f"{_shown(a)} became {_shown(b)}"
+            return f"{shown(a)} became {shown(b)}"
     if len(was) == len(now):
         return None
     return f"{len(was)} words of code became {len(now)}"
@@ -57,14 +57,13 @@ def _renamed(word: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), word)
 
 
-def _shown(word: str) -> str:
-    return f"`{word}`" if len(word) <= _LONGEST else f"`{word[:_LONGEST]}…`"
-
-
 def _tokens(text: str) -> list[str]:
-    """Tokens of C++ or JavaScript without comments; every quoted sentence becomes the same token."""
+    """Tokens of C++ or JavaScript without comments; every quoted sentence becomes the same token.
+
+    A template of JavaScript stays as it is, because it contains code.
+    """
     return [
-        _SENTENCE if kind in ("text", "raw") and " " in word.strip("\"' ") else word
+        _SENTENCE if kind in ("text", "raw") and word[0] != "`" and " " in word.strip("\"' ") else word
         for kind, _, word in cpp_tokens(text)
         if kind != "comment"
     ]
@@ -77,7 +76,7 @@ class _Plain(ast.NodeTransformer):
         super().generic_visit(node)
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [each for each in body if not _is_docstring(each)]  # type: ignore[attr-defined]
+            node.body = [each for each in body if not is_docstring(each)]  # type: ignore[attr-defined]
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
@@ -90,10 +89,6 @@ class _Plain(ast.NodeTransformer):
         values = sorted(ast.dump(part) for part in node.values if isinstance(part, ast.FormattedValue))
         text = "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
         return ast.Constant(f"{_SENTENCE} {values}" if re.search(r"\s", text) else ast.dump(node))
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _python(text: str) -> list[str]:

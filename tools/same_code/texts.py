@@ -1,4 +1,4 @@
-"""Compare C++ files by tokens, and other texts by lines."""
+"""Compare C++ and JavaScript files by tokens, and other texts by lines."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tools.same_code.names import Names
 
 _CPP = re.compile(
     r"""
-    (?P<include>^[ \t]*\#[ \t]*include[^\n]*)
+    (?P<include>^[ \t]*\#[ \t]*include[ \t]*(?:<[^>\n]*>|"[^"\n]*"))
     | (?P<comment>//(?:[^\n\\]|\\.|\\\n)*|/\*.*?\*/)
     | (?P<raw>\b(?:u8|u|U|L)?R"(?P<mark>[^()\\\s]*)\(.*?\)(?P=mark)")
-    | (?P<text>"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*')
+    | (?P<text>"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)
     | (?P<number>\.?\d(?:[eEpP][+-]|[\w.]|'\w)*)
     | (?P<word>\w+)
     | (?P<line>\\\n)
@@ -25,7 +25,7 @@ _LONGEST = 70
 
 
 def cpp_tokens(text: str) -> list[tuple[str, int, str]]:
-    """Tokens of C++ with comments and without includes: kind, line and text of each."""
+    """Tokens of C++ or JavaScript with comments and without includes: kind, line and text of each."""
     found = []
     line, end = 1, 0
     for match in _CPP.finditer(text):
@@ -53,7 +53,11 @@ def compare_cpp(old: tuple[str, str], new: tuple[str, str], names: Names) -> tup
 
 
 def _shown(token: tuple[str, int, str] | None) -> str:
-    text = "nothing" if token is None else " ".join(token[2].split())
+    return shown("nothing" if token is None else " ".join(token[2].split()))
+
+
+def shown(text: str) -> str:
+    """A piece of code for a report, cut if it is long."""
     return f"`{text}`" if len(text) <= _LONGEST else f"`{text[:_LONGEST]}…`"
 
 

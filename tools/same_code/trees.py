@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from tools.same_code.names import Names, module_of
+from tools.same_code.texts import shown
 
-_LONGEST = 70
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 # Import that appears and disappears with imports for type checkers.
 _FREE_IMPORTS = {"typing.TYPE_CHECKING"}
@@ -103,10 +103,10 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 def is_docstring_only(content: bytes) -> bool:
     """True if a Python file contains only a docstring or nothing."""
     body = ast.parse(content).body
-    return not body or (len(body) == 1 and _is_text(body[0]))
+    return not body or (len(body) == 1 and is_docstring(body[0]))
 
 
-def _is_text(node: ast.stmt) -> bool:
+def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
@@ -239,8 +239,7 @@ def _shown(node: object) -> str:
     if node is None:
         return "nothing"
     text = ast.unparse(node) if isinstance(node, ast.AST) else repr(node)
-    line = " ".join(text.split())
-    return f"`{line}`" if len(line) <= _LONGEST else f"`{line[:_LONGEST]}…`"
+    return shown(" ".join(text.split()))
 
 
 def _is_dropped(node: object) -> bool:
