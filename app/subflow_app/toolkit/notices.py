@@ -111,19 +111,18 @@ class Notices:
         self._banners.close_banner("database")
 
     def history_failed(self, error: Exception) -> None:
-        """Stored runs could not be read or changed; no notice after another database has been opened meanwhile."""
-        if not isinstance(error, StoreClosed):
-            self._banners.show_banner("history", "error", error_text(error), self.ways_of(error))
+        """Stored runs could not be read or changed."""
+        self._show_history_error(error, self.ways_of(error))
 
     def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
-        """The list of runs could not be read, or a run could not be changed; the list stays.
-
-        No notice after another database has been opened meanwhile, whose list follows.
-        """
-        if isinstance(error, StoreClosed):
-            return
+        """The list of runs could not be read, or a run could not be changed; the list stays."""
         ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
-        self._banners.show_banner("history", "error", error_text(error), ways)
+        self._show_history_error(error, ways)
+
+    def _show_history_error(self, error: Exception, ways: Sequence[Way]) -> None:
+        # Another database has been opened meanwhile, and its list follows.
+        if not isinstance(error, StoreClosed):
+            self._banners.show_banner("history", "error", error_text(error), ways)
 
     def deleted(self, what: str, undo: Callable[[], None]) -> None:
         """Runs were deleted."""
