@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import Results, Settlement, settlement_counts, stored_results
 from subflow_app.features.library.core.contents import of_experiment
 from subflow_app.foundation.errors import RecipeError
-from subflow_store import Store, open_store
+from subflow_store import Store
 
 _VARIANTS = """
 [variants.slow]
@@ -41,12 +40,6 @@ _BAND = 'why = "a band that no run is in"\n'
 def _recipe(folder: Path, cause: str, variants: str = _VARIANTS, band: str = "5 Mbit/s .. 60 Mbit/s") -> Recipe:
     text = RECIPE.replace(_BAND, _BAND + cause).replace("50 Mbit/s .. 60 Mbit/s", band)
     return read_text(folder, text + variants)
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as store:
-        yield store
 
 
 def _made(recipe: Recipe, store: Store) -> Results:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,12 +26,6 @@ from subflow_store import Store, open_store
 KEY = "only the lecturer knows"
 _COMPUTED = "value('links.bottleneck.rate') * 2 * value('links.bottleneck.delay') / 12000"
 CLASS_LAB = SAWTOOTH_LAB.replace(_COMPUTED, "83.3 pkt")
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as made:
-        yield made
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,13 +19,7 @@ from subflow_app.features.labs.core.runner import LabRunner, run_lab
 from subflow_app.features.labs.core.session import LabSession, StepState, answer_text, missing_text, quantity
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError, LabError
-from subflow_store import Store, open_store
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store(":memory:") as made:
-        yield made
+from subflow_store import Store
 
 
 @pytest.fixture
