@@ -34,9 +34,10 @@ def core_fields(params: Iterable[Param], part: object) -> Fields:
 
 
 def option_fields(params: Iterable[Param], options: Mapping[str, OptionValue]) -> Fields:
-    """The fields of the core for these options, given by key."""
+    """The fields of the core for these options, given by key; the core refuses undeclared options."""
     declared = {param.key: param for param in params}
-    return {declared[key].core_field: _core_value(declared[key], value) for key, value in options.items()}
+    known = {declared[key].core_field: _core_value(declared[key], options[key]) for key in options if key in declared}
+    return known | {key: value for key, value in options.items() if key not in declared}
 
 
 def _core_value(param: Param, value: Any) -> Any:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from subflow_sim import _core
-from subflow_sim.core_document import core_scenario
+from subflow_sim.core_document import core_scenario, option_fields
 from subflow_sim.errors import SimulationError
+from subflow_sim.params import QUEUE_TABLE
 
 
 def written(fields: dict[str, Any]) -> Any:
@@ -50,6 +51,12 @@ def test_a_recording_arrives_as_a_list_of_numbers_would() -> None:
 def test_a_field_that_the_core_does_not_have_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(SimulationError, match=message):
         core_scenario(fields)
+
+
+def test_an_unknown_option_of_a_queue_is_refused_with_the_allowed_names() -> None:
+    options = option_fields(QUEUE_TABLE, {"min": 5.0, "nonsense": 1.0})
+    with pytest.raises(SimulationError, match='"nonsense" is not known; allowed: min_pkts, max_pkts'):
+        core_scenario({"links": [{"discipline": {"red": options}}]})
 
 
 def test_another_object_is_refused() -> None:
