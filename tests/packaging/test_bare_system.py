@@ -283,6 +283,7 @@ def test_a_double_click_on_a_scenario_opens_the_window_on_it(
     title = f"{Path(SCENARIO).name} — Subflow"
     with opened(desktop, [*opener, SCENARIO], screen, tmp_path / "window.log", title):
         picture(screen, suite, f"scenario-{Path(opener[0]).name}")
+        assert any(title in shown for shown in screen.titles().values())
 
 
 def test_a_double_click_on_a_database_opens_the_window_on_its_runs(
