@@ -8,8 +8,8 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
-    // A program that exits does not release its objects first, and its users could not act on the warnings. Tests check
-    // for leaks themselves.
+    // At exit, nanobind would warn of all objects that a program has not released, which its users cannot change. Tests
+    // check for leaks themselves.
     nb::set_leak_warnings(false);
     m.doc() = "The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.";
     m.attr("build") = SUBFLOW_BUILD;

@@ -21,8 +21,8 @@ namespace {
 using Rows = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Not const, because nanobind does not support pointers to const. Scenarios hold the policy itself and not its Python
-// object, whose destructor would take the GIL: NetworkPolicy uses enable_shared_from_this.
+// Not const, because nanobind does not support pointers to const. NetworkPolicy derives from enable_shared_from_this,
+// so that scenarios hold the policy itself and not its Python object, whose destructor would take the GIL.
 std::shared_ptr<NetworkPolicy> read(const nb::bytes& file) {
     const std::span bytes(static_cast<const std::byte*>(file.data()), file.size());
     return std::const_pointer_cast<NetworkPolicy>(read_policy(bytes));
@@ -44,8 +44,8 @@ nb::ndarray<nb::numpy, T> array_of(std::vector<T> values, std::initializer_list<
     return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.begin(), owner);
 }
 
-// Maps rows [observations, slots, width], with empty slots as in the mask, to actions [observations, slots, action
-// width].
+// Maps rows [observations, slots, width] to actions [observations, slots, action width] and values [observations]. The
+// mask is false for empty slots. Actions of slots that do not act are 0.
 nb::tuple act_many(const NetworkPolicy& policy, const Rows& rows, const Flags& mask, const Flags& acting) {
     check_shapes(policy, rows, mask, acting);
     const std::size_t count = rows.shape(0), slots = rows.shape(1), width = policy.action_width();

@@ -23,8 +23,8 @@ namespace subflow::bindings {
 
 namespace {
 
-// Wrap methods of the simulation, of its network and of one part of the network, which need exclusive use of the
-// simulation.
+// These functions wrap calls that need exclusive use of the simulation: of the simulation, of its network, and of the
+// network with the index of a flow, subflow or link.
 template <class Use>
 auto alone(Use use) {
     return [use](Simulation& s) {
@@ -70,7 +70,7 @@ nb::object interval_column(const std::vector<SubflowInterval>& intervals, Field&
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {intervals.size()}, owner));
 }
 
-// Columns named as in subflow_sim.trace.Intervals.
+// The monitor intervals finished since the last call, as columns named as in subflow_sim.trace.Intervals.
 nb::dict take_intervals(Simulation& s) {
     const std::vector<SubflowInterval> taken = s.network().take_intervals();
     const double wire_bits = s.scenario().packet_bits();
@@ -109,7 +109,7 @@ nb::dict take_intervals(Simulation& s) {
     return columns;
 }
 
-// Agents of the run: the flows that they serve, and their source of decisions.
+// One dict per agent: flow and subflow of the first member that it controls, and its source of decisions.
 nb::list agents(const Simulation& s) {
     constexpr std::string_view kDeciders[]{"neutral", "random", "trained", "outside"};
     nb::list told;

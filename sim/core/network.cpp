@@ -166,7 +166,7 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
         const Nanos change = timeline_.next_at();
         // Packets are carried ahead at most to the end requested by the caller, or to just before the next change.
         const Nanos end = std::min(until, change - Nanos(1));
-        bool has_reached = now_ > end;  // another change at the same time
+        bool has_reached = now_ > end;  // true if the next change occurs now
         while (!has_reached) {
             if (max_events <= 0) return false;
             horizon_ = std::min(end, now_ + stride_);
@@ -175,7 +175,7 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
             max_events -= events;
             if (is_waiting()) [[unlikely]]
                 return false;
-            // Short enough for a caller that counts events, long enough to keep the overhead low
+            // Keeps stretches short enough for a limit on events, and long enough for a low overhead.
             if (events < kFewEvents && stride_ < kLongestStride) stride_ = stride_ * 2;
             if (events > kManyEvents) stride_ = stride_ / 2;
         }
@@ -336,7 +336,7 @@ void Network::act(std::uint32_t agent, std::span<const float> action) {
 
 void Network::start_flow(std::uint32_t flow) {
     Connection& c = connections_[flow];
-    if (now_ >= scenario_->flows[flow].stop) return;  // the start jitter exceeded the lifetime
+    if (now_ >= scenario_->flows[flow].stop) return;  // the start jitter exceeds the time until the stop
     c.is_started = true;
     c.started_at = now_;
     if (c.is_multipath()) start_meta_timer(flow);
@@ -406,7 +406,7 @@ void Network::change_controller(const EventSpec& change) {
         // A separate seed for each change and incarnation
         const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
         s.sender.change_controller(controller, combine64(seed, static_cast<std::uint64_t>(now_.value)), now_);
-        // The mode negotiated at the opening stays; the controller determines the codepoint.
+        // The ECN mode negotiated at the opening stays; the controller determines the codepoint.
         s.ecn_field = Packet::bits_of(capable_by(s.ecn, ecn_use_of(controller)));
     }
     c.is_coupled = is_coupled(controller) && c.is_multipath();
@@ -423,7 +423,7 @@ void Network::change_priority(const EventSpec& change) {
     fill(c);
 }
 
-// With backups, the scheduler may leave the only subflow with room unused.
+// Updates the flags that depend on backups. With backups, the scheduler may leave the only subflow with room unused.
 void Network::note_backups(Connection& c) {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
     c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);

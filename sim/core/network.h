@@ -34,7 +34,7 @@ public:
     // Throws ScenarioError if the scenario is invalid.
     Network(const Scenario& scenario, std::uint64_t seed);
 
-    // Compiled once, in network.cpp, instead of in each file that uses a network.
+    // Defined in network.cpp, so that they are compiled once and not in each file that uses a network.
     Network(const Network&);
     Network(Network&&) noexcept;
     Network& operator=(const Network&);
@@ -86,7 +86,8 @@ public:
     const std::vector<Subflow>& subflows() const { return subflows_; }
     const std::vector<Connection>& connections() const { return connections_; }
 
-    // Marks since the last call; the log is bounded, and marks_lost() counts the marks beyond its capacity.
+    // Events of the run (marks.h) since the last call, in order of time. The log is bounded; marks_lost() counts the
+    // marks beyond its capacity.
     std::vector<Mark> take_marks() { return marks_.take(); }
     std::int64_t marks_lost() const { return marks_.lost(); }
 
@@ -101,8 +102,9 @@ public:
     void record_decisions(const DecisionLog::Limits& limits);
     // Takes all recorded decisions and empties the logs. Without record_decisions(), the table is empty.
     DecisionTable take_decisions();
-    // Rules of all scripts of the scenario and of later changes: kScriptHooks rules per script. Decisions refer to them
-    // by their position after all_rules(). Scripts of later changes are appended, so that positions stay valid.
+    // Rules of all scripts of the scenario and of later changes: kScriptHooks rules per script. Rule i of this list has
+    // the number all_rules().size() + i in a DecisionTable. Scripts of later changes are appended, so that numbers stay
+    // valid.
     std::vector<const RuleInfo*> script_rules() const;
     const std::vector<std::shared_ptr<const ScriptProgram>>& scripts() const { return programs_; }
     // Owner of a script: the flow for a scheduler; for a controller also the position of the subflow in its flow.
@@ -111,7 +113,7 @@ public:
         std::optional<std::uint32_t> subflow;
     };
     std::optional<Owner> owner_of_script(const void* script) const;
-    // Fill level of the fullest log; 1 is its capacity.
+    // Fill level of the fullest log of decisions, from 0 to 1.
     double decisions_fill() const;
     // Decisions since the start that were discarded because their log was full.
     std::int64_t decisions_lost() const;
@@ -178,7 +180,7 @@ public:
 private:
     // Next step of a subflow's packets after a link.
     enum class Leads : std::uint8_t {
-        ToEvent,     // depends on other events until the arrival: packets wait on the link
+        ToEvent,     // other events may come first: packets wait on the link until the clock reaches their arrival
         ToNextHop,   // a link to which packets can be offered ahead of the clock
         ToReceiver,  // a receiver that can process packets ahead of the clock
     };
@@ -279,7 +281,7 @@ private:
     void access_medium(std::uint32_t link);
     void end_hidden(Medium& medium);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    // Not inlined: its registers would force those of carry_on() onto the stack.
+    // Not inlined: it needs so many registers that carry_on() would have to spill its own to the stack.
     [[gnu::noinline]] void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
@@ -309,7 +311,7 @@ private:
         return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
     }
     // True if the sender of a subflow accepts a packet now, even if the subflow is not usable. With several subflows,
-    // data is assigned to a subflow before pacing permits to send it and waits there, as in Linux, so that a scheduler
+    // data is assigned to a subflow before pacing permits sending it and waits there, as in Linux, so that a scheduler
     // sees each backlog. With one subflow, data waits in the connection.
     bool has_room(const Connection& c, const Subflow& s) const {
         return s.sender.has_room() && (c.is_multipath() || s.sender.pacing_allows(now_));
@@ -394,7 +396,7 @@ private:
     Nanos now_{};
     std::uint64_t signature_ = 0;
     Nanos stride_{1'000'000};  // length of the next stretch, from one horizon to the next
-    Nanos horizon_{};          // limit of carrying packets ahead of the clock
+    Nanos horizon_{};          // packets are carried ahead of the clock up to this time
     std::int64_t packets_delivered_ = 0;
 
     EventQueue events_;
@@ -409,11 +411,11 @@ private:
     std::vector<Hop> hops_;                  // hops of all paths, one path after the other
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next stretch, downstream ones first
 
-    std::vector<std::uint32_t> deferring_;  // flows that defer their data, or have deferred it
+    std::vector<std::uint32_t> deferring_;  // flows whose arrivals are put into order later, or were until a change
 
     std::vector<AckExtension> ack_extensions_;
     std::vector<EcnOption> ecn_options_;   // [slot of ack_extensions_]; only if receivers count marks
-    Ring<std::uint32_t> free_extensions_;  // in order of release, so that ACKs then read slots in order
+    Ring<std::uint32_t> free_extensions_;  // in order of release, so that successive ACKs use successive slots
 
     std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // without duplicates, in the order of the scenario
 
@@ -423,7 +425,7 @@ private:
     MarkLog marks_;
     LearningAgents agents_;
 
-    // Scratch space of one call. Members, because clearing an array of 32 for two subflows costs more than using it.
+    // Scratch space for single calls. Members, so that a call for two subflows need not initialise arrays of 32.
     std::array<Candidate, kMaxSubflows> candidates_;
     std::array<Socket, kMaxSubflows> sockets_;
 };

@@ -9,7 +9,8 @@
 
 namespace subflow {
 
-// The handshake negotiates ECN before any data; its result is known when the two ends are made.
+// The handshake negotiates ECN before any data is sent. Its result depends only on the scenario and the controller, and
+// is therefore applied when the two ends are created.
 void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller) {
     s.ecn = ecn_mode(*scenario_, scenario_->flows[s.connection], ecn_use_of(controller));
     s.ecn_field = Packet::bits_of(capable_by(s.ecn, ecn_use_of(controller)));
@@ -19,7 +20,7 @@ void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& co
     update_packet_checks(s, c);
 }
 
-// Determines the packets that need the slow path. Nearly all packets carry no ECN news, and the check for news must
+// Determines the packets that need the slow path. Nearly all packets carry no new ECN information, and the check must
 // cost nearly nothing.
 void Network::update_packet_checks(Subflow& s, const Connection& c) {
     int looks = s.ecn == EcnMode::Off ? kNoLooks : kArrivals | kAnswers;
@@ -59,7 +60,7 @@ void Network::on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Na
         case EcnMode::Classic:
             if (packet.ecn_flags() != 0) {
                 seen.echoes = false;
-                // The window may now be very small: the sender must not wait for a second packet.
+                // The reduced window may be one packet: an ACK that waits for a second packet would stall the sender.
                 s.receiver.acknowledge_next_at_once(packet.sent_time);
             }
             if (is_marked && !seen.echoes) {
@@ -104,10 +105,10 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     return slot;
 }
 
-// An ACK leaves. Returns its extension.
+// An ACK leaves. Returns the slot of its extension, or kNoExtension.
 std::uint32_t Network::with_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at) {
     if (s.ecn == EcnMode::Accurate) {
-        // The option occupies space in the header: it is sent only with news (RFC 9768 section 3.2.3.3).
+        // The option occupies space in the header: it is sent only after new marks (RFC 9768 section 3.2.3.3).
         if (s.marks.has_news && ack.extension == kNoExtension)
             ack.extension = make_extension({SackBlocks{}, c.reassembly.advertise()});
         if (ack.extension != kNoExtension) {
@@ -124,7 +125,7 @@ std::uint32_t Network::with_ecn_echo(Packet ack, Subflow& s, Connection& c, Nano
 // An ACK reaches the sender.
 void Network::on_ecn_answer(const Packet& ack, Subflow& s, Connection& c) {
     note_packet(c, ack, Station::Sender, now_);
-    // An overtaken ACK would be read as many marks.
+    // The counter of marks has three bits: the smaller number in an overtaken ACK would look like new marks.
     if (s.ecn == EcnMode::Off || !is_current(s, ack) || !s.is_established || ack.number() < s.acks_heard) return;
     EcnEcho echo{.flags = ack.ecn_flags()};
     const bool is_extended = ack.extension != kNoExtension;
@@ -146,7 +147,7 @@ EcnHeader Network::ecn_header(const Packet& p, const Subflow& s) const {
         case PacketKind::Datagram:
             break;
         case PacketKind::Data:
-            // The other direction carries no data, so that its counter keeps the initial value.
+            // The receiving end sends no data that could be marked: the counter of its marks keeps the initial value.
             header.flags = s.ecn == EcnMode::Accurate ? kAceStart : p.ecn_flags() != 0 ? kCwr : 0;
             break;
         case PacketKind::Ack:

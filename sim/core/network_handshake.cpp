@@ -33,8 +33,8 @@ void Network::begin_handshake(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Syn, now_, now_);
 }
 
-// A handshake packet reaches the receiver. Each end learns the state of the other end only by packets, so that a late
-// SYN is answered like any other SYN; this answer opens nothing.
+// A handshake packet reaches the receiver. Each end learns the state of the other end only from packets: the receiver
+// answers a late SYN like any other, and an established sender ignores the answer.
 void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     note_packet(c, packet, Station::Receiver, at);
     mix_signature(at, packet.subflow, packet.seq);
@@ -96,8 +96,8 @@ void Network::on_handshake_timeout(std::uint32_t index) {
     send_handshake(index, HandshakeStep::Syn, now_, now_);
 }
 
-// All retries failed. Without its first subflow, the connection fails like connect(): no other subflow joins, and the
-// flow ends without data. A further subflow stays closed, unless an event opens it again.
+// All retries failed, or the peer refused the subflow. Without its first subflow, the connection fails like connect():
+// no other subflow joins, and the flow ends without data. A further subflow stays closed until an event opens it again.
 void Network::give_up(std::uint32_t index) {
     Subflow& s = subflows_[index];
     close_subflow(index);

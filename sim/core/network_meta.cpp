@@ -1,5 +1,5 @@
-// The part of Network that acts when a connection as a whole stalls: data on one subflow fills its window or its send
-// buffer, or no DATA_ACK arrives for too long.
+// The part of Network that acts when a connection as a whole stalls: data on one subflow fills the receive window or
+// the send buffer of the connection, or no DATA_ACK arrives for too long.
 #include <algorithm>
 #include <span>
 
@@ -25,7 +25,7 @@ bool Network::has_room(const Connection& c) const {
 void Network::act_when_blocked(Connection& c) {
     read_data_acks(c);
     const bool retransmits = retransmits_when_blocked(c.scheduler);
-    // A full send buffer is not a problem of the window: the application has to wait.
+    // Only a full receive window justifies a penalty: while the send buffer is full, the application has to wait.
     const bool may_penalise = penalises(c.scheduler) && c.data_nxt >= c.right_edge;
     if ((!retransmits && !may_penalise) || c.data_una == c.data_nxt) return;
     if (!has_room(c)) return;
@@ -144,7 +144,7 @@ void Network::end_if_delivered(Connection& c, Nanos at) {
                to_seconds(at - c.started_at));
 }
 
-// All arrivals until now are in the lanes: packets beyond the horizon wait on their links.
+// Settles all arrivals in the lanes. None of them is later than now: packets beyond the horizon wait on their links.
 void Network::settle_all() {
     for (const std::uint32_t flow : deferring_) {
         Connection& c = connections_[flow];

@@ -33,7 +33,7 @@ Socket Network::describe_socket(const Subflow& s) const {
 SocketsView Network::describe_sockets(const Connection& c) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         Subflow& s = subflows_[c.first_subflow + i];
-        s.sender.timer_deadline(now_, scenario_->transport);  // sets its timers after the latest changes
+        s.sender.timer_deadline(now_, scenario_->transport);  // updates the timers of the sender
         sockets_[i] = describe_socket(s);
     }
     return {.sockets = std::span(sockets_).first(c.subflow_count),
@@ -143,8 +143,8 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
     if (choice && c.data_una != c.data_nxt) {
         ++timer.expiries;
         marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timer.patience));
-        // Send the rest of the fragment that the application wrote. Fragments of equal size follow each other from the
-        // start of the stream.
+        // Send the rest of the page fragment that contains data_una. The data of the application fills fragments of
+        // equal size from the start of the stream (Linux struct mptcp_data_frag).
         const std::uint32_t count = std::max(LinuxMptcp::kFragmentBytes / c.payload_bytes, 1u);
         const std::uint32_t left = count - c.data_una % count;
         const std::uint32_t end = c.data_nxt - c.data_una > left ? c.data_una + left : c.data_nxt;

@@ -7,7 +7,7 @@
 namespace subflow {
 
 namespace {
-// Distinct draws for data and ACKs of a subflow, and for its incarnations.
+// Random bits for a packet: different for data and ACKs of a subflow, and for its incarnations.
 std::uint64_t draw_for(const Subflow& s, const Packet& p) {
     return s.random_stream ^ mix64((static_cast<std::uint64_t>(p.incarnation()) << 40) |
                                    (static_cast<std::uint64_t>(p.kind()) << 32) | p.number());
@@ -30,7 +30,7 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
             if (verdict == Verdict::Kept) {
                 attend(here.link);
             } else if (verdict == Verdict::Marked) {
-                const Packet copy = packet;  // so that the packet itself does not need an address
+                const Packet copy = packet;  // so that `packet` itself can stay in registers
                 carry_marked<kKind>(hop, copy, s, c);
             } else {
                 on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
@@ -199,7 +199,7 @@ void Network::fill(Connection& c) {
         while (send_next(c)) {
         }
     }
-    // Data that remains after all packets were handed out
+    // True if data remains that neither window nor buffer blocks, but that no subflow took
     const bool has_data = !c.reinjections.empty() || has_new_data(c);
     if (!has_data && c.data_nxt < c.data_end && c.is_multipath()) [[unlikely]]
         act_when_blocked(c);
@@ -249,8 +249,7 @@ void Network::fill_single_path(Connection& c) {
     const std::uint32_t end = std::min(c.data_end, c.right_edge);
     while (c.data_nxt < end && s.sender.may_send(now_))
         transmit(c, s, index, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
-    // A full receive window does not mean that the application is the limit: as in Linux, the path is judged by its
-    // current data.
+    // Only a lack of data makes the flow application-limited: as in Linux, a full receive window does not.
     if (c.data_nxt >= c.data_end) [[unlikely]]
         s.sender.note_out_of_data();
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
@@ -479,9 +478,9 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack, Nanos at) {
     c.sent_on.pop_front(data_ack - c.sent_on.begin_pos());
 }
 
-// Processes an acknowledgement that carries the position of its arrival in the lane.
+// Processes an acknowledgement that carries a position in the lane: that of the arrival that it acknowledges.
 SF_INLINE void Network::hear(Connection& c, Subflow& s, std::uint32_t position) {
-    constexpr std::uint32_t kAtOnce = 64;  // settled together: enough to amortise a call, and few enough for the cache
+    constexpr std::uint32_t kAtOnce = 64;  // batch of acknowledgements: amortises the call, and fits the cache
     s.lane.hear(position, now_);
     if (++c.heard_acks >= kAtOnce || c.waits_to_join) [[unlikely]]
         settle_acked(c);
@@ -591,7 +590,7 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     packet.set_tag(PacketKind::Handshake, s.incarnation);
-    // Each end counts only the packets that it sends: it does not know those of the other end before they arrive.
+    // Each end counts only the packets that it sends, as two separate hosts would.
     packet.transmission = 2 * s.handshake_pkts[packet.goes_back()]++ + packet.goes_back();
     if (c.captured) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);

@@ -17,7 +17,7 @@ namespace subflow {
 inline std::uint32_t burst_pkts(double rate_pps, Nanos min_rtt, double mss_bytes) {
     constexpr int kPacingShift = 10;                // sk_pacing_shift: 1 / 1024 s
     constexpr int kRttLog = 9;                      // tcp_tso_rtt_log: the extra bytes halve per 512 us of RTT
-    constexpr std::uint64_t kMostBytes = 65'215;    // gso_max_size of 65536, less room for headers, 321
+    constexpr std::uint64_t kMostBytes = 65'215;    // gso_max_size of 65536, minus 321 for headers
     constexpr std::uint64_t kSlow = 1'200'000 / 8;  // bbr_min_tso_rate, bytes/s
     const auto mss = static_cast<std::uint64_t>(std::max(mss_bytes, 1.0));
     const auto rate = static_cast<std::uint64_t>(std::min(rate_pps * mss_bytes, 1e18));

@@ -16,7 +16,8 @@ enum class HandshakeStep : std::uint8_t {
     SynAck,
     Ack,
     JoinAck,  // answers the ACK of a joining subflow, which sends no data before (RFC 8684 section 3.2)
-    // Addresses of the receiving end and the echo; `data_seq` is the address identifier (RFC 8684 section 3.4)
+    // AddAddr and RemoveAddr concern an address of the receiving end, and AddAddrEcho confirms AddAddr;
+    // Packet::data_seq is the address identifier (RFC 8684 section 3.4).
     AddAddrEcho,
     AddAddr,
     RemoveAddr = 7,
@@ -74,7 +75,7 @@ struct Packet {
     }
     // Only for data packets.
     void set_ecn(Ecn ecn) { transmission = (transmission & ~(3u << kNumberBits)) | bits_of(ecn); }
-    // Marks the packet, as a queue does instead of a drop. Returns false if the packet is not ECN-capable.
+    // Marks the packet, as a queue does instead of dropping it. Returns false if the packet is not ECN-capable.
     bool mark() {
         if (ecn() == Ecn::NotCapable) return false;
         set_ecn(Ecn::Marked);

@@ -70,8 +70,7 @@ public:
         if (!empty() && front().begin < seq) ranges_[first_].begin = seq;
         if (empty()) {
             clear();
-        } else if (first_ > 64 &&
-                   first_ > ranges_.size() / 2) {  // amortised: each erased range is moved over at most once
+        } else if (first_ > 64 && first_ > ranges_.size() / 2) {  // amortised: fewer ranges are moved than erased
             ranges_.erase(ranges_.begin(), ranges_.begin() + offset());
             first_ = 0;
         }

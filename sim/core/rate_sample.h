@@ -102,7 +102,7 @@ public:
     // `echoed_rtt`: RTT from the echoed timestamp, needed for retransmitted packets, where the transmission is
     // ambiguous.
     DeliverySample sample(Nanos now, Nanos echoed_rtt, std::int64_t marked_lost) {
-        if (delivered_ > app_limited_until_) app_limited_until_ = 0;  // the bubble has passed through the network
+        if (delivered_ > app_limited_until_) app_limited_until_ = 0;  // packets sent while app-limited are delivered
         delivered_at_ = now;
         first_sent_ = newest_.sent;
         DeliverySample sample;
@@ -170,7 +170,7 @@ private:
     static_assert(sizeof(Stamp) == 40);
 
     std::uint64_t delivered_ = 0;
-    std::uint64_t app_limited_until_ = 0;  // the bubble ends at this number of deliveries; 0: no bubble
+    std::uint64_t app_limited_until_ = 0;  // application-limited up to this number of deliveries; 0: not limited
     Nanos delivered_at_{};
     Nanos first_sent_{};
     Nanos min_rtt_ = kNever;

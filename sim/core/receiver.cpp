@@ -29,7 +29,7 @@ void SubflowReceiver::adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap
 bool SubflowReceiver::measure_rtt(Nanos now) {
     const bool was_timed = timed_from_ < kNever;
     if (was_timed) {
-        // Bounds the sample, which after a pause includes the pause.
+        // After a pause of the sender, the sample includes the pause: it counts as at most twice the previous RTT.
         const Nanos sample = std::max(now - timed_from_, Nanos(1));
         rtt_ = rtt_ > Nanos(0) ? std::min(sample, rtt_ * 2) : sample;
         if (first_rtt_ == Nanos(0)) first_rtt_ = rtt_;

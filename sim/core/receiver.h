@@ -17,7 +17,7 @@
 
 namespace subflow {
 
-// At most three blocks fit beside the timestamps option (RFC 2018 section 3).
+// SACK blocks of an ACK. With the timestamps option, the TCP header has room for three (RFC 2018 section 3).
 struct SackBlocks {
     std::array<SeqRange, 3> blocks;
     std::uint32_t count = 0;
@@ -191,7 +191,7 @@ private:
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;
-    SeqRange duplicate_;  // not yet reported; empty if all are reported
+    SeqRange duplicate_;  // latest duplicate if not yet reported, else empty
 };
 
 // Connection level: holds out-of-order data and delivers data in order.

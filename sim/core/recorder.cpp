@@ -76,8 +76,8 @@ bool is_alive(const Network& network, const Subflow& s) {
     return s.is_established && network.connections()[s.connection].is_active(network.now());
 }
 
-// End of the last interval with an RTT sample, including the interval that ends now; kNever before the first sample,
-// which comes from the handshake, and while the subflow is closed.
+// End of the last interval with an RTT sample, including the interval that ends now. kNever before the first sample, of
+// data or of the handshake, while the subflow is closed, and after the end of its flow.
 Nanos measured_at(const Network& network, const Subflow& s, const Recorder::Position::SubflowCounters& last) {
     if (!is_alive(network, s) || !s.sender.rtt().has_estimate()) return kNever;
     const bool is_new = last.rtt_at == kNever || s.sender.stats().rtt_samples != last.rtt_samples;

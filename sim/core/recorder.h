@@ -66,7 +66,8 @@ public:
         std::size_t heap_bytes() const { return heap_bytes_of(flows, subflows, links); }
     };
 
-    // Throws ScenarioError unless the interval is greater than 0.
+    // Throws ScenarioError unless the interval is greater than 0, and std::bad_alloc if the samples of the whole run do
+    // not fit into memory.
     Recorder(const Network& network, Nanos interval);
     // An independent copy, with the samples so far.
     Recorder(const Recorder& other);
@@ -95,7 +96,8 @@ public:
 private:
     void sample(const Network& network);
     void read_counters(const Network& network);
-    // End of the common history: a network with these live changes produced the same samples until that time.
+    // End of the common history: until the returned time, a network with these live changes produces the same samples.
+    // kNever if the changes are the same.
     Nanos same_until(const std::vector<EventSpec>& changes) const;
     float* at(std::size_t column, std::size_t sample) { return data_.data() + column * capacity_ + sample; }
 

@@ -17,7 +17,7 @@ namespace subflow {
 // Elements occupy positions [begin, end). A position identifies the same element for its whole life, so that other
 // objects can store the number. The capacity is a power of two that doubles when full. It starts at 0, because most
 // rings of most flows stay empty; after warm-up, no push allocates. std::deque would double the cost of a look-up on
-// the hot path, and its blocks keep allocating.
+// the hot path, and would continue to allocate blocks.
 template <class T>
 class Ring {
 public:

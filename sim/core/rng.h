@@ -35,7 +35,7 @@ constexpr double to_unit_interval(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
-// The draws of one component, in the order in which it makes them.
+// A sequence of random numbers for one component: each depends only on the seed and on its position.
 class Draws {
 public:
     explicit Draws(std::uint64_t seed = 0) : seed_(seed) {}

@@ -1,15 +1,15 @@
-// Numbers that appear in the rules of several algorithms. Numbers of one algorithm are declared beside its rules.
+// Numbers that appear in the rules of several algorithms. Numbers of one algorithm are declared with its rules.
 #pragma once
 
 #include <string_view>
 
 namespace subflow {
 
-// A number in a rule. Not an aggregate, because a list of two names could then initialise one number as name and
-// meaning.
+// A number in a rule. Not an aggregate: for an aggregate, a braced list of two names would compile as the name and the
+// meaning of one number.
 struct RuleNumber {
     std::string_view name;     // including the unit: "acked_pkts"
-    std::string_view meaning;  // short explanation for readers; each name has only one
+    std::string_view meaning;  // short explanation for readers, the same wherever the name occurs
 
     constexpr RuleNumber() = default;
     constexpr RuleNumber(std::string_view called, std::string_view means) : name(called), meaning(means) {}

@@ -12,7 +12,7 @@ namespace subflow {
 
 namespace {
 
-// Sequence numbers are 32-bit counts of packets; half the range keeps differences safe.
+// Sequence numbers are 32-bit counts of packets; with half the range, all differences fit a signed number.
 constexpr std::int64_t kMaxPackets = std::int64_t{1} << 31;
 // Each burst is an event, even without a packet; shorter bursts would dominate the run time.
 constexpr Nanos kMinMeanPeriod{1'000};

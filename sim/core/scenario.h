@@ -27,8 +27,8 @@
 
 namespace subflow {
 
-// Thrown by constructors of the core for an invalid scenario. Files are checked earlier with better messages; this
-// check is the last line of defence.
+// Thrown by the core for an invalid scenario or change. Files are checked earlier with better messages; this check is
+// the last line of defence.
 struct ScenarioError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -264,7 +264,7 @@ struct Scenario {
 };
 SUBFLOW_FIELDS(Scenario, duration, warmup, seed, mss, start_jitter, transport, links, flows, events)
 
-// Limited by the 32-bit mask of the subflows on which a packet was sent.
+// Limited by the 32-bit masks of subflows, for example in Decision and Connection::changed.
 inline constexpr std::size_t kMaxSubflows = 32;
 
 // ECN mode of a flow whose controller uses marks as described by `use`.

@@ -1,4 +1,4 @@
-// Scenarios as JSON, the only form in which they enter the core, and leave it for web pages.
+// Scenarios as JSON: Python and web pages pass scenarios to the core only in this form.
 #pragma once
 
 #include <cstddef>

@@ -169,7 +169,7 @@ template <bool kAsksWhy>
 SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Siblings& siblings) {
     visit_inline(
         [&]<class C>(C& controller) SF_INLINE_LAMBDA {
-            // Without recorded decisions, the code for the controllers' reasons is not even compiled.
+            // Lets the compiler remove the code for the controllers' reasons if decisions are not recorded.
             if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
             if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
         },
@@ -314,8 +314,8 @@ SF_INLINE void SubflowSender::notify_every_ack(AckSample& sample, const Siblings
     });
 }
 
-// RFC 6675 section 5: the recovery point is acknowledged, or the recovery was spurious. After a loss state, the window
-// continues to grow from its current size.
+// Leaves fast recovery or the loss state if the recovery point is acknowledged or the recovery was spurious. After the
+// loss state, the window continues to grow from its current size. Source: RFC 6675 section 5
 void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                                    AckOutcome& outcome) {
     const bool is_groundless = undo_cwnd_ != 0 && is_recovery_groundless(outcome, ack.echo, duplicate);
@@ -362,7 +362,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
         enter_recovery(ack.now, ack.siblings, ack.options);
         outcome.began_recovery = true;
     } else if (losses.probe_repaired && !has_answered_marks()) [[unlikely]] {
-        // RFC 8985 section 7.4: the probe repaired a real loss, the only one.
+        // RFC 8985 section 7.4: the probe repaired the only loss.
         ++stats_.marked_lost;
         notify_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
         if (!governs_recovery_)
@@ -494,7 +494,7 @@ void SubflowSender::notify_controller(CongestionEvent event, const Siblings& sib
         event.why = why;
         controller.on_congestion_event(window_, event, siblings);
     });
-    // Without a delivery since the last event, the distance between losses is unknown.
+    // Without a delivery since the last event, the packets between the losses would be 0: the earlier numbers stay.
     if (acked_since_loss_ == 0) return;
     acked_between_losses_ = acked_since_loss_;
     acked_since_loss_ = 0;
@@ -557,7 +557,7 @@ void SubflowSender::check_invariants() const {
     std::uint32_t in_pipe = 0;
     std::uint32_t lost = 0;
     std::uint32_t sacked = 0;
-    // Walks packets and ranges in parallel: searching the ranges per packet took most of the time of long runs.
+    // Walks packets and ranges in parallel: a search of the ranges for each packet would take most of a long run.
     std::size_t range = 0;
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
         for (; range < sacked_.size() && sacked_[range].end <= seq; ++range) {

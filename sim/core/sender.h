@@ -194,7 +194,8 @@ public:
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
     Nanos reordering_deadline() const { return reordering_deadline_; }
-    // The earliest of these deadlines, without packets and ACKs since the last call of timer_deadline().
+    // The earliest of these deadlines. Packets and ACKs since the last call of timer_deadline() have not yet restarted
+    // the probe timer.
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     // RACK's waiting time for an overtaken packet (RFC 8985 section 6.2, step 4).
     Nanos reordering_window() const {
@@ -256,7 +257,8 @@ public:
 
     // True if the controller requests an action now.
     bool wants_action() const;
-    // The agent's observation of the epoch: [features]. The controller may add its own measurements to the sample.
+    // Writes the agent's observation of the epoch to `record`: [features]. The controller may add its own measurements
+    // to the sample.
     void observe(EpochSample& sample, std::span<float> record);
     double reward(std::span<const EpochSample> samples) const;
     void act(std::span<const float> action, const EpochSample& sample, Nanos now);
@@ -324,7 +326,7 @@ private:
         if (!has_window()) round_was_limited_ = true;
     }
 
-    // The current packet, not yet in the pipe, is paced, individually or in a burst. A full window ends the burst.
+    // Paces the current packet, which is not yet in the pipe, individually or in a burst. A full window ends the burst.
     void pace(Nanos now) {
         if (!paces_in_bursts_) [[likely]]
             return pacer_.on_send(now, window_.pacing_pps);
@@ -337,7 +339,7 @@ private:
         if (static_cast<double>(pipe_ + 2) > window_.cwnd_pkts) pacer_.end_burst();
     }
 
-    // Records one packet as delivered, once. `echo` identifies the delivered transmission.
+    // Records a packet as delivered. Call it once per packet. `echo` identifies the delivered transmission.
     void deliver(SentPacket& packet, Nanos echo, const TransportOptions& options) {
         if (packet.flags() & kInPipe) --pipe_;
         if (packet.flags() & kLost) --lost_pending_;
@@ -348,7 +350,8 @@ private:
         if ((packet.flags() & kRetransmitted) && echo < packet.sent_time() &&
             options.loss_detection == LossDetection::Rack) [[unlikely]]
             return;
-        // Deliveries nearly always have the order of transmission: an insertion into three places.
+        // Inserts the number into the three highest. The first test nearly always holds, because packets are nearly
+        // always delivered in the order of transmission.
         const std::uint32_t t = packet.transmission + 1;
         if (t > latest_delivered_[0]) {
             latest_delivered_[2] = latest_delivered_[1];
@@ -392,7 +395,8 @@ private:
     // Once per round trip: a window unused for a retransmission timeout moves half-way to the used size. Source: RFC
     // 2861, Linux tcp_cwnd_application_limited.
     void decay_unused_window(Nanos now, const TransportOptions& options);
-    // The first packet after all data was acknowledged. Source: RFC 5681 section 4.1, Linux tcp_cwnd_restart.
+    // Called before the first packet after all data was acknowledged: reduces the window after a long idle time.
+    // Source: RFC 5681 section 4.1, Linux tcp_cwnd_restart.
     void restart_after_idle(Nanos now, const TransportOptions& options);
     // Stores the window before a reduction that may prove spurious.
     void prepare_undo(const TransportOptions& options) {
@@ -547,7 +551,7 @@ private:
     std::uint32_t prr_out_ = 0;  // RFC 6937 section 3: sent since recovery began
     Nanos rto_deadline_ = kNever;
     Nanos probe_deadline_ = kNever;
-    Nanos probe_starts_ = kNever;         // last send or ACK, which restarted the probe timer
+    Nanos probe_starts_ = kNever;         // time from which to restart the probe timer; kNever: no restart is due
     Nanos reordering_deadline_ = kNever;  // end of the reordering window, or time limit of a monitor interval
     Pacer pacer_;
     double acked_since_loss_ = 0;
@@ -575,7 +579,7 @@ private:
     // RFC 8985
     bool reordering_seen_ = false;
     bool is_duplicate_round_ = false;      // a duplicate was counted since `duplicate_round_end_` was sent
-    std::uint8_t reordering_persist_ = 0;  // recoveries until the window narrows again
+    std::uint8_t reordering_persist_ = 0;  // recoveries until the reordering window narrows
     std::int64_t reordering_steps_ = 1;    // RACK.reo_wnd_mult
     std::uint32_t duplicate_round_end_ = 0;
     std::uint32_t probe_end_ = 0;  // snd_nxt after the current probe
@@ -584,7 +588,7 @@ private:
     double undo_cwnd_ = 0;  // cwnd before the reduction; 0: not undoable
     double undo_ssthresh_ = 0;
     Nanos first_retransmission_ = kNever;         // time of the first retransmission since the reduction
-    std::uint32_t unproven_retransmissions_ = 0;  // since the reduction, without reported duplicates
+    std::uint32_t unproven_retransmissions_ = 0;  // since the reduction, not yet reported as duplicates
 
     std::uint32_t used_max_pipe_ = 0;  // largest pipe since last_limited_
     Nanos last_limited_{};             // end of the last round trip that used the window

@@ -22,7 +22,7 @@ struct SenderStats {
     std::int64_t rtt_samples = 0;
     std::int64_t acked_before = 0;  // packets acknowledged to the predecessors of this sender
 
-    // Packets that the connection handed to this subflow.
+    // Packets that the connection handed to this subflow and that have been sent, each counted once.
     std::int64_t handed_pkts() const { return packets_sent - retransmits; }
 };
 

@@ -20,7 +20,7 @@ public:
     void set_flags(std::uint32_t flags) { set(sent_time(), flags); }
 
 private:
-    static constexpr int kFlagBits = 8;  // a run ends before 2^50 ns
+    static constexpr int kFlagBits = 8;  // leaves 56 bits for the time: a run ends before 2^50 ns
     std::uint64_t time_and_flags_ = 0;
 };
 static_assert(sizeof(SentPacket) == 16);  // the largest part of a flow's memory

@@ -73,8 +73,8 @@ RunEnd Simulation::advance(Nanos until, std::int64_t max_events) {
     return RunEnd::Interrupted;
 }
 
-// A check costs about ten nanoseconds per link and subflow. The interval limits the growth between two checks, and is
-// long enough to be negligible with thousands of links and subflows.
+// A check costs about ten nanoseconds per link and subflow. The interval between checks grows with the number of links
+// and subflows, so that the cost is negligible, and is short enough to limit the growth of memory.
 std::optional<RunEnd> Simulation::exceeded(std::int64_t events) {
     events_to_look_ -= events;
     if (events_to_look_ > 0) return std::nullopt;

@@ -32,7 +32,7 @@ struct RunLimits {
     std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
 };
 
-// Two threads use a simulation at the same time.
+// Thrown in a thread that needs a simulation while another thread uses it.
 struct BusyError : std::logic_error {
     using std::logic_error::logic_error;
 };
@@ -42,7 +42,8 @@ struct ScriptRunError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Only one thread at a time may use a simulation, which is checked. Any thread may call interrupt() and read samples.
+// Only one thread at a time may use a simulation; other threads get a BusyError. Any thread may call interrupt() and
+// read samples.
 class Simulation {
 public:
     // A state for restore(), valid for the simulation that made it and for its forks.
@@ -93,7 +94,7 @@ public:
     [[nodiscard]] Turn claim() const { return Turn(is_busy_); }
 
     // Applies these changes one nanosecond after now(), and returns that time: see Network::apply(). Throws
-    // ScenarioError without any change if one is not usable or the run has ended.
+    // ScenarioError, without changing anything, if a change is not usable or the run has ended.
     Nanos apply(std::span<const EventSpec> changes);
 
     // Ends the current run_until() of another thread, or else the next one, within kEventsPerLook events.
@@ -118,8 +119,9 @@ public:
         require_sound();
         return {scenario_, network_, recorder_.position()};
     }
-    // Continues exactly as the original run did after the snapshot, bit for bit, also after a failure. Samples before
-    // the snapshot are NaN unless this object took them. Throws ScenarioError for a foreign snapshot.
+    // Returns to the snapshot, also after a failure. The run then continues exactly as the original run did, bit for
+    // bit. Samples before the snapshot are NaN unless this object took them. Throws ScenarioError for a foreign
+    // snapshot.
     void restore(const Snapshot& snapshot);
     // A new, independent simulation in the state of the snapshot, with the samples that this object would have after
     // restore(). Both runs return the marks, interval records, agent steps and decisions that were pending at the
@@ -144,8 +146,8 @@ private:
     std::int64_t events_to_look_ = 0;  // events until the next check of the limits
     std::atomic<bool> is_interrupted_ = false;
     mutable std::atomic<bool> is_busy_ = false;
-    bool is_sound_ = true;  // false during an event and after a failed one
-    std::string failure_;   // message of the broken invariant; empty if memory ran out
+    bool is_sound_ = true;  // false during run_until() and restore(), and after they failed
+    std::string failure_;   // message of the failure; empty if memory ran out
     std::optional<std::pair<std::string, std::uint32_t>> failed_script_;
 };
 

@@ -77,8 +77,9 @@ struct Arrival {
 // limit or other flows. Throws ScenarioError unless the mean gap is in (0, 1e6] s and an end or a limit is set.
 std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t seed, std::string_view name);
 
-// Outages of a component with exponential times to failure and to repair, working at the start. Sorted by time. The
-// draws depend only on the seed and the name.
+// Outages that begin before `until`, in order of time, of a component that works at the start. The times to failure and
+// to repair are exponential with the given means. The draws depend only on the seed and the name. Throws ScenarioError
+// unless both means are greater than 0.
 std::vector<Pause> random_outages(std::string_view name, std::uint64_t seed, Nanos mean_up, Nanos mean_down,
                                   Nanos until);
 

@@ -34,10 +34,10 @@ using BitsPerSec = Quantity<struct BitsPerSecTag, double>;
 // Later than any instant of a run; "no deadline". Half the range, so that adding a duration cannot overflow.
 inline constexpr Nanos kNever{std::numeric_limits<std::int64_t>::max() / 2};
 inline constexpr BitsPerSec kUnlimitedRate{std::numeric_limits<double>::infinity()};
-// Value of a quantity in results that could not be determined.
+// Value of results that are undefined or unknown.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Half of a duration that is not negative: a division would also handle the sign.
+// Half of a duration, which must not be negative. A shift is faster than a division, which would also handle the sign.
 constexpr Nanos half(Nanos span) {
     return Nanos(span.value >> 1);
 }

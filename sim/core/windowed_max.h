@@ -9,10 +9,10 @@
 namespace subflow {
 
 // Stores three candidates: the maximum of the window, the maximum after it, and the maximum after that (likewise for
-// minima). When the first candidate expires, the second replaces it. The second is chosen no earlier than a quarter of
-// the window after the first, the third half a window after it, so that the candidates do not expire together. The
-// result may be slightly below the true maximum, never above it. Source: K. Nichols' algorithm, as in Linux
-// lib/win_minmax.c. A queue of all candidates would be exact, but of unbounded size.
+// minima). When the first candidate expires, the second replaces it. Without better values, the second is taken a
+// quarter of the window after the first, and the third half a window after the first, so that the candidates do not
+// expire together. The result may be slightly below the true maximum, never above it. A queue of all candidates would
+// be exact, but of unbounded size. Source: K. Nichols' algorithm, as in Linux lib/win_minmax.c
 template <class Beats>
 class WindowedExtreme {
 public:

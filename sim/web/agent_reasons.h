@@ -1,4 +1,4 @@
-// Reasons of a learning agent's decision, as in core/learning/agent_reasons.py.
+// Reasons of a learning agent's decision, as in subflow_app/features/training/core/agent_explanations.py.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ public:
         quote(value);
         return *this;
     }
-    // JSON cannot represent non-finite numbers: null instead.
+    // Writes null instead of a non-finite number, which JSON cannot represent.
     Text& number(double value) {
         comma();
         if (!std::isfinite(value)) {

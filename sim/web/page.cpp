@@ -1,5 +1,6 @@
 // Runs for a web page. Arguments and results are numbers, texts in a shared buffer, and columns of numbers read in
-// place. A call that fails returns -1 and stores the reason as text.
+// place. A call that fails returns -1, null instead of an address, or NaN instead of a mean, and stores the reason as
+// text.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -32,7 +33,7 @@
 #endif
 
 // WORKAROUND(zig 0.17): its C++ library is built without exceptions, so that its own operator new would end the
-// program.
+// program when memory runs out.
 void* operator new(std::size_t size) {
     if (void* const place = std::malloc(size == 0 ? 1 : size)) return place;
     throw std::bad_alloc();
@@ -49,7 +50,7 @@ namespace {
 
 // Limits of a page: some seconds of work, and the memory of a phone.
 constexpr double kMostCrossings = 3e8;
-// of estimated crossings: cautious controllers and losses keep most runs far below
+// limit on the estimated crossings: because of cautious controllers and losses, most runs stay far below their estimate
 constexpr double kMostEstimated = 1e9;
 constexpr double kMostBytes = 1e9;
 constexpr std::size_t kMostValues = 5'000'000;
@@ -66,11 +67,11 @@ struct Run {
     // The state at the last change, with the pending change: resuming from an older state would omit the change.
     std::shared_ptr<const Simulation::Snapshot> changed;
     std::vector<Mark> marks;
-    AgentStepTable agent_steps;  // at most kMostStepBytes; later ones are dropped
+    AgentStepTable agent_steps;  // about kMostStepBytes at most; later steps are dropped
     Instant instant;
 };
 
-// Indices are the run numbers; a closed run leaves its index to the next one.
+// Indexed by the number of the run; the next run gets the number of a closed one.
 std::deque<std::optional<Run>> runs;
 std::vector<std::shared_ptr<const Policy>> policies;
 std::vector<char> input;
@@ -290,7 +291,7 @@ void tell_decision(Network& network, const DecisionTable& table, std::size_t i, 
     out.close('}');
 }
 
-// The latest snapshot of a run before a time, or nullptr.
+// The latest snapshot of a run at or before a time, including the state at the last change; nullptr without one.
 const Simulation::Snapshot* before(const Run& run, Nanos at) {
     const auto next = std::ranges::upper_bound(run.snapshots, at, {}, [](const auto& s) { return s->network.now(); });
     const Simulation::Snapshot* found = next == run.snapshots.begin() ? nullptr : std::prev(next)->get();
@@ -311,7 +312,7 @@ void take_snapshot(Run& run) {
     run.snapshots.push_back(std::make_shared<Simulation::Snapshot>(run.simulation->snapshot()));
 }
 
-// Appends the rows of the first `count` decisions of a table to those of a run.
+// Appends the first `count` rows of a table to those of a run, unless these already exceed kMostStepBytes.
 void add_agent_steps(Run& run, const AgentStepTable& taken, std::size_t count) {
     AgentStepTable& kept = run.agent_steps;
     kept.width = taken.width;
@@ -335,8 +336,7 @@ void take_notes(Run& run) {
 
 }  // namespace
 
-// --- the calls
-// --------------------------------------------------------------------------------------------------------
+// ---- exported functions ----
 
 // Provides the buffer for the input of the next call, `size` bytes.
 SUBFLOW_EXPORT(buffer) char* buffer(int size) {
@@ -350,7 +350,7 @@ SUBFLOW_EXPORT(text_size) int text_size() {
     return static_cast<int>(output.size());
 }
 
-// Adds a trained policy from its bytes; scenarios refer to it by the returned number.
+// Adds the trained policy whose file is in the buffer; scenarios refer to it by the returned number.
 SUBFLOW_EXPORT(add_policy) int add_policy(int size) {
     return guarded([&] {
         policies.push_back(read_policy(std::as_bytes(std::span(given(size)))));
@@ -385,7 +385,7 @@ SUBFLOW_EXPORT(close_run) void close_run(int id) {
     if (id >= 0 && static_cast<std::size_t>(id) < runs.size()) runs[static_cast<std::size_t>(id)].reset();
 }
 
-// Continues a run for at most `max_events` events. Returns RunEnd as a number.
+// Continues a run to `until_ns`; stops early after `max_events` events without a snapshot. Returns RunEnd as a number.
 SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) {
     return guarded([&] {
         Run& run = run_at(id);
@@ -408,7 +408,8 @@ SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) 
     });
 }
 
-// Forks a run at a time no later than its present time. A fork for a single look (`is_glance`) takes no snapshots.
+// Forks a run at `at_ns`, or at its present time if that is earlier. A fork for a single look (`is_glance`) takes no
+// snapshots. Returns the number of the fork.
 SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
     return guarded([&] {
         const Run& run = run_at(id);
@@ -434,7 +435,7 @@ SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
     });
 }
 
-// Applies the events of the scenario in the buffer now. Returns their time in nanoseconds.
+// Applies the events of the scenario in the buffer to a run, now. Returns their time in nanoseconds.
 SUBFLOW_EXPORT(apply_events) double apply_events(int id, int size) {
     double at = -1;
     guarded([&] {
@@ -455,7 +456,7 @@ SUBFLOW_EXPORT(now_ns) double now_ns(int id) {
     });
     return now;
 }
-// Text: 16 hexadecimal digits.
+// Writes the signature of a run as text: 16 hexadecimal digits.
 SUBFLOW_EXPORT(signature) int signature(int id) {
     return guarded([&] {
         char digits[17];
@@ -464,7 +465,7 @@ SUBFLOW_EXPORT(signature) int signature(int id) {
         return 0;
     });
 }
-// Text: results, columns and marks of a run.
+// The next three functions write a text as JSON: the results, the trace columns and the marks of a run.
 SUBFLOW_EXPORT(results) int results(int id) {
     output.clear();
     return guarded([&] {
@@ -489,7 +490,7 @@ SUBFLOW_EXPORT(marks) int marks(int id) {
 SUBFLOW_EXPORT(sample_count) int sample_count(int id) {
     return guarded([&] { return static_cast<int>(run_at(id).simulation->recorder().count()); });
 }
-// float32 [sample_count]
+// Address of a column's values: float32 [sample_count].
 SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
     const float* values = nullptr;
     guarded([&] {
@@ -502,8 +503,8 @@ SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
     return values;
 }
 
-// Mean of a column over the measured interval so far, or over the whole run before that interval begins. NaN: only
-// gaps.
+// Mean of a column over the measured interval so far, or over the whole run before that interval begins. NaN if all
+// samples are gaps.
 SUBFLOW_EXPORT(column_mean) double column_mean(int id, int column) {
     double mean = kNaN;
     guarded([&] {
@@ -517,7 +518,8 @@ SUBFLOW_EXPORT(column_mean) double column_mean(int id, int column) {
     return mean;
 }
 
-// Records the present state: links and subflows as text, and the position of each packet in columns.
+// Writes the present state of links and subflows as text, and the position of each packet in columns. Returns the
+// number of packets.
 SUBFLOW_EXPORT(look) int look(int id) {
     output.clear();
     return guarded([&] {
@@ -540,8 +542,9 @@ SUBFLOW_EXPORT(packet_column) const void* packet_column(int id, int column) {
     return values;
 }
 
-// Text: the last decision of an owner up to that time, as in DecisionTable. The simulation is repeated from an earlier
-// state, further back if necessary. Returns 1, or 0 without a decision.
+// Writes as text the last decision of an owner (DecisionTable::owner) up to `at_ns`. Repeats the simulation from the
+// latest snapshot and, if the owner decided nothing since, from up to three earlier ones. Returns 1, or 0 without a
+// decision.
 SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
     output.clear();
     return guarded([&] {
@@ -568,8 +571,8 @@ SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
     });
 }
 
-// Text: the last decision up to that time of the agent that controls a subflow, and the numbers that influenced it.
-// Returns 1, or 0 without a decision.
+// Writes as text the last decision up to `at_ns` of the agent that controls the subflow `owner`, and the features that
+// influenced it. Returns 1, or 0 without a decision.
 SUBFLOW_EXPORT(explain_agent) int explain_agent(int id, double owner, double at_ns) {
     output.clear();
     return guarded([&] {

@@ -58,7 +58,7 @@ SUBFLOW_INLINE typename V::Floats magnitude(const typename V::Floats& x) {
     return floats_of<V>(bits_of<V>(x) & 0x7FFFFFFFu);
 }
 
-// kBlocks blocks of kWidth outputs each: y = b + x[0] w[0] + x[1] w[1] + ..., from the left.
+// Computes kBlocks blocks of kWidth outputs each: y = b + x[0] w[0] + x[1] w[1] + ..., added from left to right.
 template <class V, std::size_t kWidth, std::size_t kBlocks>
 SUBFLOW_INLINE void run_blocks(const float* x, std::size_t inputs, const float* w, const float* bias, float* y) {
     constexpr std::size_t kVectors = kWidth / kLanes<V>;
@@ -111,7 +111,7 @@ SUBFLOW_INLINE typename V::Floats exp_negative(const typename V::Floats& x) {
     return x < kLowest ? Floats{} : value;
 }
 
-// Element-wise functions for vectors.
+// Functions for apply(): of(x) maps each element of a vector.
 struct Relu {
     template <class V>
     SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
@@ -142,7 +142,7 @@ struct Tanh {
 struct Sigmoid {
     template <class V>
     SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
-        // Only for negative numbers, so that the exponential cannot overflow.
+        // The exponential of -|x|, so that it cannot overflow.
         const typename V::Floats e = exp_negative<V>(-magnitude<V>(x));
         const typename V::Floats s = 1.0f / (1.0f + e);
         return x < 0.0f ? e * s : s;
@@ -156,7 +156,7 @@ struct ExpNegative {
     }
 };
 
-// x = f(x) for each element; the remaining elements use a separate vector.
+// x = f(x) for each element. The last elements, if fewer than a vector, are padded with zeros.
 template <class V, class Function>
 SUBFLOW_INLINE void apply(float* x, std::size_t count) {
     std::size_t i = 0;

@@ -1,5 +1,5 @@
-// Arithmetic of neural networks in float32, equal to the bit on all machines: each sum has one order for all vector
-// widths, and exponentials are computed here.
+// Arithmetic of neural networks in float32, with the same results to the last bit on all machines: the order of each
+// sum does not depend on the width of vectors, and exponentials do not come from a library.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace subflow {
 
-// Elements processed at once. Affects only the speed.
+// Number of elements processed at a time. Affects only the speed.
 enum class Vectors : std::uint8_t {
     Four,   // on all processors
     Eight,  // AVX2
@@ -44,7 +44,7 @@ private:
 };
 
 // These functions change `x` in place, to within two units in the last place of a float. NaN stays NaN, except that
-// relu maps it to 0.
+// relu maps it to 0. softmax needs at least one element.
 void relu(std::span<float> x, Vectors vectors = widest_vectors());
 void hyperbolic_tangent(std::span<float> x, Vectors vectors = widest_vectors());
 void sigmoid(std::span<float> x, Vectors vectors = widest_vectors());

@@ -13,7 +13,7 @@ namespace subflow {
 enum class EncoderKind : std::uint8_t {
     None,  // h is empty
     Lstm,  // sequentially over the rows, from a zero state; h is the last hidden state
-    Pool,  // the same layers for each row, then mean and maximum over the rows
+    Pool,  // the same layers for each row, then the mean, the maximum or both over the rows
 };
 enum class PoolKind : std::uint8_t { Mean, Max };
 
@@ -75,7 +75,8 @@ struct PolicyDocument {
     }
 };
 
-// Reads and checks the document, including the matching sizes of all layers. Throws PolicyError with the key.
+// Reads and checks the document, including the matching sizes of all layers. Throws PolicyError, whose message names
+// the key.
 PolicyDocument read_policy_document(std::string_view text);
 
 }  // namespace subflow

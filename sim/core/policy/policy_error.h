@@ -12,7 +12,7 @@ struct PolicyError : ScenarioError {
     using ScenarioError::ScenarioError;
 };
 
-// Like parse_json(), for a part of a policy file.
+// Like parse_json(), but throws PolicyError. `what`: the part of the policy file, for messages.
 inline Json parse_policy_json(std::string_view text, std::string_view what) {
     try {
         return parse_json(text, what);

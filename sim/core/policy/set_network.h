@@ -61,7 +61,7 @@ private:
     std::uint32_t outputs_;
     std::vector<Affine> encoder_;  // Lstm: one, from [row, h] to the gates; Pool: its layers
     std::vector<Layer> layers_;
-    std::size_t widest_ = 0;  // padded output width of the widest layer, including a pool encoder
+    std::size_t widest_ = 0;  // largest padded output width of all layers, and at least the input width
     std::size_t encoder_workspace_ = 0;
     std::size_t head_workspace_ = 0;
 };

@@ -59,7 +59,7 @@ private:
     template <class Queue, class Drop>
     std::optional<Waiting> dequeue_by_law(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
                                           std::int64_t& marks) {
-        // A marked packet stays: the queue is not shorter, and the control law waits for the effect as after a drop.
+        // A mark does not shorten the queue, but as after a drop, the control law waits for the effect on the sender.
         const auto marked = [&](Waiting& waiting) {
             if (!options.marks || !waiting.packet.mark()) return false;
             ++marks;

@@ -126,7 +126,8 @@ private:
     double most_classic() const { return std::min(1 / (options_.coupling * options_.coupling), 1.0); }
     bool is_overloaded() const { return options_.coupling * base_ >= 1; }
 
-    // Updates the probability up to `now`; the queues have not changed since the last packet.
+    // Applies the updates of the probability that are due by `now`. Call it before a packet enters or leaves: between
+    // calls, the queues do not change.
     void advance(Nanos now) {
         if (next_update_ > now) return;
         if (pkts() == 0 && base_ == 0) {
@@ -163,7 +164,7 @@ private:
             mark(next, marks);
             return true;
         }
-        // A packet alone in the L queue only waits for its own transmission (RFC 9332 appendix A.1, "Th_len").
+        // A packet that leaves the L queue empty is not marked for its waiting time (RFC 9332 appendix A.1, "Th_len").
         const double native = scalable_.packets.empty() ? 0 : native_probability(now - next.since);
         if (recurs(scalable_count_, std::max(native, coupled_probability()))) mark(next, marks);
         return true;
@@ -177,7 +178,7 @@ private:
     static void mark(Waiting& next, std::int64_t& marks) {
         if (next.packet.ecn() != Ecn::Marked && next.packet.mark()) ++marks;
     }
-    // "recur": true for that share of the calls, at even distances.
+    // "recur": true for a share `likelihood` of the calls, evenly spaced.
     static bool recurs(double& count, double likelihood) {
         count += likelihood;
         if (count < 1) return false;

@@ -51,7 +51,7 @@ Waiting FqCodelQueue::pop(Flow& flow) {
     return head;
 }
 
-// Each flow with packets is in one of the lists, which are shorter than the array of all 1024 flows.
+// Each flow with packets is in one of the lists, which are shorter than the array of all flows.
 std::uint32_t FqCodelQueue::largest_queue() const {
     std::uint32_t found = kNone;
     for (const List& list : {new_, old_}) {

@@ -87,8 +87,8 @@ public:
         }
     }
 
-    // Calls visit(waiting) for each packet, in the order of dequeue() without arrivals or drops. Not for the packet
-    // path.
+    // Calls visit(waiting) for each packet, in the order of dequeue() without arrivals or drops. Too slow to be called
+    // for every packet.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const std::uint32_t node : order_of_service()) visit(nodes_[node].waiting);

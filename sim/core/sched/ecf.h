@@ -99,8 +99,8 @@ public:
         const double on_fastest = std::max(t.unsent, t.cwnd_fast);
         return t.srtt_fast * (on_fastest + t.cwnd_fast) < t.margin * t.cwnd_fast * (t.srtt_slow + t.delta);
     }
-    // The same function: srtt_s x_s >= cwnd_s (2 srtt_f + delta), where x_s is the remaining data, but at least a
-    // window of the slower subflow
+    // Linux ecf_get_available_subflow: srtt_s x_s >= cwnd_s (2 srtt_f + delta), where x_s is the remaining data, but at
+    // least a window of the slower subflow
     static bool gains_nothing_on_slower(const Terms& t) {
         return t.srtt_slow * std::max(t.unsent, t.cwnd_slow) >= t.cwnd_slow * (2 * t.srtt_fast + t.delta);
     }

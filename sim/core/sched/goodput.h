@@ -125,7 +125,7 @@ public:
         }
     }
 
-    // The new average after a round trip of `elapsed` that delivered `delivered_pkts`.
+    // The new average rate after a round trip of `elapsed` that delivered `delivered_pkts`.
     static double averaged(double theta_pps, double delivered_pkts, Nanos elapsed, double weight) {
         return theta_pps + weight * (delivered_pkts / to_seconds(elapsed) - theta_pps);
     }
@@ -229,7 +229,8 @@ private:
         turn_ = 0;
     }
 
-    // The subflow whose part is being sent; the next one if its part is complete or its window has shrunk.
+    // The subflow whose part is being sent; the next one if its part is complete or its window has no room. Empty at
+    // the end of the batch.
     std::optional<std::size_t> next_in_batch(std::span<const Candidate> subflows) {
         for (; turn_ < order_.size(); ++turn_) {
             const std::size_t i = order_[turn_];

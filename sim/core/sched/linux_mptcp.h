@@ -45,11 +45,11 @@ struct SocketsView {
 class LinuxMptcp {
 public:
     static constexpr std::uint32_t kBurstBytes = 65'428;  // MPTCP_SEND_BURST_SIZE
-    // size of a retransmission by the connection: a page of order 3
+    // data per page fragment, a page of order 3: the connection retransmits at most one fragment at a time
     static constexpr std::uint32_t kFragmentBytes = 32'768;
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
     static constexpr std::uint32_t kPacketMemory = 4'352;        // memory per packet in tcp_sndbuf_expand
-    // part of kPacketMemory without the payload: sk_buff and header
+    // memory of a packet in addition to its payload: sk_buff and header
     static constexpr std::uint32_t kPacketOverhead = 832;
 
     static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
@@ -174,7 +174,7 @@ public:
             if (!choice) choice = i;
         }
         if (idle) return idle;
-        // The timer expires early: one expiry must not activate a backup.
+        // The first expiry without progress may be premature, and does not activate a backup.
         return least_stale > 1 ? idle_backup : std::nullopt;
     }
 
@@ -191,8 +191,8 @@ public:
     // All data is sent again: ends the current burst (Linux __mptcp_retransmit_pending_data).
     void end_burst() { burst_left_ = 0; }
 
-    // True if the subflow may take more data; select() or timeout() must have processed it. Source: Linux
-    // sk_stream_memory_free
+    // True if the send buffer of the subflow has room for more data. Requires an earlier call of select() or timeout()
+    // with its socket. Source: Linux sk_stream_memory_free
     bool has_memory(const SocketsView& view, std::size_t i) const {
         return queued_bytes(view, i) < kept_[i].send_buffer;
     }
@@ -240,7 +240,7 @@ private:
         return sockets[i].is_open;
     }
 
-    // sk_wmem_queued
+    // Memory of the packets in flight and of the unsent packets: Linux sk_wmem_queued
     static std::uint64_t queued_bytes(const SocketsView& view, std::size_t i) {
         const Socket& socket = view.sockets[i];
         return (std::uint64_t{socket.packets_out} + socket.unsent_pkts) * (view.payload_bytes + view.overhead_bytes);
@@ -251,7 +251,7 @@ private:
         const Socket& socket = view.sockets[i];
         if (socket.paced_rate != 0) return socket.paced_rate;
         const std::uint64_t percent = socket.cwnd_pkts < socket.ssthresh_pkts / 2 ? 200 : 120;
-        // One packet per second is `payload_bytes`; srtt counts eighths of a microsecond, and the ratio is in per cent.
+        // 80'000 = 8'000'000 / 100: a second has 8'000'000 eighths of a microsecond, and the factor is in per cent.
         std::uint64_t rate = std::uint64_t{view.payload_bytes} * 80'000 * percent;
         rate *= std::max(socket.cwnd_pkts, socket.packets_out);
         return rate / (socket.srtt_eighth_us != 0 ? socket.srtt_eighth_us : kUnknownRtt);

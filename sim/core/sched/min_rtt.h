@@ -51,8 +51,8 @@ public:
 
     // The fastest subflow that is worth waiting for, with or without room: usable, with a known RTT, and preferably one
     // that has not sent this packet.
-    // DEVIATION: Linux also waits for a subflow without an RTT, or for one that must not carry the packet. The first
-    // may prove the slowest, and waiting for the second is useless.
+    // DEVIATION: Linux also waits for a subflow without an RTT, or for one that must not carry the packet. A
+    // subflow without an RTT may prove the slowest, and waiting is useless if the packet must not be sent there.
     static std::optional<std::size_t> fastest_usable(std::span<const Candidate> subflows) {
         const bool has_fresh =
             std::ranges::any_of(subflows, [](const Candidate& c) { return c.is_usable && !c.has_sent_this; });
@@ -82,7 +82,7 @@ public:
         return best;
     }
 
-    // Records the lowest RTT and the next one among the available subflows; no record without a second one.
+    // Records the lowest RTT and the next one among the available subflows; nothing if only one subflow is available.
     static void explain(Reason& why, std::span<const Candidate> subflows, std::size_t best) {
         double next_s = std::numeric_limits<double>::quiet_NaN();
         for (std::size_t i = 0; i < subflows.size(); ++i) {

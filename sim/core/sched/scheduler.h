@@ -62,23 +62,23 @@ concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const O
 template <class T>
 concept WorkConserving = T::kIsWorkConserving;
 
-// Optional behaviour while the receive window has no room for new data. select() is called as usual; if it names a
-// subflow:
+// Optional functions for the time in which the receive window has no room for new data. select() is called as usual,
+// and the functions take effect if it selects a subflow.
 
-// retransmits_when_blocked(): the packet that blocks the window is also sent on that subflow, if another subflow holds
-// the packet (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
+// retransmits_when_blocked(): if true, the packet that blocks the window is also sent on the selected subflow, provided
+// that slower subflows hold it up (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
 template <class T>
 concept RetransmitsWhenBlocked = requires(const T scheduler) {
     { scheduler.retransmits_when_blocked() } -> std::same_as<bool>;
 };
 
-// penalises(): halves the window of the slower subflow that blocks the receive window.
+// penalises(): if true, the windows of slower subflows that block the receive window are halved.
 template <class T>
 concept Penalises = requires(const T scheduler) {
     { scheduler.penalises() } -> std::same_as<bool>;
 };
 
-// on_blocked_retransmission(position): the packet that blocks the window was also sent on this subflow.
+// on_blocked_retransmission(position): called after the blocking packet was also sent on the subflow at `position`.
 template <class T>
 concept FollowsBlockedRetransmissions =
     requires(T scheduler, std::size_t position) { scheduler.on_blocked_retransmission(position); };
@@ -99,7 +99,7 @@ concept SendsCopies = requires(const T scheduler) {
     { scheduler.copies() } -> std::same_as<Copies>;
 };
 
-// Options for both behaviours, shared by all schedulers with these behaviours.
+// Options of all schedulers that support opportunistic retransmission or penalties.
 inline constexpr OptionInfo kRetransmissionOption{
     .key = "opportunistic_retransmission",
     .kind = OptionKind::Flag,

@@ -27,7 +27,7 @@ Scheduler make_scheduler(const AlgorithmChoice& choice);
 // True if the scheduler always uses a subflow that is the only available one.
 bool is_work_conserving(const Scheduler& scheduler);
 
-// Rule for sending packets on several subflows.
+// Copies that the scheduler sends on several subflows; Copies::None for most schedulers.
 Copies copies_of(const Scheduler& scheduler);
 
 // True if data is bound to subflows before their windows open.

@@ -44,10 +44,10 @@ std::optional<std::size_t> ScriptedScheduler::select(std::span<const Candidate> 
     const ScriptOutcome outcome = run_script(*program_, ScriptHook::Select, frame, input, this);
     if (outcome.end != ScriptEnd::Subflow) return std::nullopt;
     const double number = frame[outcome.at->a];
-    // A `best` without candidates waits, like `wait`.
+    // If `best` finds no subflow in the script, the connection waits, as after `wait`.
     if (!(number >= 0 && number < static_cast<double>(subflows.size()))) return std::nullopt;
     const auto choice = static_cast<std::size_t>(number);
-    // A full window accepts no packet, for any script: the connection waits for room.
+    // If the script chooses a subflow with a full window, the connection waits for room.
     if (!subflows[choice].is_available) return std::nullopt;
     return choice;
 }

@@ -22,7 +22,7 @@ public:
     // Throws ScenarioError for an option unknown to the script.
     explicit ScriptedScheduler(const AlgorithmChoice& choice);
 
-    // Throws ScriptFailure.
+    // Throws ScriptFailure if the script fails, for example by a division by zero.
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment);
 
     bool is_work_conserving() const { return program_->is_work_conserving; }

@@ -10,8 +10,8 @@
 
 namespace subflow {
 
-// Times are whole nanoseconds: computes the difference exactly, in nanoseconds, and returns seconds. Larger or infinite
-// values are subtracted as numbers.
+// a - b for times in seconds. Times are whole nanoseconds, so that their difference is computed in nanoseconds,
+// exactly. Times beyond kExact, and infinite times, are subtracted as floating-point numbers.
 inline double time_difference(double a, double b) {
     constexpr double kExact = 9e6;  // s; range in which a double resolves nanoseconds
     if (!(std::abs(a) < kExact) || !(std::abs(b) < kExact)) return a - b;

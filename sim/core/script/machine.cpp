@@ -150,7 +150,7 @@ T at_byte(const void* object, std::int32_t byte) {
 #define SUBFLOW_OPERATION(name) case ScriptOp::name:
 #define SUBFLOW_GO_ON() goto go_on
 #endif
-// End of an operation: with a value, with a condition, or with neither.
+// Ends of operations: the first stores a value, the second jumps if the condition equals `jumps`.
 #define SUBFLOW_VALUE(expression)                \
     do {                                         \
         const double result = (expression);      \
@@ -335,7 +335,7 @@ SF_UNREACHABLE();
 
 template <class Object, class T>
 std::int32_t offset(T Object::* member) {
-    // Computed on an actual object: offsetof does not support classes with member initialisers.
+    // Computed on an actual object: offsetof takes the name of a member, not a pointer to a member.
     static const Object object{};
     return static_cast<std::int32_t>(reinterpret_cast<const char*>(&(object.*member)) -
                                      reinterpret_cast<const char*>(&object));

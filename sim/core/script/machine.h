@@ -57,7 +57,7 @@ std::vector<double> script_frame(const AlgorithmChoice& choice);
 ScriptOutcome run_script(const ScriptProgram& program, ScriptHook hook, double* frame, const ScriptInput& input,
                          const void* owner);
 
-// Throws a failure with the values of the script's names. `line`: 0 if unknown.
+// Throws ScriptFailure; its message is `what` and the values of the script's variables. `line`: 0 if unknown.
 [[noreturn]] void fail_script(const ScriptProgram& program, ScriptHook hook, const double* frame, const void* owner,
                               std::uint32_t line, const std::string& what);
 // Like the first overload, for the line of an instruction.

@@ -60,7 +60,7 @@ bool is_of_subflow(ScriptOp op) {
 
 }  // namespace
 
-// Refuses jumps into the body of a loop, where the loop's subflow would be undefined.
+// Refuses jumps from outside into the body of a loop, where the loop's subflow would be undefined.
 void ScriptProgram::check_body(std::int32_t first, std::int32_t last) const {
     const auto is_inside = [&](std::int32_t at) { return at >= first && at <= last; };
     for (std::int32_t at = 0; at < static_cast<std::int32_t>(code.size()); ++at) {

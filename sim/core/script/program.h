@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, kScriptHooks> kScriptHookNames{
     OP(ItemLoad)         /* stored number `value` of that subflow */ \
     OP(ItemStore) OP(Count) \
     OP(TotalRate) OP(LargestRate) OP(LargestRatePerRtt) \
-    OP(SlowStart)        /* `to` = the rest of the packets in cell a */ \
+    OP(SlowStart)        /* grows cwnd by the packets in cell a, at most to ssthresh; `to` = the remaining packets */ \
     OP(RecentMaximum)    /* filter from cell `to` on: value a at time b, window in cell `value` */ \
     OP(RecentMinimum) \
     OP(Average)          /* filter from cell `to` on: value a, with weight b */ \
@@ -87,7 +87,7 @@ struct ScriptInstruction {
 };
 SUBFLOW_FIELDS(ScriptInstruction, op, to, a, b, value)
 
-// Position of the window in the first cells of a frame.
+// Positions of the window's numbers in a frame, and the first cell after them.
 struct ScriptCell {
     static constexpr std::size_t kCwnd = 0, kSsthresh = 1, kRate = 2, kAdvertised = 3, kFirstFree = 4;
 };
@@ -116,7 +116,7 @@ struct ScriptProgram {
         std::size_t hook = kScriptHooks;
     };
 
-    // Description of a step for people. Numbered from 1.
+    // Description of a step, for readers of decisions. Notes are numbered from 1.
     struct Note {
         std::string kind;    // "begin", "read", "set", "if", "call" or "return"
         std::string text;    // "w.cwnd"
@@ -164,8 +164,8 @@ SUBFLOW_FIELDS(ScriptProgram::Name, name, cell, hook)
 SUBFLOW_FIELDS(ScriptProgram::Note, kind, text, source, line)
 SUBFLOW_FIELDS(ScriptProgram::Begin, note, cell)
 
-// Names of the fields below. The structured binding does not work for a class with private members, which check()
-// computes from these fields.
+// Written without SUBFLOW_FIELDS, whose structured binding does not work for a class with private members. The private
+// members need no names: check() computes them from these fields.
 constexpr std::string_view field_names(std::type_identity<ScriptProgram>) {
     // english: keep
     return "name, text, told, is_coupled, code, lines, notes, frame, options, names, kept, entry, begins, "
