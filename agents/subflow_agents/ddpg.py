@@ -1,6 +1,7 @@
 """Deterministic policy gradients over sets of subflows, with a representation shared by actor and critic.
 
-DDPG as in Algorithm 1 of DRL-CC (Xu et al. 2019): h = R(s), a = pi(e, h) + noise, Q(e, h, a). By default the gradient
+DDPG as in Algorithm 1 of DRL-CC (Xu et al. 2019): h = R(s), a = pi(e, h) + noise, Q(e, h, a). R is the encoder, s the
+rows of all observed subflows, and e the rows that the head of a network receives (`nets.py`). By default the gradient
 of the critic's loss stops at h, and the gradient of the actor's loss reaches R only through pi. TD3 and SAC differ in
 their targets.
 """
@@ -210,7 +211,7 @@ class DdpgLearner:
     # --------------------------------------------------------------------------------------------------- learning
 
     def learn(self, progress: float) -> int:
-        """Makes at most one update; returns 1 if one was due, even if no transition is left to sample, otherwise 0."""
+        """Makes at most one update; returns 1 if one was due, even if too few unsampled transitions remain; else 0."""
         self._progress = progress
         if self._due < 1:
             return 0
@@ -218,7 +219,7 @@ class DdpgLearner:
         config = self.config
         if isinstance(self.replay, PrioritisedReplay):
             if config.delete_after_sampling and self.replay.available < config.batch:
-                return 1  # all transitions have been sampled
+                return 1  # too few transitions remain for a batch
             self.replay.beta = config.priority_beta + (1 - config.priority_beta) * progress
         self.update(self.replay.sample(config.batch, self._sampling))
         return 1
@@ -423,7 +424,7 @@ def _set_gradients(weights: list[nn.Parameter], gradients: Sequence[Tensor]) -> 
 
 
 def _clip(weights: list[nn.Parameter], bound: float) -> float:
-    """Clips the gradients to this norm, 0 for no clipping; returns their norm before clipping."""
+    """Clips the gradients to the norm `bound` (0: no clipping); returns their norm before clipping."""
     if bound > 0:
         return float(nn.utils.clip_grad_norm_(weights, bound))
     return float(nn.utils.get_total_norm([weight.grad for weight in weights if weight.grad is not None]))

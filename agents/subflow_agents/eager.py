@@ -15,8 +15,9 @@ COMPILER = "torch._dynamo"
 def without_compiler() -> None:
     """Reduces the cost of the first optimizer from seconds to milliseconds; call before creating one.
 
-    An optimizer imports the compiler only to exclude its functions from compilation: seven hundred modules, 70 MB. A
-    stub takes these calls. Any other use of the stub loads the real compiler if installed; the frozen program omits it.
+    An optimizer imports the compiler, seven hundred modules of 70 MB, only to exclude its functions from compilation. A
+    stub module replaces it for these calls. Any other use of the stub loads the real compiler if it is installed; the
+    frozen program omits it.
     """
     if COMPILER not in sys.modules:
         sys.modules[COMPILER] = _NoCompiler()

@@ -88,11 +88,11 @@ class ControllerResult:
     runs: tuple[RunFigures, ...]
 
     def figure(self, name: str) -> Estimate:
-        """One of FIGURES over the seeds; runs with an undefined value do not count."""
+        """Mean and confidence interval of one of FIGURES over the seeds; runs with an undefined value do not count."""
         return Estimate.of(getattr(run, name) for run in self.runs)
 
     def flow(self, name: str) -> Estimate:
-        """Goodput of one flow over the seeds, bit/s."""
+        """Mean and confidence interval of a flow's goodput over the seeds in which the flow was active, bit/s."""
         return Estimate.of(run.flows[name] for run in self.runs if name in run.flows)
 
 
@@ -228,7 +228,7 @@ def run_once(
         scenario: scenario from `contender_scenario`.
         names: names of the flows under evaluation, from `contender_scenario`.
         seed: seed of the run.
-        simulations: list whose content becomes the simulation, so that another thread can interrupt it.
+        simulations: list in which the simulation replaces all elements, so that another thread can interrupt it.
     """
     from subflow_sim import Simulation
 

@@ -52,7 +52,10 @@ class FamilyEpisodes:
         return replace(scenario, seed=episode_seed(self._seed, env, episode))
 
     def slots(self) -> int:
-        """Largest number of subflows of an agent in any network, 0 without families; a family's topologies rotate."""
+        """Largest number of subflows that the agents of a network observe together; 0 without families.
+
+        The numbers of a family's networks cycle through its topologies, so the first cycle contains the maximum.
+        """
         return max(
             (
                 agent_slots(self._learning(network(name, "train", number)), self._info.controller)

@@ -1,4 +1,4 @@
-"""Logs of MPCC's monitor intervals, in the format of its kernel module, recorded from simulations.
+"""Logs of monitor intervals, in the format of MPCC's kernel module, recorded from simulations.
 
 Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its repository, which defines the column names.
 """

@@ -28,7 +28,7 @@ class Prices:
         delay: weight of ln(1 + queue).
         loss: weight of the loss beyond random loss.
         beside_tcp: factor of delay and loss if a TCP contributes to them.
-        excess: weight of ln(rate / fair rate) if other flows want the capacity.
+        excess: weight of ln(rate / fair rate) above the fair rate if other flows compete for the capacity.
         harm: weight of ln(reference rate of the background flows / their rate).
     """
 
@@ -67,9 +67,9 @@ class Judge:
     def rewards(self, truth: NDArray[np.float32]) -> NDArray[np.float64]:
         """Rewards of epochs [N, S, T]: float64 [N * S].
 
-        The reward is ln(rate / fair rate) if this is negative. If it is positive, it costs `excess` times as much if
-        other flows want the capacity, otherwise 0 counts. The weighted queue, loss and harm to other flows are
-        subtracted; the result is clipped and scaled with the length of the epoch.
+        The reward is ln(rate / fair rate) if this is negative. A positive logarithm is multiplied by `-excess` if other
+        flows compete for the capacity, otherwise by 0. The weighted queue, loss and harm to other flows are subtracted;
+        the result is clipped and scaled with the length of the epoch.
         """
         prices = self._prices
         t = truth.reshape(-1, len(TRUTH)).astype(np.float64)

@@ -32,7 +32,7 @@ class TrainingEnv(Protocol):
         info: description of the agents.
         num_envs: number of environments, N.
         slots: number of slots, S: largest number of subflows of the agents in one simulation; unused slots are padding.
-        obs: float32 [N, S, F].
+        obs: float32 [N, S, F], observation of each slot's subflow.
         mask: bool [N, S], whether the slot holds a subflow.
         acting: bool [N, S], whether the subflow needs an action.
         agent: int32 [N, S], number of the slot's agent; -1: padding.
@@ -135,7 +135,7 @@ class Learner(Protocol):
         ...
 
     def metrics(self) -> dict[str, float]:
-        """Means since the last call of the METRICS supported by the algorithm: return_mean, td_error, …."""
+        """Means since the last call, for those METRICS that the algorithm supports: return_mean, td_error, …."""
         ...
 
     def policy(self) -> PolicyParts:

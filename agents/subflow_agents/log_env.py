@@ -24,7 +24,7 @@ EPISODE_STEPS = 1000  # section 2.2: "we execute 1000 actions or steps"
 START_UTILITY = (0.4, 0.7)  # relative to the largest utility of the log, section 2.2
 RATE_STEP = 0.25  # x becomes x (1 + 0.25 a): the paper gives no step size, so the simulator's is used
 RESOLUTION = 0.02  # relative width of the bins of similar rates
-INTERVAL_RTTS = 1.5  # length of MPCC's interval
+INTERVAL_RTTS = 1.5  # length of MPCC's monitor interval, RTTs
 
 
 @dataclass(frozen=True, slots=True)

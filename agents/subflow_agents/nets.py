@@ -138,7 +138,7 @@ class SetEncoder(nn.Module):
     def _last_state(self, batch: Rows) -> Tensor:
         assert self.lstm is not None
         count = int(batch.counts[0])
-        if bool((batch.counts == count).all()):  # no padding to skip, and a third faster
+        if bool((batch.counts == count).all()):  # no rows are padding; a third faster than a packed sequence
             return self.lstm(batch.rows[:, :count])[1][0][0]  # type: ignore[no-any-return]
         packed = pack_padded_sequence(batch.rows, batch.counts, batch_first=True, enforce_sorted=False)
         return self.lstm(packed)[1][0][0]  # type: ignore[no-any-return]

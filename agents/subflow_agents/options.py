@@ -75,7 +75,10 @@ def number(
 
 
 def memory() -> Any:
-    """Memory of the extreme values that scale an agent's observations, s; the same for all agents."""
+    """A field for how long, in s, an agent remembers the extreme values that scale its observations.
+
+    Agents that observe windows or rates share its help, bounds and default.
+    """
     return number(
         10.0,
         "How long the largest rate and the lowest RTT are remembered, to which rates, RTTs and cwnd are related.",

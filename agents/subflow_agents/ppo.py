@@ -23,7 +23,7 @@ from subflow_agents.torch_state import load_module, load_optimiser, module_tenso
 
 IndexArray: TypeAlias = NDArray[np.int64]
 
-# Both networks: two hidden layers of tanh units, orthogonal weights (details 2 and 3).
+# Both networks: two hidden layers of tanh units, orthogonal weights with these gains (detail 2).
 _HIDDEN_GAIN = math.sqrt(2)
 _POLICY_GAIN = 0.01  # makes the initial policy nearly uniform
 _VALUE_GAIN = 1.0
@@ -42,7 +42,7 @@ def advantages(
     gamma: float,
     gae_lambda: float,
 ) -> NDArray[np.float64]:
-    """Generalised advantages of L lanes with individual numbers of decisions.
+    """Generalised advantage estimates of L lanes, each with its own number of decisions.
 
     Args:
         reward: [T, L], reward of each decision.
@@ -50,7 +50,7 @@ def advantages(
         boundary: [T, L], whether an episode ended with the decision.
         bootstrap: [T, L], at a boundary the value of the final state; 0 for terminal states.
         count: [L], number of decisions of the lane, <= T.
-        last_value: [L], value of the state after the last decision, if no episode ended.
+        last_value: [L], value of the state after the lane's last decision; ignored if an episode ended with it.
         gamma: discount.
         gae_lambda: lambda.
 
@@ -221,7 +221,7 @@ class PpoLearner:
                 final = self._states(env)[cut]
                 rollout.bootstrap[rollout.count[cut] - 1, cut] = self._values(final)
             self._note("return_mean", float(reward.sum()), len(closing))
-        # Agents that act now, absent agents and ended episodes have no open decision.
+        # Decisions of agents that act now or are absent, and decisions in ended episodes, are no longer open.
         opened.there &= ~acting & ~ended & same
         if self._judge is not None:
             self._judge.forget(ended)
@@ -254,7 +254,7 @@ class PpoLearner:
         """
         config, count = self.config, self._rollout.count
         is_full = count >= self._quota()
-        # A copy of the complete state, including gathered decisions and the random generator.
+        # Lanes with an open decision, True for full lanes
         lanes = is_full[self._open.there]
         if self._batch is None and is_full.any() and lanes.sum() >= _ENOUGH_LANES * len(lanes):
             self._batch = self._gathered()
@@ -359,7 +359,7 @@ class PpoLearner:
         return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 
     def _gathered(self) -> _Batch:
-        """The gathered decisions with their advantages; clears the memory."""
+        """The decisions of the rollout with their advantages; empties the rollout."""
         config, rollout = self.config, self._rollout
         there = np.arange(len(rollout.reward))[:, None] < rollout.count  # [T, L]
         if self._return_moments[0] == 0:

@@ -1,4 +1,4 @@
-"""All agents, by name. `agent` loads the module of an agent with its description; its learner loads PyTorch."""
+"""All agents, by name. `agent` imports only an agent's module, whose learner imports PyTorch when it is created."""
 
 from __future__ import annotations
 

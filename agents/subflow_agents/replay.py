@@ -68,7 +68,7 @@ class Replay:
         return self._taken(rng.integers(len(self), size=count), np.ones(count, dtype=np.float32))
 
     def refresh(self, indices: Indices, errors: NDArray[np.floating[Any]]) -> None:
-        """Receives the temporal-difference errors of sampled transitions; ignored for uniform sampling."""
+        """Accepts the temporal-difference errors of sampled transitions, which uniform sampling ignores."""
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Copies of the used arrays, and plain values, for `load`."""
@@ -110,7 +110,7 @@ class Replay:
 
 
 class SumTree:
-    """Weights of leaves with search by cumulative weight, in O(log n) per leaf on whole arrays.
+    """Weights of leaves, searched by cumulative weight; searches and changes accept arrays, with O(log n) per leaf.
 
     A binary tree in one array with the root at 1: each node is the sum of its two children, so rounding errors do not
     accumulate.

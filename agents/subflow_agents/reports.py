@@ -12,7 +12,7 @@ class Metric:
     """A number that a training reports.
 
     Attributes:
-        name: name with its unit.
+        name: name, with the unit as a suffix unless it is a plain number.
         unit: displayed unit; "1" for plain numbers.
         help: meaning, with its formula.
     """
@@ -67,11 +67,12 @@ class ReportKind(StrEnum):
     """Kind of a report; the comments list its values."""
 
     METRICS = "metrics"  # values: the known METRICS
-    EVALUATION = "evaluation"  # values: step, is_best, and Evaluation.to_json()
+    EVALUATION = "evaluation"  # values: step, is_best, score, those of Evaluation.to_json(), validation if used
     CHECKPOINT = "checkpoint"  # values: step, path, seconds
     STATE = "state"  # values: state (of TrainingState), step and why
     POLICY = "policy_view"  # values: step, path of the latest policy file
-    FAILED = "failed"  # values: error (class name), message, step, checkpoint (path of the last good one, or null)
+    # values: error (class name), message, metric (or null), step, checkpoint (path of the last good one, or null)
+    FAILED = "failed"
 
 
 class TrainingState(StrEnum):

@@ -22,7 +22,7 @@ def read_scenario(text: str, name: str, folder: str, overrides: Sequence[str] = 
     """The scenario in the TOML text of a training.
 
     Raises:
-        ScenarioError: if the text has problems; contains all of them.
+        ScenarioError: if the text has problems; the error contains all of them.
     """
     from subflow_sim import parse_scenario
 

@@ -1,4 +1,4 @@
-"""Check of the PyTorch installation, with all features used by learners."""
+"""Check of the PyTorch installation by small computations, among them those that learners need."""
 
 from __future__ import annotations
 

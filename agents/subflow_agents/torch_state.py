@@ -34,7 +34,7 @@ def load_module(name: str, module: nn.Module, tensors: Mapping[str, NDArray[Any]
 
 
 def optimiser_tensors(name: str, optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Copies of an optimiser's state for each weight, by "name.number of the weight.key"."""
+    """Copies of an optimiser's state for each weight, by `name`, index of the weight and key: "name.0.exp_avg"."""
     return {
         f"{name}.{index}.{key}": value.numpy().copy()
         for index, memory in optimiser.state_dict()["state"].items()

@@ -44,7 +44,7 @@ POLICY_S = 10.0
 
 _POLL_S = 0.02  # polling interval while paused or waiting
 MOST_CONFIG_BYTES = 100_000_000
-"""Size limit of a training's config: it contains two scenarios, with the content of delivery traces."""
+"""Size limit of a training's config, bytes: it contains two scenarios, with the content of delivery traces."""
 
 # Settings that a resumed training must not change
 _FIXED = (
@@ -390,7 +390,7 @@ class _Training:
         self._tell(ReportKind.POLICY, step=self.step, path=str(path))
 
     def _evaluate(self) -> None:
-        """Starts the evaluation of the current policy after the previous one, unless the training stops meanwhile."""
+        """Waits for the previous evaluation, then starts that of the current policy unless the training was stopped."""
         self._await_evaluation()
         if not self._stops:
             self._evaluation_at = time.monotonic()

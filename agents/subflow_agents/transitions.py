@@ -53,8 +53,8 @@ def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decis
 
     Args:
         env: the environments.
-        relative_to: level of the goodput logarithms in the reward that fair shares would earn, which is subtracted;
-            None: subtracts nothing.
+        relative_to: whether the rewards contain a logarithm of goodput per flow or per subflow. The same logarithms of
+            the fair shares are subtracted from the rewards; None: nothing is subtracted.
     """
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]

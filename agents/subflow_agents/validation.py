@@ -35,7 +35,7 @@ class Validation:
 
     @property
     def mean(self) -> float:
-        """Mean over the means of the families."""
+        """Mean of the families' mean utilities, so that all families count alike."""
         return mean_of([mean_of(each) for each in self.utilities.values()])
 
     @property
@@ -45,9 +45,10 @@ class Validation:
 
     @property
     def score(self) -> float:
-        """Score that selects the best policy: mean of mean and worst decile; the home scenario, if used, counts half.
+        """Score that selects the best policy: the average of `mean` and `worst_decile`.
 
-        The selected policy should be good in general without a loss in the scenario of its paper.
+        The home scenario, if used, counts as much as all other networks together. The selected policy should be good in
+        general without losing in its home scenario.
         """
         home = self.utilities.get(HOME, ())
         abroad = Validation({name: each for name, each in self.utilities.items() if name != HOME})
@@ -85,7 +86,7 @@ def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
 
 
 def validate(contender: Contender, net: Network, config: TrainingConfig) -> float:
-    """The utility of a contender on a network."""
+    """The utility of a contender on a network; `WORST` if the run fails."""
     folder = config.scenario_folder if net.family == HOME else ""
     overrides = config.overrides if net.family == HOME and not config.evaluation_scenario else ()
     scenario, _ = contender_scenario(contender, net.text, net.name, folder, overrides)

@@ -17,8 +17,8 @@ from subflow_sim.params import HEADER_BYTES
 _PACKET_BITS = 8 * (1448 + HEADER_BYTES)
 _FEWEST_QUEUED = 3
 _BDPS, _NARROW_BDPS = (0.1, 5.0), (0.5, 2.0)  # buffers in bandwidth-delay products
-# Buffers of the draws that resemble counterexamples to the claim that competing flows are not harmed, and the share of
-# these draws
+# For the kind "cramped": buffers as in counterexamples to the claim that competing flows are not harmed, and the share
+# of networks with such buffers
 _CRAMPED_BDPS, _CRAMPED_SHARE = (0.01, 0.15), 0.3
 _MOST_PACKETS = 150_000  # approximate limit per episode: fast links have short episodes
 

@@ -1,4 +1,4 @@
-"""Observations, actions and rewards of learning agents in a run: columns of decisions, found by agent and time."""
+"""Observations, actions and rewards of learning agents in a run, as arrays that are searched by agent and time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EPOCH_FIGURES: Mapping[str, tuple[str, str]] = {
     "rate_before_bps": ("pacing rate", "bit/s"),
     "rate_after_bps": ("pacing rate after", "bit/s"),
 }
-"""Measurements of a subflow over the epoch that ended, in SI units: column of `AgentSteps`, displayed name and unit."""
+"""Displayed name and unit of each measurement of a subflow in the epoch that ended, by column of `AgentSteps`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ class SeenSubflow:
     """A subflow as observed by an agent at a decision.
 
     Attributes:
-        name: "download.1/2".
+        name: connection and number of the path, "download.1/2".
         is_acting: whether the agent decided for the subflow; if not, the agent only observed it.
-        observation: `agent.history` records of `agent.features`, the latest first, scaled and clipped.
-        action: one number per `agent.action_names`; empty for subflows that were only observed.
+        observation: the agent's features in each of its `history` records, the latest first, scaled and clipped.
+        action: one number for each of the agent's `action_names`; empty for subflows that were only observed.
         figures: measurements of the epoch that ended, by the names of `EPOCH_FIGURES`; NaN without a sample.
     """
 
@@ -104,8 +104,8 @@ class AgentDecision:
         number: number of the decision among those of the agent, from 0.
         value: the policy's estimate of the value of this observation and action; NaN if the policy estimates no values.
         reward: reward of the epoch that ended with this decision, earned by the previous decision; NaN at the first.
-        outcome: reward of the following epoch, earned by this decision; NaN at the last. An agent of a host serves its
-            flows in turn: the epoch ends with its next decision, for any of the flows.
+        outcome: reward of the following epoch, earned by this decision; NaN at the last. The agent of a host decides
+            for one of its flows at a time; the epoch ends with its next decision, whichever flow that decision is for.
         subflows: the observed subflows, in the order in which the policy received them.
     """
 
@@ -157,7 +157,7 @@ class AgentSteps:
         rate_before_bps: float32 [n], pacing rate on the wire before the action, bit/s; 0: unpaced.
         rate_after_bps: float32 [n], pacing rate on the wire after the action, bit/s; 0: unpaced.
         observation: float32 [n, widest], records of the features, the latest first; NaN beyond the agent's width.
-        action: float32 [n, widest] for acting rows; NaN in other rows and beyond the agent's width.
+        action: float32 [n, widest] for acting rows; NaN in other rows and beyond the length of the agent's actions.
     """
 
     agents: tuple[RunAgent, ...]
@@ -196,7 +196,7 @@ class AgentSteps:
         return self.agents[self._position_of(name)]
 
     def decisions(self, agent: str) -> Ints:
-        """The first row of each of an agent's decisions, in order of time, int64; computed once, then cached.
+        """Index of the first row of each of an agent's decisions, int64, in order of time; computed once, then cached.
 
         Raises:
             KeyError: if no agent has this name.
@@ -209,7 +209,7 @@ class AgentSteps:
         return self._found[position, -1]
 
     def acting_rows(self, agent: str, subflow: str) -> Ints:
-        """The rows in which an agent decided for a subflow, in order of time, int64; empty for an unknown subflow.
+        """Indices of the rows in which an agent decided for a subflow, int64, ascending; empty for an unknown subflow.
 
         Raises:
             KeyError: if no agent has this name.

@@ -179,7 +179,7 @@ WORKLOADS: Mapping[str, Workload] = MappingProxyType({workload.name: workload fo
 
 
 def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> BenchResult:
-    """Time a workload.
+    """Times a workload.
 
     Args:
         name: key of `WORKLOADS`.
@@ -204,8 +204,8 @@ def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> 
     return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())
 
 
-# Interval between checks of the recorded decisions, in simulated seconds, and fill level of the fullest record at which
-# they are taken: a thousand decisions, so that records stay in the processor's caches, as in the application.
+# Simulated seconds between two looks at the records of decisions, and the fill level of the fullest record at which the
+# decisions are taken: a thousand, so that the records stay in the processor's caches, as in the application.
 _RECORDING_STEP_S = 0.5
 _RECORD_FILL = 0.02
 

@@ -75,7 +75,7 @@ def run_batch(copies: int = 1000, *, cores: int | None = None, rounds: int = 5) 
 
 
 def _run_copies(scenario: Scenario, seeds: range, threads: int) -> int:
-    """Data packets delivered by the copies; each thread takes the next seed after it finished one."""
+    """Data packets delivered by the copies; each thread takes the next seed when its copy is finished."""
     left = iter(seeds)
     delivered: list[int] = []
 

@@ -47,8 +47,8 @@ def _count(name: str, share: float) -> tuple[int, int]:
     if valgrind is None:
         raise SimError("valgrind is not installed")
     command = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    # Each run starts alike: no randomised hashing, no compilation of sources in a first run, and no threads of NumPy's
-    # BLAS, whose spinning adds up to 2 % of the count.
+    # Each run starts alike: no randomised hashing, no bytecode files that a first run leaves to later runs, and no
+    # threads of NumPy's BLAS, whose spinning adds up to 2 % of the count.
     env = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, sys.executable, "-c", _CHILD, name, str(share)], capture_output=True, text=True, env=env, check=False

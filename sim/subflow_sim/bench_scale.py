@@ -53,7 +53,8 @@ paths = [["one"], ["two"]]
 count = 5
 """
 )
-"""First scenario of the DRL-CC paper: two paths of 8 Mbit/s, 100 ms and 2 % loss, and five flows of two subflows.
+"""First scenario of the DRL-CC paper: two paths of 8 Mbit/s with an RTT of 100 ms and 2 % loss, and five flows of two
+subflows.
 """
 
 
@@ -109,7 +110,7 @@ class ScaleSeries:
     measure: Callable[[float, float], ScalePoint]
 
     def points(self, min_cpu_s: float = MIN_CPU_S) -> Iterator[ScalePoint]:
-        """Measures the sizes one after the other."""
+        """Measures the sizes one after the other, and yields the cost at each."""
         for size in self.sizes:
             yield self.measure(size, min_cpu_s)
 
@@ -159,7 +160,7 @@ queue = "333pkt"
 
 
 def mesh_text(side: int, flows: int) -> str:
-    """A square grid of routers, each connected to its neighbours and a host, with Reno flows between random hosts.
+    """TOML of a square grid of routers, each connected to its neighbours and a host, with flows between random hosts.
 
     The random hosts are the same in every call.
 

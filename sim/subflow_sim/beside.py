@@ -19,11 +19,11 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
         name: path from the scenario file, with "/", relative to the scenario's folder and within it. A scenario of
             unknown origin thus reads only files that accompany it.
         folder: folder of the scenario; None: the scenario is not a file.
-        most_bytes: limit of the size; larger files are refused.
+        most_bytes: maximum size, bytes; larger files are refused.
         example: example of a file name for the message.
 
     Raises:
-        ParamError: if the file cannot be read or is too large.
+        ParamError: if the name leads out of the folder, or the file cannot be read or is too large.
     """
     allowed = f'a file in the scenario\'s folder or in one below it, e.g. "{example}"'
     path = PurePosixPath(name)

@@ -37,7 +37,7 @@ def catalog() -> AlgorithmCatalog:
 
 
 def catalog_with(policies: PolicyLibrary) -> AlgorithmCatalog:
-    """The catalog with other trained policies than the shipped ones."""
+    """The catalog with these trained policies in place of the shipped policies."""
     return replace(catalog(), policies=policies)
 
 
@@ -69,11 +69,12 @@ def _by_name() -> dict[str, Algorithm]:
 def resolved(choice: Choice, profile: str) -> Choice:
     """A controller or scheduler of a scenario with all options, in the order of their declaration.
 
-    A complete choice stays the same. An algorithm unknown to the core is returned unchanged, and the core refuses it. A
-    trained policy given only by name must be one of the shipped ones.
+    Options that the choice omits take their defaults in the transport profile `profile`. A choice whose algorithm or
+    options are unknown is returned unchanged, and the core refuses it. A trained policy given only by name must be
+    shipped with the program.
 
     Raises:
-        ParamError: if that policy is missing or does not fit the algorithm.
+        ParamError: if the trained policy is missing or does not fit the algorithm.
     """
     if choice.script is not None:
         return algorithm_of(choice.script).with_defaults(choice.options, profile)

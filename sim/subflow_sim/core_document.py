@@ -29,12 +29,15 @@ def maybe_nanos(seconds: float | None) -> int | None:
 
 
 def core_fields(params: Iterable[Param], part: object) -> Fields:
-    """The fields of the core for these parameters of a part of a scenario, for example of a link."""
+    """Values of these parameters in a part of a scenario, for example a link, by their field names in the core."""
     return {param.core_field: _core_value(param, getattr(part, param.attribute)) for param in params}
 
 
 def option_fields(params: Iterable[Param], options: Mapping[str, OptionValue]) -> Fields:
-    """The fields of the core for these options, given by key; the core refuses undeclared options."""
+    """Values of these options, given by key, by their field names in the core.
+
+    Undeclared options keep their key, so that the core refuses them.
+    """
     declared = {param.key: param for param in params}
     known = {declared[key].core_field: _core_value(declared[key], options[key]) for key in options if key in declared}
     return known | {key: value for key, value in options.items() if key not in declared}
@@ -54,7 +57,7 @@ def core_options(options: Mapping[str, Any]) -> dict[str, bool | float | str]:
 
 
 def choice_fields(choice: Choice) -> Fields:
-    """A controller or scheduler, with its program if it is a script.
+    """Fields of a controller or scheduler, with its compiled program if it is a script.
 
     Raises:
         ScriptError: if its script does not compile.
@@ -65,7 +68,7 @@ def choice_fields(choice: Choice) -> Fields:
 
 
 def decider_fields(choice: Choice) -> Fields | None:
-    """The decider of the agent of a controller; None: the default of the core.
+    """Fields of the source of decisions, trained or random, for a controller's agent; None: the core's default.
 
     Raises:
         PolicyError: if its policy is not usable.

@@ -1,4 +1,4 @@
-"""Causes of the decisions of controllers and schedulers: columns of decisions, with search by owner and time."""
+"""Decisions of controllers and schedulers with their causes, as arrays that are searched by owner and time."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NUMBER_UNITS: Mapping[str, str] = {
     "ms": "ms",
     "s": "s",
 }
-"""Suffixes of number names with the symbols of the units; the first matching suffix applies."""
+"""Unit symbols by suffix of a number's name, without the underscore; the first matching suffix applies."""
 
 _MASK = "_mask"
 _CLAIM = "is_"
@@ -75,10 +75,10 @@ class DecisionLimits:
     Attributes:
         capacity: decisions per subflow, and per connection with several subflows; the oldest are dropped and counted as
             lost.
-        window_s: maximum age of a decision before its owner's latest, s; None: no limit.
+        window_s: maximum age of a decision relative to the latest decision of the same owner, s; None: no limit.
 
     Raises:
-        ParamError: if the capacity is outside 1 to 2^24 or the window is not positive.
+        ParamError: if the capacity is outside 1 to 2^24 or the window outside 1e-9 to 1e9 s.
     """
 
     capacity: int = 50_000
@@ -93,7 +93,7 @@ class DecisionLimits:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """All rules of this version; a decision's `rule` is a position in this tuple."""
+    """All rules of built-in algorithms; their position is a decision's `rule`, and the rules of scripts follow."""
     return tuple(rule_of(info) for info in _core.all_rules())
 
 
@@ -386,8 +386,8 @@ class Decisions:
         """Concatenates successive batches of one simulation.
 
         Raises:
-            ValueError: if the sequence is empty, the batches differ in owners, or the rules of one do not begin those
-                of another.
+            ValueError: if the sequence is empty, the batches differ in owners, or the rules of a batch are not the
+                first rules of the batch with the most rules.
         """
         if not batches:
             raise ValueError("no batches to be joined")
@@ -414,25 +414,25 @@ def rows_until(time_ns: Ints, rows: Ints, time_s: float, side: Literal["left", "
 
 
 def detected(explanations: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
-    """The same decisions of one owner, each loss with its detection.
+    """The same decisions of one owner, with `detection` set for each loss.
 
-    A run detects all its losses by one mechanism, the option `loss_detection` of its scenario: "dupack" or "rack". The
-    decisions add whether a recovery began or continued, and whether a probe had repaired the loss.
+    A run detects all its losses by one mechanism, the option `loss_detection` of its scenario. The decisions show in
+    addition whether a recovery began or continued, and whether a probe had repaired the loss.
 
     Args:
         explanations: decisions in order of time, with all decisions of each instant.
-        loss_detection: option of the sender.
+        loss_detection: "dupack" or "rack".
     """
     found = []
     for position, each in enumerate(explanations):
         detection = ""
         if each.cause == "loss":
-            # The controller learns of the loss before the sender records the probe's repair.
+            # The decision of the controller precedes the sender's decision on the probe's repair.
             instant = [later for later in explanations[position : position + 2] if later.time_s == each.time_s]
             if any(later.rule.name == "probe_repaired" for later in instant):
                 detection = "tail_loss_probe"
             elif each.value("prr_out"):
-                detection = "recovery"  # the first packet of a recovery is sent when the recovery begins
+                detection = "recovery"  # packets were sent since the recovery began, so it began earlier
             else:
                 detection = _DETECTED_BY[loss_detection]
         found.append(replace(each, detection=detection))

@@ -30,10 +30,10 @@ _LARGEST = math.nextafter(1.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A number from an interval.
+    """A random number from an interval.
 
-    Values are rounded to six digits: a drawn scenario can be written to a file, and platform differences in the last
-    bits of logarithms do not matter. The bounds are rounded, too.
+    Values are rounded to six digits, so that a drawn scenario can be written to a file, and differences between
+    platforms in the last bits of logarithms do not matter. The bounds are rounded, too.
 
     Attributes:
         low: lower bound, SI.
@@ -157,10 +157,10 @@ def uniform(seed: int, env: int, episode: int, key: str) -> float:
 
 
 def is_draw(value: object) -> bool:
-    """True if a value of a `[training]` block is a draw, not a plain value or a part of a dotted key."""
+    """True if a value of a `[training]` block is a draw, not a plain value or the table of a dotted key."""
     if not isinstance(value, dict):
         return False
-    # A link may have the name "uniform" or "bdp"; its value is then a table, unlike the arguments of a draw.
+    # A link may have the name "uniform" or "bdp". Its table is not a draw itself, unlike an argument that is a table.
     return any(key in value and (not isinstance(value[key], dict) or is_draw(value[key])) for key in DRAW_KINDS)
 
 

@@ -30,7 +30,7 @@ def row_space(info: AgentSpec) -> spaces.Box:
 
 
 def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
-    """Observation space of up to S subflows: rows [S, F], a mask of existing and a mask of acting subflows."""
+    """Observation space of up to S = `slots` subflows: rows [S, F], and masks [S] of existing and acting subflows."""
     row = row_space(info)
     rows = spaces.Box(np.tile(row.low, (slots, 1)), np.tile(row.high, (slots, 1)), dtype=np.float32)
     there, acting = spaces.MultiBinary(slots), spaces.MultiBinary(slots)
@@ -38,7 +38,7 @@ def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
 
 
 def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
-    """Action space for up to K subflows in the order of their slots; if `most_acting` is None, for one subflow."""
+    """Action space for up to `most_acting` subflows in the order of their slots; None: for exactly one subflow."""
     if info.choices:
         count = len(info.choices)
         return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
@@ -213,11 +213,11 @@ class HostEnv(_LearnerEnv):
             episode).
         number: number of the environment among several with the same seed.
         episode_s: maximum duration of an episode, s; None: the duration of the scenario.
-        learner: a flow of the host, if several hosts of the scenario send.
+        learner: a flow of the learning host, if several hosts of the scenario send; None: the first host.
         others: policy of the agents other than the learner: "neutral", "random", the name of a shipped policy, the path
             of a policy file, or a `Policy`.
-        reward: "own" as below, or "team": the mean over the step of the sum over all flows of ln(max(goodput in Mbit/s,
-            0.01)).
+        reward: "own" as below, or "team": the sum of ln(max(goodput in Mbit/s, 0.01)) over all flows, averaged over the
+            time of the step.
         render_mode: None or "ansi".
 
     Action: float32 [K, A] for the acting subflows, in the order of their slots; K is the largest number of subflows of

@@ -21,7 +21,7 @@ from subflow_sim.whole_scenario import Scenario
 _MAX_SEED = 2**31 - 1  # upper bound of random seeds, exclusive
 
 ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
-"""Possible sources of an environment: a file, the name of a shipped scenario, a scenario or a distribution."""
+"""Possible sources of episodes: a file, the name of a shipped scenario, a scenario or a distribution."""
 
 
 def distribution_of(scenario: ScenarioLike) -> Distribution:
@@ -65,8 +65,10 @@ class EnvScenarios:
         flow: the flow that receives the controller; None: the flows that already use it, otherwise all eligible flows.
 
     Attributes:
+        controller: the learning controller.
+        largest: the scenario with the most subflows that an episode may have, with the controller.
         spec: description of the agents.
-        slots: largest number of subflows of all agents in an episode.
+        slots: largest number of subflows that the agents of an episode observe together.
         most_paths: largest number of subflows of a flow with the controller.
         seed: seed of the draws.
 
@@ -94,7 +96,7 @@ class EnvScenarios:
         self.most_paths = max(len(flow.paths) for flow in having)
 
     def make(self, env: int, episode: int) -> Scenario:
-        """The scenario of an episode, in the form of a `VecEnv` factory."""
+        """The scenario of an episode with the learning controller: the argument `make_scenario` of `VecEnv`."""
         return self._with_learner(self._distribution.draw(self.seed, env, episode))
 
     def flow_names(self, env: int, episode: int) -> list[str]:

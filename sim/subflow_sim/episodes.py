@@ -19,12 +19,12 @@ from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 from subflow_sim.whole_scenario import Scenario
 
 Chooser: TypeAlias = Callable[[str, Independent], Any]
-"""Function that turns a key's draw into a value: at random, or as a trial."""
+"""Function from a key and its draw to a value: a random value, or one of the draw's `trials`."""
 
 _TIMES = {param.key: param for param in (*TRAINING, *TRAINING_EVENT)}
 _LARGEST_QUEUE_PKTS = int(next(param.maximum or 0 for param in SECTIONS["link"] if param.key == "queue"))
 TOGGLES = ("up", "open", "backup")
-"""Keys of boolean changes, which can be reversed."""
+"""Keys of boolean changes, which `undone` reverses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,10 @@ def build(training: Training, drawn: Drawn) -> Scenario:
 
 
 def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario of an episode, and its equivalent tables of a scenario file.
+    """The scenario of an episode, and the tables of a scenario file with the drawn values and changes.
+
+    Queues in multiples of the bandwidth-delay product keep their limit in the tables, and a shorter episode its full
+    duration: only the scenario contains the computed limits and the earlier end.
 
     Raises:
         ScenarioError: as `build`.
@@ -173,7 +176,7 @@ def _leave_out_absent(tree: dict[str, Any], training: Training) -> None:
 def _sized_queues(
     scenario: Scenario, training: Training, drawn: Drawn, tree: Mapping[str, Any], report: Report
 ) -> dict[str, Link]:
-    """The links, with the queues drawn as multiples of the bandwidth-delay product."""
+    """The links, with the limits of the queues drawn as multiples of the bandwidth-delay product."""
     links = dict(scenario.links)
     for key, value in drawn.values.items():
         if not isinstance(training.draws[key], BdpShare):
@@ -204,7 +207,7 @@ def _with_limit(side: LinkDirection, limit_pkts: int) -> LinkDirection:
 
 
 def _longest_round_trip_s(scenario: Scenario, link: Link) -> float:
-    """Longest round-trip time without queues over a path with this link, s."""
+    """Longest round-trip propagation delay of the paths with this link, s; without such a path, that of the link."""
     paths = {path for flow in scenario.flows.values() for path in flow.paths if link.name in path}
     ways = [[scenario.links[name] for name in path] for path in paths] or [[link]]
     return max(sum(each.forward.delay_s + each.reverse.delay_s for each in way) for way in ways)

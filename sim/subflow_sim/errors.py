@@ -1,4 +1,4 @@
-"""Errors of the simulator package, all derived from `SimError`; wrong calls raise ValueError."""
+"""Errors of the simulator package, all derived from `SimError`; incorrect use of a function raises ValueError."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     made |= {
         "kind": known_kind or "tcp",
         "controller": _choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
-        # A flow with one path leaves no choice, but its transport is the same and requires a scheduler.
+        # With one path the scheduler has no choice, but the transport of the flow requires a scheduler.
         "scheduler": _choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
         "paths": paths or (),
         "count": 1 if arrivals is not None else values.get("count", 1),
@@ -279,7 +279,7 @@ def read_choice(context: Context, path: Path, value: object, key: str) -> Choice
     """Reads a controller or scheduler, given by name or as a table with options.
 
     Raises:
-        Noted: if it is invalid; the context's report has the problem.
+        Noted: if the value is not usable; the context's report then contains the problem.
     """
     algorithms = _algorithms(context, key)
     names = [algorithm.name for algorithm in algorithms]

@@ -52,7 +52,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The simulation at a time of the trial."""
+    """Measurements of the simulation at one time of the trial."""
 
     now_s: float
     crossings: float
@@ -75,8 +75,8 @@ def forecast(
         sample_interval_s: simulated time between two samples, s.
         decisions: limits of the recorded decisions; None: no recording.
         trial_s: maximum processor time of the trial, s.
-        trial_events: maximum number of packets that cross a link in the trial; None: no bound. If this bound ends the
-            trial, the forecast of events and memory is the same on every machine.
+        trial_events: number of link crossings after which the trial ends; None: no bound. If this bound ends the trial,
+            the forecast of events and memory is the same on every machine.
 
     Raises:
         SimulationError: if the core refuses the scenario or the interval.
@@ -120,12 +120,12 @@ def forecast(
 
 
 def _middle(looks: Sequence[_Look]) -> _Look:
-    """The look nearest to the middle of the trial, whose first half, with slow starts, does not represent the run."""
+    """The measurement nearest to the middle of the trial; the first half is mostly slow start, unlike the run."""
     return min(looks[:-1], key=lambda each: abs(each.now_s - looks[-1].now_s / 2))
 
 
 def _rest(scenario: Scenario, middle: _Look, last: _Look) -> float:
-    """Events after the trial, in the same ratio to `_bound` as in the second half of the trial."""
+    """Link crossings after the trial, in the same ratio to `_bound` as in the second half of the trial."""
     seen, lasted_s = last.crossings - middle.crossings, last.now_s - middle.now_s
     try:
         half, trial, whole = (_bound(scenario, t_s) for t_s in (middle.now_s, last.now_s, scenario.duration_s))
@@ -137,7 +137,7 @@ def _rest(scenario: Scenario, middle: _Look, last: _Look) -> float:
 
 
 def _bound(scenario: Scenario, t_s: float) -> float:
-    """Events until a time if flows fill their links; accounts for flows that start and end."""
+    """Link crossings until a time if flows fill their links; accounts for flows that start and end."""
     if t_s <= 0:
         return 0.0
     events = tuple(event for event in scenario.events if event.at_s <= t_s)

@@ -101,8 +101,8 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
 def read_scenario_file(path: Path | str) -> bytes:
     """The content of a scenario file.
 
-    Recordings count only for `MOST_OWN_BYTES`, because a parser skips them; other text costs parse time and memory per
-    character.
+    Recordings count only towards `MOST_OWN_BYTES`, because `toml_tree` does not parse them; the rest of the text is
+    limited to `MOST_TEXT_BYTES`, because parsing it takes time and memory per character.
 
     Raises:
         OSError: as `open_file`; also if the text without recordings is too large.

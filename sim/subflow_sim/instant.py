@@ -20,8 +20,8 @@ class PacketsUnderWay:
     """All packets sent that have neither arrived nor been dropped; each is on exactly one link.
 
     All arrays are [n] and read-only. They are ordered by link, first the packets on the wire in order of arrival, then
-    the queue from its head. For FQ-CoDel, which serves its queues in turn, the order is that of transmission without
-    further arrivals or drops.
+    the queue from its head. FQ-CoDel serves its queues in turn: its packets are in the order in which they would be
+    sent without further arrivals or drops.
 
     Attributes:
         link: int32, index into `LinksNow.names`.
@@ -77,7 +77,8 @@ class SubflowsNow:
     Attributes:
         names: "download.1/2", as in `Column.owner`.
         is_established: bool.
-        state: "closed", "joining", "open", "recovery" (after a fast retransmit), "loss" (after a timeout), "datagrams".
+        state: "closed", "joining", "open", "recovery" (after a fast retransmit), "loss" (after a timeout), "reduced"
+            (while the window shrinks after ECN marks) or "datagrams".
         cwnd_pkts: float64, congestion window.
         ssthresh_pkts: float64, slow-start threshold.
         inflight_pkts: float64, the sender's estimate of its packets in the network.

@@ -22,7 +22,7 @@ class Actor(Protocol):
     """Source of an agent's decisions, for example a `Policy`."""
 
     def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[NDArray[np.float32], float]:
-        """Returns actions for all subflows, [S, A], and the decision's estimated value; only acting subflows use them.
+        """Returns actions [S, A], of which only the rows of acting subflows count, and the estimated value.
 
         Args:
             rows: float32 [S, F], observations of the existing subflows.
@@ -55,13 +55,16 @@ class LearnerBatch:
         reward: "own" or "team", the reward returned as `paid`.
 
     Attributes:
+        vec: the environments with all their agents.
+        info: description of the agents.
         slots: S, maximum number of subflows of the learner.
         most_acting: K, maximum number of subflows that act at once.
         obs: float32 [N, S, F]; 0 without a subflow.
         mask: bool [N, S], whether the slot holds a subflow.
         acting: bool [N, S], whether the subflow needs an action.
         reward: float32 [N], reward of the epoch that ended; 0 in the first step of an episode.
-        team_reward: float32 [N], mean over the step of the sum over all flows of ln(max(goodput in Mbit/s, 0.01)).
+        team_reward: float32 [N], sum of ln(max(goodput in Mbit/s, 0.01)) over all flows, averaged over the time of the
+            step.
         paid: float32 [N], the reward selected by the argument `reward`.
         terminated: bool [N], whether every learning flow has delivered all its data.
         truncated: bool [N], whether the time of the episode has passed.
@@ -137,7 +140,12 @@ class LearnerBatch:
         return bool(self.vec.episode[0] >= 0)
 
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
-        """Begins an episode in all environments: `episode`, else the first episode of a given seed, else the next."""
+        """Begins an episode in all environments: `episode`, else the first episode of a given seed, else the next.
+
+        Raises:
+            SimulationError: if `episode` is negative, the learner is unknown, or it never decides before an episode
+                ends.
+        """
         if episode is not None and episode < 0:
             raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
         if seed is None and not self.is_begun:
@@ -153,7 +161,7 @@ class LearnerBatch:
         self._go_on()
 
     def step(self, action: NDArray[np.float32]) -> None:
-        """Applies one decision of each learner; ended episodes are followed by the next one.
+        """Applies one decision of each learner; where the episode has ended, ignores it and begins the next episode.
 
         Args:
             action: float32 [N, K, A], rows for the acting subflows in order; further rows are ignored.
@@ -167,7 +175,11 @@ class LearnerBatch:
         self._go_on()
 
     def flow_name(self, env: int) -> str:
-        """The learning flow, for a host its first; agents of subflows add the subflow: "download.3/2"."""
+        """Name of an environment's learner.
+
+        This is the flow ("download.3"), for the agent of a host its first flow, for the agent of a subflow the subflow
+        ("download.3/2").
+        """
         slot = self._slot[env, 0]
         flow = self.vec.flow[env, slot]
         name: str = self._flow_names(env)[flow]
@@ -211,7 +223,7 @@ class LearnerBatch:
         return envs[~is_settled]
 
     def _begin_episode(self, env: int) -> None:
-        """Finds the learner's slots."""
+        """Finds the learner's slots in an environment's new episode, and resets the environment's actions."""
         vec, episode = self.vec, int(self.vec.episode[env])
         self._episode[env] = episode
         self._is_fresh[env] = True

@@ -83,7 +83,7 @@ def estimate(
 
 
 def estimate_core(core: _core.Scenario, sample_interval_ns: int, decisions: DecisionLimits | None = None) -> Estimate:
-    """`estimate` of a lowered scenario."""
+    """As `estimate`, for a scenario in the form of the core and an interval in ns."""
     try:
         told = _core.estimate(core, sample_interval_ns, None if decisions is None else decisions.capacity)
     except _core.CoreScenarioError as error:
@@ -157,7 +157,7 @@ class Limits:
             )
 
     def exceeded(self, core: _core.Simulation, *, by_memory: bool) -> TooLargeError:
-        """Error that ends a run beyond its limit: the time reached, the largest cost and how to raise the limit."""
+        """The error for a run that exceeded a limit; its message names the time reached and how to raise the limit."""
         at = f"at t = {core.now_ns / 1e9:.6g} s of {core.duration_ns / 1e9:.6g} s"
         if by_memory:
             fullest, bytes_there = core.fullest

@@ -220,7 +220,7 @@ JITTER_TABLE: tuple[Param, ...] = (
         maximum=0.5,
     ),
 )
-"""The keys of `jitter`."""
+"""The keys of a link's table `jitter`, whose values form a `Jitter`."""
 
 BUCKET_TABLE: tuple[Param, ...] = (
     Param(
@@ -241,7 +241,7 @@ BUCKET_TABLE: tuple[Param, ...] = (
         allows_unlimited=True,
     ),
 )
-"""The keys of `bucket`."""
+"""The keys of a link's table `bucket`, whose values form a `TokenBucket`."""
 
 RETRANSMISSION_TABLE: tuple[Param, ...] = (
     Param(
@@ -269,7 +269,7 @@ RETRANSMISSION_TABLE: tuple[Param, ...] = (
         maximum=16,
     ),
 )
-"""The keys of `retransmission`."""
+"""The keys of a link's table `retransmission`, whose values form a `Retransmission`."""
 
 OUTAGES_TABLE: tuple[Param, ...] = (
     Param(
@@ -297,7 +297,7 @@ OUTAGES_TABLE: tuple[Param, ...] = (
         choices=("lost", "kept"),
     ),
 )
-"""The keys of `outages`."""
+"""The keys of a link's table `outages`, whose values form an `Outages`."""
 
 HANDOVER_TABLE: tuple[Param, ...] = (
     Param(
@@ -342,7 +342,7 @@ HANDOVER_TABLE: tuple[Param, ...] = (
         exclusive_minimum=True,
     ),
 )
-"""The keys of `handover`."""
+"""The keys of a link's table `handover`, whose values form a `Handover`."""
 
 GRANTS_TABLE: tuple[Param, ...] = (
     Param(
@@ -362,7 +362,7 @@ GRANTS_TABLE: tuple[Param, ...] = (
         maximum=10.0,
     ),
 )
-"""The keys of `grants`."""
+"""The keys of a link's table `grants`, whose values form a `Grants`."""
 
 ACCESS_TABLE: tuple[Param, ...] = (
     Param(
@@ -427,7 +427,7 @@ ACCESS_TABLE: tuple[Param, ...] = (
         "transmissions are lost. Default: it hears all and all hear it, like an access point.",
     ),
 )
-"""The keys of `access`."""
+"""The keys of a link's table `access`, whose values form an `Access`."""
 
 LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
     {

@@ -86,7 +86,7 @@ class LinkReading:
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """A rate with its later changes as pairs (time, rate)."""
+    """A rate with its later changes as pairs of time in s and rate in bit/s; infinite: unlimited."""
 
     first_bps: float
     steps: tuple[tuple[float, float], ...] = ()
@@ -314,7 +314,11 @@ def _read_trace_table(
 def _parsed(
     context: Context, path: Path, values: Mapping[str, Any], example: str, parse: Callable[[str], _Parsed]
 ) -> _Parsed:
-    """The parsed recording, from the scenario's content if embedded, otherwise from the file."""
+    """The parsed recording, from the text of the key `content` if given, otherwise from the file.
+
+    Raises:
+        Noted: if the recording is not usable; the context's report then contains the problem.
+    """
     from subflow_sim.recording import read_recording
 
     name, content = values["trace"], values["content"]
@@ -341,7 +345,7 @@ def _read_content(context: Context, path: Path, value: object) -> str:
 
 
 def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of a direction in `LINK_TABLES`; unusable ones are omitted."""
+    """Values of those tables of a direction that `LINK_TABLES` declares, by key; unusable tables are omitted."""
     report = context.report
     found: dict[str, Any] = {}
     for key, declared in LINK_TABLES.items():
@@ -358,7 +362,11 @@ def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict
 
 
 def with_trace_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
-    """A valid parsed scenario file with the content of its recordings embedded."""
+    """A valid parsed scenario file with the content of its recordings embedded.
+
+    Raises:
+        ParamError: if a recording cannot be read.
+    """
     links = {}
     for name, table in tree["links"].items():
         reverse = table.get("reverse")
@@ -588,7 +596,10 @@ def _read_drop_time(context: Context, path: Path, text: str | None) -> float | N
 
 
 def _read_dropping_subflow(context: Context, path: Path, text: str | None, flow: Flow, link: str) -> int | None:
-    """The ordinal of a subflow that crosses the link; if omitted, the only one that crosses it."""
+    """The ordinal of a subflow that crosses the link; without text, of the only subflow that crosses it.
+
+    None after reporting a problem.
+    """
     crossing = [ordinal for ordinal, links in enumerate(flow.paths, start=1) if link in links]
     allowed = either([f"{flow.name}/{ordinal}" for ordinal in crossing]) if crossing else "a flow that crosses it"
     if text is None:

@@ -31,8 +31,7 @@ def _others(params: Iterable[Param], *keys: str) -> tuple[Param, ...]:
     return tuple(param for param in params if param.key not in keys)
 
 
-# Parameters whose values reach the core without conversion. The functions below convert the values of the excluded
-# keys.
+# Parameters whose values `core_fields` passes to the core. The functions below convert the values of the excluded keys.
 _DATAGRAMS = tuple(param for param in SECTIONS["flow"] if "onoff" in param.applies_to)
 _FLOW = _others(
     SECTIONS["flow"],
@@ -77,11 +76,13 @@ def transport_fields(profile: Profile, chosen: Mapping[str, OptionValue] | None 
 def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
     """Builds the core's scenario for a run with this seed; None: the scenario's seed.
 
-    Link directions are numbered forward, reverse, link by link in the order of the file; flows and subflows are
-    numbered in that order, too.
+    Link directions are numbered forward, reverse, link by link in the order of the file. Flows and subflows are also
+    numbered in the order of the file.
 
     Raises:
         SimulationError: if a number does not fit in the core.
+        ParamError: if a trained policy given only by name is missing or does not fit its controller.
+        ScriptError: if a script does not compile.
     """
     seed = scenario.seed if seed is None else seed
     radio = Radio(nanos(scenario.duration_s), seed)

@@ -50,13 +50,13 @@ class Sampled(Protocol):
 
     @property
     def sample_count(self) -> int:
-        """Samples taken so far."""
+        """Number of samples per column so far."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of a column."""
+        """Samples of the column with this index in `columns`, SI."""
 
     def summary(self) -> dict[str, Any]:
-        """Results so far."""
+        """Results so far, as `Simulation.summary`."""
 
     def signature(self) -> str:
         """Hash of all events so far."""
@@ -66,7 +66,7 @@ def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
     """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, in SI units.
 
     Raises:
-        ImportError: if the named library is missing, or without a name all supported libraries.
+        ImportError: if the named library, or without a name each supported library, is missing.
         ValueError: if the name is not in `DATA_FRAME_LIBRARIES`.
     """
     if library is not None and library not in DATA_FRAME_LIBRARIES:
@@ -118,7 +118,7 @@ def _charts(simulation: Sampled) -> list[str]:
 
 
 def _chart(simulation: Sampled, curves: list[tuple[int, Column]], title: str, factor: float) -> str:
-    """A chart of one quantity over time: the first curves, and the number of omitted ones."""
+    """A chart of one quantity over time: the first curves, and the number of omitted curves."""
     shown = curves[:_MOST_CURVES]
     times = _times_s(simulation)
     step = max(1, math.ceil(len(times) / _MOST_POINTS))

@@ -99,13 +99,13 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
 
 
 def _table_at(table: dict[str, Any], path: Path, report: Report) -> object:
-    """The value at the last key of a path, converted to a table if absent or a shorthand."""
+    """The value at the last key of a path, after a table has replaced an absent value, a shorthand, or a plain rate."""
     key = str(path[-1])
     shorthand = _SHORTHANDS.get(key)
     if key in table and shorthand is not None and not isinstance(table[key], dict):
         table[key] = {shorthand: table[key]}
     elif key not in table or (key in ("rate", "loss") and not isinstance(table[key], dict)):
-        table[key] = {}  # a plain value has no key to keep beside the steps or model that replace it
+        table[key] = {}  # a plain rate or loss is dropped, because the table that replaces it has no key for it
         report.mark_overridden(path)
     found: object = table[key]
     return found

@@ -24,7 +24,7 @@ DEFAULT_CAPACITY: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CapturedPackets:
-    """Packets sent or received by a host, in order of time. All arrays are [n] and read-only.
+    """Packets sent or received by a host, in order of time. All arrays are read-only, [n] unless stated otherwise.
 
     A data packet passes the card of the sending host at departure and that of the receiving host on arrival, unless
     lost; an ACK passes them in reverse. Sequence numbers count packets of one MSS, as everywhere in the simulator.
@@ -36,11 +36,12 @@ class CapturedPackets:
         kind: uint8, `instant.DATA`, `instant.ACK`, `instant.DATAGRAM` or `HANDSHAKE`.
         station: uint8, `SENDER` or `RECEIVER` of the flow's data: the host of the card.
         seq: uint32, for data the subflow's sequence number, for an ACK the next expected one, for a handshake 0 for the
-            SYN, 1 for the SYN-ACK, 2 for the ACK, 3 for the fourth packet of MP_JOIN; or `ADD_ADDR` and so on.
+            SYN, 1 for the SYN-ACK, 2 for the ACK, 3 for the fourth packet of MP_JOIN; or `ADD_ADDR_ECHO`, `ADD_ADDR`,
+            `REMOVE_ADDR` or `RESET`, which are of the kind `HANDSHAKE`, too.
         data_seq: uint32, sequence number of the connection: the DSN of data, the DATA_ACK of an ACK.
         echo_ns: int64, for data the departure time from the sender, for an ACK its echo (RFC 7323).
-        transmission: uint32, number of the ACK on its subflow, equal at departure and arrival; handshakes are numbered
-            separately.
+        transmission: uint32, number of the transmission on the subflow, equal at departure and arrival; data, ACKs and
+            handshakes are numbered separately.
         right_edge: uint32, for an ACK one past the last packet of the receive window; `NO_EDGE`: no limit.
         sack: uint32 [n, 3, 2], SACK ranges of an ACK: first, and one past the last.
         sack_count: uint8, number of valid SACK ranges.

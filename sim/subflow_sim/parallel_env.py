@@ -22,7 +22,7 @@ _MOST_EMPTY_EPISODES = 100
 class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     """Multi-agent environment: every connection, or every subflow, of a controller is an agent.
 
-    Agents have the names of connections, "download.3", or subflows, "download.3/2", in runs; a flow that may have
+    An agent has the name of its connection, "download.3", or subflow, "download.3/2", in a run; a flow that may have
     several copies has numbered agents even in episodes with one copy.
 
     Agents do not decide in lockstep. A step ends at the next decision of any agent, and `infos[agent]["acting"]` marks
@@ -33,7 +33,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     Args:
         scenario: a file, the name of a shipped scenario, a `Scenario` or a `Distribution`.
         controller: controller whose agents learn, per connection (dql-mptcp, clean-slate) or per subflow (mplibra,
-            ddpg-mpcc, rl-explore). It replaces the controllers of the flows; see `with_learner`.
+            ddpg-mpcc, rl-explore, confluence). It replaces the controllers of the flows; see `with_learner`.
         options: options of the controller, in SI units.
         seed: seed of the first `reset` without a seed.
         number: number of the environment among several with the same seed.
@@ -83,7 +83,6 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         self._is_joint = self.info.scope == "connection"
         self._width = self._scenarios.most_paths if self._is_joint else 1
         self._space: spaces.Space[Any] = set_space(self.info, self._width) if self._is_joint else row_space(self.info)
-        # Separate objects, because each action space has a separate random generator
         self.possible_agents = self._possible_agents()
         self._action_spaces = {
             agent: action_space(self.info, self._width if self._is_joint else None) for agent in self.possible_agents
@@ -102,7 +101,13 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begins an episode: the first episode of the given seed or, without a seed, the next one."""
+        """Begins an episode: the first episode of the given seed or, without a seed, the next one.
+
+        Episodes that end before any agent decides are skipped. `options` is ignored.
+
+        Raises:
+            SimulationError: if a hundred successive episodes end before any agent decides.
+        """
         vec = self._vec
         episode = int(vec.episode[0]) + 1
         if seed is None and episode == 0:

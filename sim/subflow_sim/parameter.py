@@ -137,8 +137,8 @@ class Param:
 
         Returns:
             By dimension: rate, time, ratio, number -> float; size, count -> int; queue -> `QueueSpec`; flag -> bool;
-            point -> (x, y); name, text, choice -> str; list -> tuple of str; counts -> tuple of int; paths -> tuple of
-            tuples of str. "unlimited" is infinite (a queue then has no limits).
+            point -> (x, y); name, text, choice, policy -> str; list -> tuple of str; counts -> tuple of int; paths ->
+            tuple of tuples of str. "unlimited" is infinite (a queue then has no limits).
 
         Raises:
             ParamError: if the value is not allowed.

@@ -87,7 +87,7 @@ class Algorithm:
     def with_defaults(self, given: Mapping[str, OptionValue], profile: str) -> Choice:
         """The choice of this algorithm with all applicable options: those given, otherwise the profile's defaults.
 
-        Options of certain bases apply if the option `base` names one of these bases.
+        An option that belongs to certain bases applies if the option `base` names one of them.
         """
         options: dict[str, Any] = {}
         for option in self.options:

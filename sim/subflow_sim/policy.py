@@ -51,7 +51,11 @@ class Policy:
     """A function from an agent's observation to its action, evaluated by the core. Immutable."""
 
     def __init__(self, content: bytes) -> None:
-        """Reads a policy; `from_bytes` caches equal content."""
+        """Reads a policy file's content, without the cache of `from_bytes`.
+
+        Raises:
+            PolicyError: as `from_bytes`.
+        """
         try:
             self.core = _core.read_policy(content)
         except _core.CorePolicyError as error:

@@ -81,7 +81,7 @@ class PolicyLibrary:
         return PolicyFile(value, content_hash, content, path.absolute())
 
     def _in_library(self, name: str) -> Path:
-        # No directory listing, because each keystroke in a scenario triggers this lookup.
+        # No directory listing for a known name, because each keystroke in a scenario's editor triggers this lookup.
         if is_policy_name(name):
             for folder in self.folders:
                 path = folder / f"{name}{SUFFIX}"
@@ -105,8 +105,11 @@ def read_policy_file(path: Path) -> bytes:
 def _beside(value: str, folder: Path | None) -> Path:
     """Path of a file that belongs to a scenario, or an absolute path.
 
-    Unlike delivery traces, policy files may lie outside the folder of the scenario, because a run reveals only
-    decisions of the policy. So runs can name a policy at the path at which its training saved it.
+    Unlike delivery traces, policy files may lie outside the folder of the scenario: a run of a foreign scenario reveals
+    only decisions of the policy, not the content of the file. So runs can name a policy where its training saved it.
+
+    Raises:
+        ParamError: if a relative path leads out of the scenario's folder, or the scenario has no folder.
     """
     path = PurePosixPath(value)
     if Path(value).is_absolute():
@@ -135,6 +138,6 @@ def _read(path: Path) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=16)
 def _remembered(path: Path, _changed_ns: int, _size: int, _inode: int) -> tuple[bytes, str]:
-    """Cached content and hash of a file until it changes; each keystroke in a scenario reads the scenario again."""
+    """Content and hash of a file, cached until it changes, because each keystroke in an editor reads the scenario."""
     content = read_file(path, MAX_POLICY_BYTES)
     return content, hashlib.sha256(content).hexdigest()

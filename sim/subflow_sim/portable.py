@@ -27,8 +27,8 @@ class PortableScenario:
         document: document in the format of the core; an agent's policy is its index in `policies`.
         policies: content of the policy files, each once.
         flows: per flow index: its name, "download.1", and the flow of the file with all options of its algorithms.
-        subflows: per subflow index: "download.1/2" and its links.
-        links: per direction of a link: "wifi/forward".
+        subflows: per subflow index: its name, "download.1/2", and the names of its links.
+        links: per link-direction index: its name, "wifi/forward".
     """
 
     document: Document
@@ -39,7 +39,7 @@ class PortableScenario:
 
 
 def portable(scenario: Scenario, seed: int) -> PortableScenario:
-    """The scenario of a run with this seed: values drawn from it, for example arrivals, are part of the document."""
+    """The scenario of a run with this seed; the document contains the values drawn from the seed, such as arrivals."""
     lowered = lower(scenario, seed)
     document: Document = json.loads(lowered.core.to_json())
     policies: dict[int, bytes] = {}
@@ -57,7 +57,7 @@ def portable(scenario: Scenario, seed: int) -> PortableScenario:
 
 
 def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
-    """The signature of the document's run in this core.
+    """The signature of the document's run in this core, 16 hexadecimal digits.
 
     Raises:
         SimulationError: if the document was not written by this version of the core.
@@ -79,7 +79,7 @@ class PortableChoice:
     Attributes:
         name: name of the algorithm.
         choice: the algorithm in document form, with all its options.
-        decider: the policy of its agent; None for the default or without an agent.
+        decider: source of its agent's decisions in document form; None: the core's default, or no agent.
         is_coupled: whether it runs over the subflows of a connection jointly.
     """
 

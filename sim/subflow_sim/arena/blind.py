@@ -1,7 +1,7 @@
-"""Reference entrants of a ranking: senders without feedback from the network, and an oracle with the fair shares.
+"""Reference entrants of a ranking: senders without feedback from the network, and an oracle that sends at fair rates.
 
 All of them send datagrams on each path, at rates fixed before the run. Datagrams have no round-trip times: the queueing
-delay follows from the mean queues of the links. A document completes when its bytes have arrived.
+delay follows from the mean queues of the links. A connection with a size completes when that many bytes have arrived.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RANDOM_S = 2.0
 
 
 class Spell(NamedTuple):
-    """A time interval with a constant sending rate of a path, on the wire."""
+    """A time interval in which the sending rate on a path is constant; the rate includes headers."""
 
     from_s: float
     to_s: float
@@ -57,7 +57,7 @@ def _random(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
 
 
 def _oracle(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
-    """The max-min fair share of the path at each time, raised by its losses, times `_ORACLE_SHARE`."""
+    """The max-min fair share of the path at each time, raised to make up for losses, times `_ORACLE_SHARE`."""
     scenario = net.scenario
     to_wire = (scenario.mss_bytes + HEADER_BYTES) / scenario.mss_bytes
     for stretch in stretches(scenario, 0.0, scenario.duration_s):
@@ -66,7 +66,7 @@ def _oracle(net: Network, connection: str, ordinal: int) -> Iterator[Spell]:
         loads = {path.owner: path.loads[0] for each in stretch.network.connections for path in each.paths}
         survival = 1 - path_facts(scenario)[_base(connection), ordinal].loss
         if stretch.to_s > stretch.from_s and shares.get(owner, 0.0) > 0:
-            # The first link drops packets before it transmits them
+            # `loads` omits the loss on the first link, which drops packets before it transmits them
             sent = max(loads[owner], 1 / survival)
             yield Spell(stretch.from_s, stretch.to_s, shares[owner] * to_wire * sent * _ORACLE_SHARE)
 
@@ -78,7 +78,7 @@ BLIND: Mapping[str, Rates] = {
     "random": _random,
     "oracle": _oracle,
 }
-"""Rates by the name of the entrant. Only the oracle uses properties of the network."""
+"""Rates by the name of the entrant. Only the oracle's rates depend on the links."""
 
 
 def blind_network(net: Network, rates: Rates) -> Network:

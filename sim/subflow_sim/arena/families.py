@@ -1,8 +1,8 @@
 """The families of networks of the arena: the distributions of their parameters, and their topologies.
 
-Each family varies one property of networks that challenges controllers. Its networks are numbered; a hash of family,
-split and number draws each network independently. Training, validation and test use different topologies: an agent is
-tested on paths that overlap in ways absent from its training.
+Each family varies one property of networks that challenges controllers. Its networks are numbered, and each is drawn
+from a hash of family, split and number, independently of the others. Training, validation and test use different
+topologies: an agent is tested on paths that overlap in ways absent from its training.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Family:
         rtt: round-trip time of each link, s.
         buffer: buffer of each bottleneck, as a multiple of the bandwidth-delay product of its longest path.
         loss: random loss of each bottleneck, 0..1.
-        slow_rate: rate of every second bottleneck, bit/s; None: the rate of the other bottlenecks.
-        slow_rtt: round-trip time of every second bottleneck, s; None: as for the other bottlenecks.
+        slow_rate: rate of the second, fourth, ... bottleneck, bit/s; None: distributed as `rate`.
+        slow_rtt: round-trip time of the second, fourth, ... bottleneck, s; None: distributed as `rtt`.
         burst: mean length of a loss burst on the first, third, ... bottleneck, packets; None: independent losses.
         has_traces: whether the second, fourth, ... bottleneck follows a randomly drawn rate trace.
         beside: controller of the background TCP connections; empty: no background connections.

@@ -1,4 +1,4 @@
-"""The networks of the arena: scenarios with competing connections, and the reference runs."""
+"""The networks of the arena: scenarios with competing connections, and the scenarios of their reference runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Network:
         scenario: the scenario, with an arbitrary controller on the competing connections and a fixed seed.
         competes: names of the flows that run the controller under test.
         beside: names of the TCP flows that the competing connections should not harm.
-        has_documents: whether the competing connections have a size; their score is then the makespan.
+        has_documents: whether the competing connections transfer a given number of bytes; the makespan then replaces
+            the goodput in their utility.
         text: the scenario file.
         has_step: whether the capacity changes at the end of the warm-up; the convergence time is then measured.
     """
@@ -106,7 +107,7 @@ def network(family: str, split: Split, number: int) -> Network:
 
 
 def networks(split: Split, numbers: Sequence[int], families: Sequence[str] = ()) -> list[Network]:
-    """The networks with these numbers in each family; in all families if `families` is empty.
+    """The networks with these numbers in each of the families; if `families` is empty, in all families.
 
     Raises:
         ParamError: if a family, split or number is unknown.

@@ -51,7 +51,7 @@ def path_facts(scenario: Scenario) -> dict[tuple[str, int], PathFacts]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Means of a link direction over the measured time."""
+    """Means of a link direction over the measured time: the rate is 0 in outages, which the other means leave out."""
 
     delay_s: float
     packet_s: float

@@ -43,7 +43,7 @@ class Topology:
 
     @property
     def bottlenecks(self) -> tuple[str, ...]:
-        """The links that may saturate."""
+        """Names of the links that may saturate."""
         return tuple(name for name, span in self.spans.items() if not span.is_access)
 
     @property
@@ -66,7 +66,7 @@ def _disjoint(name: str, count: int, title: str) -> Topology:
 
 
 def _gathered(name: str, count: int, title: str) -> Topology:
-    """Several access links into one bottleneck."""
+    """Several access links that lead to one bottleneck."""
     ways = [f"way{number}" for number in range(1, count + 1)]
     spans = {way: Span(("server", "hub"), 0.8, is_access=True) for way in ways}
     return Topology(name, title, {**spans, "a": Span(("hub", "client"), 0.2)}, (tuple((way, "a") for way in ways),))

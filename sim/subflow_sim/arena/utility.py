@@ -1,15 +1,16 @@
-"""Score of a controller on a network: a utility that does not depend on the other entrants.
+"""Score of a controller on a network: a utility that does not depend on the other controllers in the ranking.
 
 For each competing connection
 
     U = ln(x / fair) - 0.5 ln(1 + queueing delay / base RTT) - 5 (loss - links' own loss)
 
 and the score of the network is the mean over its connections. x is the goodput of the connection while it is active,
-fair its max-min share of the network, over the same interval. The delay is the mean RTT measured by the sender, by
-subflow, weighted by the delivered packets; it includes waiting for delayed ACKs. Loss counts where it exceeds the
-configured loss of the links on the paths.
+fair its max-min share of the network, over the same interval. The queueing delay of a subflow is the mean RTT measured
+by the sender, less the base RTT; it includes the wait for delayed ACKs. Its logarithm is averaged over the subflows,
+weighted by the delivered packets. Loss counts where it exceeds the configured loss of the links on the paths.
 
-For documents, ln(x / fair) is ln(ideal / makespan): the makespan under max-min fair shares over the measured makespan.
+For documents (connections with a size), ln(x / fair) is ln(ideal / makespan): the makespan under max-min fair shares
+over the measured makespan.
 
 The gate: the background TCP connections must keep at least `GATE` of their joint goodput in a reference run with the
 same seed, in which one NewReno replaces each competing connection. Otherwise the network scores `WORST`. The reference
@@ -62,7 +63,7 @@ class Outcome:
     Attributes:
         utility: utility of the network, at least `WORST`.
         throughput: mean over the connections of ln(x / fair), each at least `WORST`.
-        queueing: mean queueing delay over the base RTT; NaN if nothing arrived.
+        queueing: mean ratio of the queueing delay to the base RTT; NaN if nothing arrived.
         excess_loss: mean loss beyond the configured loss of the links, 0..1.
         convergence_s: mean time from a change of capacity at the end of the warm-up until a connection reaches its new
             fair share, s; NaN without a change.
@@ -162,13 +163,16 @@ def newreno_reference_bps(net: Network) -> float:
     """Joint goodput of the background flows while NewReno replaces the competing flows, bit/s; 0 without any.
 
     Simulated once for each network, with the seed of its scenario.
+
+    Raises:
+        SimulationError: if the reference run fails.
     """
     return _reference_bps(_Held(net)) if net.beside else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A hashable network: name and seed make the hash."""
+    """A network as a key of `lru_cache`, hashed by its name and seed."""
 
     net: Network
 
@@ -195,7 +199,7 @@ def judged(net: Network, scenario: Scenario) -> Outcome:
 
 
 def judged_and_timed(net: Network, scenario: Scenario) -> tuple[Outcome, float]:
-    """As `judged`, with the CPU time of this thread per delivered packet, s; NaN if the run delivered none."""
+    """As `judged`, with the CPU time per delivered packet, s; NaN if the run failed or delivered no packet."""
     try:
         started = time.thread_time()
         simulation = finished(scenario)
@@ -222,7 +226,10 @@ def fair_shares(net: Network) -> dict[str, float]:
 
 
 def ideal_makespan_s(net: Network) -> float:
-    """Time from the first start to the last document's end under max-min fair shares, s; infinite without an end."""
+    """Time from the first start to the end of the last document under max-min fair shares, s.
+
+    Infinite if a document never completes.
+    """
     scenario = net.scenario
     size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
     start = {name: scenario.flows[_base(name)].start_s for name in net.connections}
@@ -279,7 +286,7 @@ def _paths_of(net: Network, name: str) -> list[tuple[str, int]]:
 
 
 def queueing_of(subflows: Iterable[tuple[Mapping[str, Any], PathFacts]]) -> tuple[float, float]:
-    """Mean of ln(1 + queueing delay / base RTT) and of that ratio, weighted by delivered packets.
+    """Means of ln(1 + r) and of r = queueing delay / base RTT over subflows, weighted by delivered packets.
 
     Args:
         subflows: entries of a summary, each with the properties of its path.

@@ -51,7 +51,7 @@ def ideal_shares(
         from_s: start of the window, s.
         to_s: end of the window, s; equal to the start: the split at that time.
         alive: active times of the connections; None: the times of the scenario.
-        is_cancelled: whether to stop; called before each stretch of the window.
+        is_cancelled: function that returns True to stop the computation; called before each stretch of the window.
 
     Raises:
         ArithmeticError: if no split is found.
@@ -131,7 +131,7 @@ def _solve(network: SharedNetwork) -> _Solved:
 
 @lru_cache(maxsize=256)
 def _solve_once(capacities: tuple[tuple[str, float], ...], connections: tuple[Connection, ...]) -> _Solved:
-    """Caches the splits: rates alternate, and successive windows share most networks."""
+    """The splits of a network, cached, because rates often return to earlier values and windows share most networks."""
     network = SharedNetwork(dict(capacities), connections)
     max_min = _max_min_once(capacities, connections)
     return _Solved(max_min, proportional_split(network), single_path_totals(network))
@@ -166,7 +166,7 @@ def _mean_split(parts: list[tuple[float, Split]]) -> Split:
 def _means(parts: list[tuple[float, Mapping[str, float]]], *, of_flow: bool = False) -> dict[str, float]:
     """Means over the time during which each name has a value.
 
-    A subflow that cannot send counts as 0 while its connection is active (`of_flow`).
+    With `of_flow` the names are subflows: a subflow without a value counts as 0 while its connection is active.
     """
     names = dict.fromkeys(name for _, values in parts for name in values)
     means = {}

@@ -1,4 +1,4 @@
-"""The network shared by connections at a time: the capacities of the crossed links, and the usable paths.
+"""The network that connections share at one time: the capacities of the crossed links, and the usable paths.
 
 All rates are payload rates, like the goodput of connections: a link of 8 Mbit/s carries 1448 bytes of payload in each
 1500 bytes, which is 7.72 Mbit/s. The model omits ACKs in the direction of the data (52 bytes per one or two packets);
@@ -60,11 +60,11 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class SharedNetwork:
-    """Capacities and active connections at a time.
+    """Capacities and active connections at one time.
 
     Attributes:
         capacities_bps: payload rate available to the connections by link direction, bit/s; infinite: unlimited.
-            Contains only link directions on a path.
+            Contains only link directions on a usable path of a connection.
         connections: active connections.
     """
 
@@ -88,7 +88,10 @@ class Lifetime(NamedTuple):
 
 
 def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
-    """Active times of connections in the scenario; with sizes or arrivals, they are known only after a run."""
+    """Configured active times of the connections, by name.
+
+    Flows with arrivals are left out, and flows with a size may end earlier: only a run reveals these times.
+    """
     return {
         name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
         for flow in scenario.flows.values()
@@ -151,7 +154,7 @@ class _Walk:
         self._backup: dict[tuple[str, int], bool] = {}
 
     def at(self, time_s: float) -> _State:
-        """The state at a time not before that of the last call, including events at that time."""
+        """The state after all events up to and including a time; the times of successive calls must not decrease."""
         events = self._scenario.events
         while self._next < len(events) and events[self._next].at_s <= time_s:
             self._make(events[self._next])
@@ -257,7 +260,7 @@ def _usable(
     capacities: Mapping[str, float],
     survival: Mapping[str, float],
 ) -> tuple[SubflowPath, ...]:
-    """The paths that can carry data: open, with all links up; backups only if no other path can."""
+    """The paths that can carry data: open, with all links up; backup paths only if no other path is usable."""
     usable: dict[int, SubflowPath] = {}
     for ordinal, path in enumerate(flow.paths, start=1):
         keys = directions(scenario, flow.source, path)

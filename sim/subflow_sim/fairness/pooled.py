@@ -1,9 +1,9 @@
 """Reduced form of a network for the computation of splits: matrices of independent parts without irrelevant links.
 
 Connections with the same choice of paths form one class: by symmetry a fair split gives them equal totals, so a hundred
-connections over two links have two unknowns. Links that cannot saturate are removed. Groups without a common link,
-direct or indirect, are computed separately, with rates in separate units. So a topology with gigabit access to links of
-a few Mbit/s loses no precision.
+connections over two links have two unknowns. Links that cannot saturate are removed. Groups of connections that share
+no link, directly or through others, are computed separately, with rates in separate units. So a topology with gigabit
+access to links of a few Mbit/s loses no precision.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _that_may_be_full(network: SharedNetwork, connections: Iterable[Connection])
 
 
 def _groups(classes: Collection[frozenset[PathChoice]]) -> list[list[frozenset[PathChoice]]]:
-    """Classes that share links, directly or indirectly, in the order of the classes."""
+    """Groups of classes that share links, directly or through other classes, in the order of the classes."""
     owner: dict[str, int] = {}
     parent = list(range(len(classes)))
 

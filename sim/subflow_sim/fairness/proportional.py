@@ -92,7 +92,7 @@ def _solved(part: Part) -> tuple[Floats, Floats]:
 
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
-    """The solution; if interchangeable path rates make the matrix nearly singular, a solution of small norm."""
+    """The solution of the system; if interchangeable path rates make it nearly singular, a solution of small norm."""
     scale = 1.0 / np.sqrt(np.diag(matrix))
     scaled = matrix * scale * scale[:, np.newaxis] + _RIDGE * np.eye(len(scale))
     solution: Floats = scale * np.linalg.solve(scaled, scale * right)

@@ -46,7 +46,7 @@ class Split:
 
 
 class _Solved(NamedTuple):
-    """Solution of one part, in its unit: path rates by class, prices, and the rows of links that limit each class."""
+    """Solution of one part: path rates in the part's unit, link prices, and the rows of links that limit each class."""
 
     rates: Floats
     prices: Floats
@@ -64,6 +64,9 @@ def max_min_split(network: SharedNetwork) -> Split:
 
     Source: Bertsekas, Gallager 1992, "Data Networks", section 6.5.2; with several paths: Radunovic, Le Boudec 2007,
     "A unified framework for max-min and min-max fairness with applications".
+
+    Raises:
+        ArithmeticError: if a linear program has no solution.
     """
     return _split(network, _max_min)
 
@@ -113,7 +116,7 @@ def _proportional(part: Part) -> _Solved:
 
 
 def _limits(part: Part, prices: Floats) -> list[list[int]]:
-    """By class, the links with a positive price on its cheapest paths."""
+    """For each class, the rows of the links with a positive price on its cheapest paths."""
     limits = []
     path_prices = part.loads.T @ prices
     for members in part.members:
@@ -159,12 +162,12 @@ def _max_min(part: Part) -> _Solved:
         for index in np.flatnonzero(has_come):
             crossed = (part.loads[:, part.members[index] > 0] > 0).any(axis=1)
             limits[index] = np.flatnonzero(crossed & priced).tolist()
-    # Among all solutions with these totals, the one with the smallest load: a path over two bottlenecks is used only if
-    # necessary.
+    # Of all solutions with these totals, take the solution with the smallest load: it uses a path over two bottlenecks
+    # only if necessary.
     least = -part.counts * level / class_units * (1 - 1e-7)
     found = _program(loads.sum(axis=0), np.vstack([-shares, loads]), np.concatenate([least, np.ones(links)]))
     rates = np.maximum(found.x, 0.0) * units
-    # Restores the exact level after the tolerance granted to the program.
+    # Restores the exact level, which the linear program reaches only within its tolerance.
     rates *= (level * part.counts / np.maximum(part.members @ rates, 1e-300)) @ part.members
     return _Solved(rates, prices, limits, 0.0)
 
