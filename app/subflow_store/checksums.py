@@ -17,8 +17,8 @@ from subflow_store.rows import insert
 KIND = "checksums"
 """Kind of the document with checksums."""
 
-# By table: the column with the run of a row, and the columns included. Stored runs have checksums of these columns, so
-# the lists must not change.
+# By table: the column with the number of the run, and the columns included. Stored runs have checksums of these
+# columns, so the lists must not change.
 COVERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "run": (
         "id",
@@ -42,7 +42,7 @@ COVERED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def checksum(rows: Iterable[Sequence[Any]]) -> str:
-    """Checksum of rows in any order, given the included columns of each; skips the document of checksums."""
+    """Checksum of rows in any order, each with the columns of `COVERED`; skips the document with the checksums."""
     texts = sorted(json.dumps(tuple(row)) for row in rows if row[0] != KIND)
     return blake2b("\n".join(texts).encode(), digest_size=8).hexdigest()
 

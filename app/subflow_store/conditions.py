@@ -74,15 +74,18 @@ def where(conditions: Iterable[Condition], keys: Mapping[str, int], status: str)
     Args:
         conditions: conditions, all of which must be met.
         keys: recorded keys with their numbers in the database.
-        status: SQL for the status, which differs from the column for runs whose writer has vanished.
+        status: SQL for the status, which differs from the column for runs whose process has ended without closing them.
 
     Returns:
         Text for WHERE, and its parameters.
+
+    Raises:
+        ValueError: if a field is unknown.
     """
     texts, parameters = list[str](), list[Any]()
     for condition in conditions:
         text, values = _sql(condition, keys, status)
-        # An unknown value does not meet a condition, and so meets its negation.
+        # A missing value (NULL) does not meet a condition, and so meets its negation.
         texts.append(f"NOT coalesce(({text}), 0)" if condition.is_negated else f"({text})")
         parameters += values
     return " AND ".join(texts) or "TRUE", parameters

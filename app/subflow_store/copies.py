@@ -2,7 +2,7 @@
 
 A copy is one transaction, so it is complete or absent. Records copied before are not copied again: a run is identified
 by its signature, seed, scenario name and start time, a sweep by its plan and creation time, and a training by its name,
-agent and start time. Records get the numbers of the target store, and references to them are updated.
+agent and start time. Records get new numbers in the target store, and references to them are updated.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Changes:
     """Changes to records while they are copied.
 
     Attributes:
-        plain: converts kind and stored text of a document of the source (scenario, summary, machine; config of a
-            training) to its full text.
-        document: converts kind and full text to the text stored in the target.
-        folder: converts the folder of a training to its new location.
+        plain: function from the kind ("scenario", "summary", "machine", for trainings "config") and the stored text of
+            a document in the source to its full text.
+        document: function from the kind and the full text of a document to the text that the target stores.
+        folder: function from the folder of a training to its new location.
         names: new names of runs, by number in the source.
         notes: new notes, by number in the source.
         tags: tags added to every run.
@@ -113,7 +113,7 @@ class CopyStore:
             changes: changes to the records; None: no changes.
 
         Raises:
-            StoreError: if the source cannot be read or the target not be written; the target is then unchanged.
+            StoreError: if the source cannot be read or the target cannot be written; the target is then unchanged.
         """
         chosen = changes or Changes()
 
@@ -140,10 +140,10 @@ def rows_of(reader: Connection) -> Rows:
 
 
 class Taking:
-    """A copy within a transaction."""
+    """Copies records of another store within one transaction."""
 
     def __init__(self, rows: Rows, connection: Connection, changes: Changes) -> None:
-        """Copy from these rows into this database."""
+        """Copy from `rows` into the database of `connection`, in which the caller has begun a transaction."""
         self._rows = rows
         self._into = connection
         self._changes = changes
@@ -153,7 +153,8 @@ class Taking:
         """Copy all requested records."""
         sweeps = self._each(wanted.sweeps, self._sweep)
         runs: dict[int, int] = {}
-        for number in sorted(set(wanted.runs)):  # a fork after its parent run
+        # Parent runs come first, because they have smaller numbers than their forks.
+        for number in sorted(set(wanted.runs)):
             taken = self._run(number, runs, sweeps)
             if taken is not None:
                 runs[number] = taken
@@ -276,7 +277,7 @@ class Taking:
         return here
 
     def _link(self, number: int, here: int, runs: Mapping[int, int]) -> None:
-        """Link copied runs to points of a sweep without a run or with a deleted run."""
+        """Link copied runs to those points and seeds of a sweep whose run is missing or deleted."""
         self._into.executemany(
             "UPDATE sweep_run SET run_id = ?, message = '' WHERE sweep_id = ? AND point = ? AND seed = ? AND key = ?"
             " AND NOT EXISTS (SELECT 1 FROM run WHERE id = sweep_run.run_id AND deleted_at IS NULL)",

@@ -39,8 +39,8 @@ BUSY_TIMEOUT_S = 5.0
 
 _HEADER = b"SQLite format 3\0"
 _COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB, and pages of 4 kB would leave a tenth more space unused
-_LOOK_INTERVAL_S = 0.5  # s; checking the file is cheap, but reading a run takes a hundred reads
-_STEPS_WITHOUT_PYTHON = 2_000_000  # about 20 ms
+_LOOK_INTERVAL_S = 0.5  # a check is cheap, but reading a run would make a hundred of them
+_STEPS_WITHOUT_PYTHON = 2_000_000  # instructions of SQLite's virtual machine, about 20 ms
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
 
 
@@ -162,7 +162,7 @@ class Database:
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
             version = upgrade.check_version(connection, self.label)
-            # the schema is ours, and its triggers update the search index
+            # trusted, because the schema is ours and its triggers update the search index
             connection.execute("PRAGMA trusted_schema = ON")
             if version == 0:
                 # Only an empty file accepts this mode; purging can then free space without rewriting the file.
@@ -410,7 +410,7 @@ class Database:
                 f"the copy cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
             ) from error
         except StoreFull as error:
-            # The user must learn that the copy failed, not the reading.
+            # The message must name the copy, not the database from which it was read.
             raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
         finally:
             with contextlib.suppress(OSError):

@@ -76,7 +76,7 @@ class SampleIngest:
                 self._close_chunk()
 
     def pending_chunks(self) -> list[tuple[int, int, list[bytes]]]:
-        """Chunks to store: index, samples, blob of each column. The last may be partial and is replaced later."""
+        """Chunks to store: index, sample count, blob of each column. The last may be partial and is replaced later."""
         rows = [(index, CHUNK_SAMPLES, blobs) for index, blobs in self._full]
         filled = self.n_samples % CHUNK_SAMPLES
         if filled:
@@ -172,7 +172,7 @@ EVENT_CHUNK = 4096
 
 
 class Span(NamedTuple):
-    """The rows of one owner in one chunk."""
+    """The rows of one owner in one chunk: number of the owner, index of the chunk, number of rows, times in ns."""
 
     owner: int
     idx: int
@@ -185,7 +185,7 @@ class PendingEvents(NamedTuple):
     """Rows for the three tables of events."""
 
     chunks: list[tuple[int, str, int, str, bytes]]
-    """Chunk index, field, rows, codec, blob."""
+    """Chunk index, field, number of rows, codec, blob."""
     spans: list[Span]
     names: list[tuple[str, int, str]]
     """Field, number, name."""

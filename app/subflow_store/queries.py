@@ -139,8 +139,8 @@ def list_runs(
 ) -> tuple[list[RunRow], list[Damage]]:
     """The runs that meet all conditions, newest first, and the damage found.
 
-    A damaged row does not affect the others: if the list cannot be read at once, it is read run by run. If this finds
-    no run either, the damage is raised.
+    A damaged row does not affect the others: if one query cannot read the list, it is read run by run. If this finds no
+    run either, the error of the first query is raised.
 
     Args:
         reader: the connection.
@@ -274,7 +274,7 @@ def value_keys(reader: Connection) -> dict[str, int]:
 
 
 def read_values(reader: Connection, key: str) -> dict[int, float | str]:
-    """The recorded value of each run under a key: the number, or else the text."""
+    """The recorded values under a key by number of the run: the number in SI units, or else the text."""
     query = (
         "SELECT run_id, coalesce(number, text) FROM run_value"
         " WHERE key_id = (SELECT id FROM value_key WHERE key = ?) AND coalesce(number, text) IS NOT NULL"
@@ -358,8 +358,8 @@ def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_t
 def read_pyramid(reader: Connection, series_id: int, level: int) -> PyramidData | None:
     """A level of a series' pyramid; None if the series does not exist.
 
-    A level that is not stored (because the run is running, was interrupted, or is too short) is computed from the level
-    below, and finally from the samples.
+    A level that is not stored (because the run is running, was interrupted, or is too short) is computed from the
+    highest stored level below, or else from the samples.
     """
     row = reader.execute("SELECT t0_s, dt_s FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
@@ -387,7 +387,7 @@ def read_pyramid(reader: Connection, series_id: int, level: int) -> PyramidData 
 
 
 def decode(table: str, codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
-    """The elements of consecutive chunks (elements, blob) of a table, as one array."""
+    """The elements of consecutive chunks of a table, each (number of elements, blob), as one array."""
     decoder = codec(codec_name)
     with row_of(table):
         typed(chunks, int, bytes)
@@ -517,7 +517,10 @@ def read_extents(reader: Connection, run_id: int, spec: StreamSpec) -> dict[str,
 
 
 def _enough(spans: Iterable[tuple[int, int]], wanted: int) -> list[int]:
-    """The first chunks that certainly contain `wanted` rows, if only one row of the first chunk counts."""
+    """The first chunks that certainly contain `wanted` rows on one side of a time.
+
+    Only one row of the first chunk counts, because the time may lie within that chunk.
+    """
     chunks: list[int] = []
     certain = 0
     for idx, n in spans:

@@ -29,5 +29,5 @@ def unfolded(text: str, contents: Mapping[str, str]) -> str:
 
 
 def hash_of(content: str) -> str:
-    """The hash that names a recording."""
+    """The hash by which texts name a recording: SHA-256 in hex."""
     return hashlib.sha256(content.encode()).hexdigest()

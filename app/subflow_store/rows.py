@@ -69,7 +69,11 @@ def _plain(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def signed(seed: int) -> int:
-    """A seed, unsigned 64 bit, as the signed number with the same bits for storage."""
+    """A seed, unsigned 64 bit, as the signed number with the same bits for storage.
+
+    Raises:
+        ValueError: if the seed does not fit in 64 bits.
+    """
     if not 0 <= seed < _SEEDS:
         raise ValueError(f"seed {seed} is not from 0 to 2**64 - 1")
     return seed - _SEEDS if seed >= _SEEDS // 2 else seed

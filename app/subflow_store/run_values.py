@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 from subflow_store.recording_texts import folded
 
 LONGEST_TEXT = 200
-"""Largest number of recorded characters of a text: longer texts are useless for searches, and embedded tables would
-fill the file.
+"""Largest number of recorded characters of a text: longer texts are useless for searches, and embedded files would
+fill the database.
 """
 
 UNITS: Mapping[str, float] = {
@@ -86,7 +86,7 @@ class RunValue(NamedTuple):
 
 
 def parameter_values(scenario_text: str) -> list[RunValue]:
-    """The parameters in a scenario file; empty for a text that is not TOML, which is stored nevertheless."""
+    """The parameters in a scenario file; empty for a text that is not TOML, which the store accepts, too."""
     try:
         document = tomllib.loads(folded(scenario_text)[0])
     except tomllib.TOMLDecodeError:

@@ -1,6 +1,6 @@
 """Storage of a running run: start -> columns -> blocks and events -> finish.
 
-`RunWriter` is used by the caller. On the writing thread, `RunStream` collects samples and events in memory, commits
+The caller uses `RunWriter`. On the writing thread, `RunStream` collects samples and events in memory, commits
 them, and closes the run.
 """
 
@@ -36,7 +36,7 @@ from subflow_store.writer import Writer
 class RunWriter:
     """Stores a run while it is simulated. Made by `Store.start_run`; only one thread at a time may use it.
 
-    Appending returns at once, unless `writer.QUEUE_BYTES` are waiting: the store's thread encodes and commits.
+    Appending returns immediately, unless `writer.QUEUE_BYTES` are waiting: the store's thread encodes and commits.
     Committed data survive a crash of the program, and the run then counts as interrupted. If storing fails, the next
     `append`, `add_marks`, `add_events`, `flush` or `finish` raises the error; the caller still has the data and may
     save it elsewhere.
@@ -167,6 +167,7 @@ class RunWriter:
             wall_s: wall-clock time of the run, s; None: `wall_s` of the summary.
 
         Raises:
+            ValueError: if the status is unknown.
             StoreError: if the run is closed or storing fails. If this call itself failed (a full disk, a lock), the run
                 is still open: try again, or `abandon` it so that it is not listed as running.
         """
@@ -222,15 +223,15 @@ class RunWriter:
 
 
 COMMIT_INTERVAL_S = 0.5
-"""Delay of a commit after new data, s; a crash loses at most the data of this time, unless the file was locked. A fast
-run thus costs one or two transactions.
+"""Delay of a commit after new data, s; a crash loses at most the data of this time, unless the file was locked. A run
+that takes less than a second needs only one or two transactions.
 """
 
 _EAGER_BYTES = 8 << 20  # size of waiting chunks that triggers an immediate commit
 
 _LONG_RUN_SAMPLES = 64 * PYRAMID_STEPS[2]
-"""Least number of samples for storing the coarse level of the pyramid; with fewer samples, it is computed quickly from
-the fine level.
+"""Minimum number of samples for storing the coarse level of the pyramid; with fewer samples, it is computed quickly
+from the fine level.
 """
 
 _STORE_CHUNK = upsert("chunk", "series_id, idx", "n, data")
@@ -308,7 +309,10 @@ class RunStream:
     # Committing
 
     def due_at(self) -> float:
-        """Time of the next commit: soon after new data, or for the heartbeat; infinite after an error."""
+        """Time of the next commit, on the clock of time.monotonic(): soon after new data, or for the heartbeat.
+
+        Infinite after an error.
+        """
         if self.error is not None:
             return math.inf
         heartbeat = self._last_commit + HEARTBEAT_S

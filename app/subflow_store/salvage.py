@@ -1,8 +1,8 @@
 """Examination of a damaged database, a copy that SQLite can open again, and a new database of all sound data.
 
 A file begins with its header and the list of its tables with their first pages. Without these parts, no data can be
-located. They are the same in every database of a version, so the copy gets the parts of a sound database. The page at
-which a table should begin confirms the version.
+located. They are the same in every database of a version, so the copy gets the parts of a sound database. To find
+the version, the pages at which the tables of each version begin are compared with the file.
 File format: https://www.sqlite.org/fileformat2.html
 """
 
@@ -31,7 +31,7 @@ from subflow_store.soundness import OF_RUN, OF_SERIES, OF_SWEEP, OF_TRAINING, So
 from subflow_store.store import Store
 
 PAGE_BYTES = 4096
-"""Page size that SQLite has used since before our first version."""
+"""SQLite's default page size, the only one that `repair` supports."""
 
 MOST_VERSIONS = 64
 """A header with a higher schema version is considered damaged."""
@@ -85,7 +85,7 @@ def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes |
     for version in versions:
         for pattern, roots in _patterns(version, folder):
             fits = sum(_begins(file, page, pages) in kinds for page, kinds in roots)
-            # Among several complete matches, the first counts, i.e. the version in the header.
+            # Of equally good matches the first counts, so the version in the header takes precedence.
             if best is None or fits / len(roots) > best[0]:
                 best = (fits / len(roots), pattern)
     return None if best is None or best[0] < 0.5 else best[1]
@@ -143,7 +143,7 @@ def _give_schema(file: IO[bytes], pages: int, pattern: bytes) -> None:
     first[18:20] = b"\x01\x01"  # no write-ahead log, because that of the damaged file belongs to another header
     first[28:32] = (pages + len(added)).to_bytes(4, "big")
     first[32:40] = bytes(8)  # no free pages, which do not matter to a reader
-    first[92:96] = first[24:28]  # makes the number of pages valid
+    first[92:96] = first[24:28]  # SQLite trusts the number of pages only if these counters are equal
     file.seek(0)
     file.write(first)
     file.seek(pages * PAGE_BYTES)
@@ -174,7 +174,7 @@ class Findings:
 
 
 def check(path: Path, on_progress: Progress = lambda _done, _of: None) -> Findings:
-    """Read every row of a database without changing it.
+    """Read every row of a database without changing it, and list its damage.
 
     Raises:
         StoreError: if the file does not exist, or is not a Subflow database.

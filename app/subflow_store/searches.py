@@ -80,7 +80,7 @@ class SearchStore:
             return [_record(row) for row in rows]
 
     def of_key(self, key: str) -> SearchRecord | None:
-        """The search with a key, or None.
+        """The search with a key; None for an unknown key.
 
         Raises:
             StoreError: if the file cannot be read.

@@ -119,7 +119,7 @@ class SoundRows:
         return sorted(numbers | {number for number, places in documents.items() if len(places) > 1})
 
     def rows(self, table: str, owner: str, number: int) -> list[Row]:
-        """The sound rows of a table that belong to a number, with gaps filled; see `_MENDED`.
+        """The sound rows of a table that belong to an owner, with gaps filled; see `_MENDED`.
 
         Args:
             table: name of the table.
@@ -418,7 +418,7 @@ class SoundRows:
         return whole
 
     def _whole_names(self, number: int, found: list[Row]) -> list[Row]:
-        """Names are indexed by their order, so lost names are replaced."""
+        """Events refer to names by their position, so each lost name gets a substitute."""
         known = {(row["stream"], row["field"], row["idx"]): row for row in found}
         for (stream, field), count in self._named.items():
             for index in range(min(count, 1 << 20)):
@@ -459,7 +459,7 @@ class SoundRows:
         return whole
 
     def _whole_points(self, number: int, found: list[Row]) -> list[Row]:
-        """Points are identified by their order, so lost points are replaced."""
+        """Runs refer to points by their position, so each lost point gets a substitute without values."""
         known = {row["idx"]: row for row in found}
         for index in range(min(max(known, default=-1) + 1, 1 << 20)):
             if index not in known:

@@ -139,11 +139,11 @@ class Store:
     # Storing a run
 
     def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RunWriter:
-        """Begin to store a run; it is listed at once, as running.
+        """Begin to store a run; lists of runs contain it from now on, as running.
 
         Args:
             start: data known at the start.
-            columns: its sampled signals, with different (scope, owner, name).
+            columns: its sampled signals; no two have the same (scope, owner, name).
 
         Raises:
             StoreError: if the run cannot be written.
@@ -184,7 +184,7 @@ class Store:
     def _insert_series(
         connection: Connection, run_id: int, start: RunStart, columns: Sequence[ColumnSpec]
     ) -> list[int]:
-        """Insert the columns and return their numbers, in order; a thousand flows have tens of thousands of columns."""
+        """Insert the columns together, because runs may have tens of thousands, and return their numbers in order."""
         shared = (start.sample_interval_s, start.sample_interval_s, SAMPLES, CHUNK_SAMPLES)
         connection.executemany(
             "INSERT INTO series (run_id, scope, owner, name, unit, t0_s, dt_s, n, dtype, codec, chunk_samples)"
@@ -308,6 +308,7 @@ class Store:
             level: 1 for groups of 64 samples, 2 for groups of 4096.
 
         Raises:
+            ValueError: if the level is unknown.
             RunNotFound: if the series does not exist.
             StoreError: if the file cannot be read.
         """
@@ -343,7 +344,7 @@ class Store:
         Args:
             run_id: the run.
             owner: a subflow or flow.
-            t_s: the time.
+            t_s: the time, s.
             before: number of decisions at or before the time; fewer at the beginning.
             after: number of decisions after it; fewer at the end.
 
@@ -358,7 +359,7 @@ class Store:
     def intervals(
         self, run_id: int, owner: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
     ) -> EventTable:
-        """The monitor intervals that ended from t_from_s to t_to_s, of one subflow or of all.
+        """The monitor intervals whose results became known from t_from_s to t_to_s, of one subflow or of all.
 
         Raises:
             RunNotFound: if the run does not exist.

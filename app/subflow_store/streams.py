@@ -31,7 +31,7 @@ class StreamSpec:
 
     Attributes:
         name: name in the table `event_chunk`.
-        fields: codec of each column; every stream has `time_ns` and `owner`.
+        fields: name of the codec by column; every stream has `time_ns` and `owner`.
         named: the columns whose numbers are indices of names.
     """
 

@@ -214,11 +214,12 @@ class TrainingStore(ProcessStore):
             training_id: the training.
             reports: reports in order; each has at least `step` and `elapsed_s`. None and NaN mean an unknown value.
             figures: figures of evaluations; they replace those of the same step, controller and metric.
-            reports_read: bytes of the training's file of reports that are now in the store; None: unchanged.
+            reports_read: number of bytes of the training's report file that are now stored; None: unchanged.
             moment: current state; None: unchanged.
             best: current best policy; None: unchanged.
 
         Raises:
+            ValueError: if a report lacks its step or time.
             RunNotFound: if the training does not exist.
             StoreError: if the data cannot be written.
         """

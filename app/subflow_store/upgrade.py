@@ -99,8 +99,8 @@ def has_schema(connection: Connection) -> bool:
 
 
 def _schema(connection: Connection) -> frozenset[tuple[str, str, str]]:
-    # SQLite keeps statistics in separate tables. Our schema is small; a larger one is refused without reading all of
-    # it.
+    # Excludes SQLite's own tables, such as those with statistics. Our schema is small, so a larger one is refused
+    # without reading all of it.
     query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     query += f" LIMIT {_MOST_PARTS}"
     # A damaged page may have bytes or numbers in place of texts.
@@ -193,7 +193,7 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> Path | N
         connection.execute("PRAGMA foreign_keys = OFF")
         with connection:
             connection.execute("BEGIN IMMEDIATE")
-            # another process may have upgraded it meanwhile
+            # reads the version again, because another process may have upgraded the file before the transaction began
             for migrate in MIGRATIONS[check_version(connection, str(path)) :]:
                 migrate(connection)
             dangling = connection.execute("PRAGMA foreign_key_check").fetchone()

@@ -204,7 +204,7 @@ class PyramidData:
     """Minimum and maximum over groups of samples, for drawing long signals zoomed out.
 
     Attributes:
-        t0_s: time of the first sample of the first group.
+        t0_s: time of the first sample of the first group, s.
         dt_s: time between two groups, s.
         vmin: float32 [n_groups], least value in each group; NaN for a group of NaN only.
         vmax: float32 [n_groups], greatest value in each group.

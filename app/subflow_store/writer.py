@@ -93,7 +93,7 @@ class Writer:
         return future.result()
 
     def post(self, work: Callable[[], None], size: int) -> None:
-        """Run `work`, which must not raise, later; returns at once unless QUEUE_BYTES are waiting already.
+        """Run `work`, which must not raise, later; returns immediately unless QUEUE_BYTES are waiting already.
 
         Args:
             work: function to call on the writing thread.

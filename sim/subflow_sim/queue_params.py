@@ -1,4 +1,4 @@
-"""The keys of a queue table, and its default limits."""
+"""The keys of a queue table in a scenario file, and the default limits."""
 
 from __future__ import annotations
 
@@ -211,8 +211,8 @@ QUEUE_TABLE: tuple[Param, ...] = (
 QUEUE_LIMITS: Mapping[str, int] = MappingProxyType(
     {"droptail": 100, "codel": 1000, "fq_codel": 10_240, "dualpi2": 10_000}
 )
-"""Default limits by discipline, in packets, as in Linux except for droptail; the limit of RED depends on its
-thresholds.
+"""Default limits by discipline, in packets, as in Linux except for droptail. RED has no entry, because its default
+limit depends on its thresholds.
 """
 
 RED_CLASSIC_WEIGHT = 0.002

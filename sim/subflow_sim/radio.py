@@ -16,7 +16,7 @@ _Span = tuple[int, int]
 
 @dataclass(slots=True)
 class Radio:
-    """Adds outages, hand-overs and media to the fields of link directions.
+    """Adds outages, hand-overs and shared media to the core's fields of link directions.
 
     Attributes:
         duration_ns: duration of the run, ns.
@@ -56,7 +56,7 @@ class Radio:
         }
 
     def _pauses(self, index: int, name: str, side: LinkDirection) -> list[_Span]:
-        """Pauses of the transmitter, unordered; records all other changes."""
+        """Pauses of the transmitter as (start, end) in ns, unordered; records all other changes."""
         pauses: list[_Span] = []
         if side.outages is not None:
             up_ns, down_ns = nanos(side.outages.up_s), nanos(side.outages.down_s)
@@ -71,7 +71,7 @@ class Radio:
         return pauses
 
     def _handovers(self, index: int, name: str, side: LinkDirection, handover: Handover) -> Iterator[_Span]:
-        """Records the changes of each hand-over, and yields the gaps."""
+        """Records the changes of each hand-over, and yields its gap as (start, end) in ns."""
         period_ns, gap_ns = nanos(handover.period_s), nanos(handover.gap_s)
         times = range(nanos(handover.offset_s), self.duration_ns, period_ns)
         for number, at_ns in enumerate(times):

@@ -3,7 +3,8 @@
 A stored run and a bundle contain the recording itself instead of its path: as text if short, otherwise packed. Packing
 takes the differences between successive numbers, groups their bytes by significance and compresses them: a regular
 recording of 64 MB shrinks below 1 MB, noise to half. A database stores each recording once; the texts of its runs refer
-to the recording by hash, ``packed#...``. A reader meets the hash only if the recording is lost.
+to the recording by hash, ``packed#...``. Reading a run restores the recording; the hash remains only if the recording
+is lost.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def numbers_of(text: str, allowed: str) -> FloatArray | None:
 
     Args:
         text: numbers separated by white space.
-        allowed: further characters allowed in a number.
+        allowed: characters allowed in a number besides digits.
     """
     if text.translate(dict.fromkeys(map(ord, "0123456789 \t\r\n" + allowed))):
         return None
@@ -82,7 +83,7 @@ def numbers_of(text: str, allowed: str) -> FloatArray | None:
 
 
 def has_columns(text: str) -> bool:
-    """True if the text is a table whose first line names its columns."""
+    """True if the text begins with a letter, i.e. with a line of column names."""
     return text.lstrip()[:1].isalpha()
 
 
@@ -97,8 +98,8 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
         Times in s from 0, values in SI units, and the name without unit.
 
     Raises:
-        ParamError: if a line is not usable, times do not ascend, or a gap is too long; the message names the line and
-            the value.
+        ParamError: if a column is missing, a line is not usable, fewer than two rows follow the names, times do not
+            ascend, or a gap is too long.
     """
     header, _, rows = text.lstrip().partition("\n")
     names = [name.strip() for name in header.split(",")]
@@ -183,7 +184,7 @@ def packed_text(numbers: CountArray) -> str:
 
 
 def is_packed(text: str) -> bool:
-    """True for output of `packed_text`."""
+    """True for a packed sequence and for the hash of one; False for decimal numbers."""
     return text.startswith((_PACKED, _NAMED))
 
 
@@ -191,7 +192,7 @@ def unpacked(text: str) -> CountArray:
     """The numbers of a packed text.
 
     Raises:
-        ParamError: if the text is damaged, or its recording is lost.
+        ParamError: if the text is damaged, or is only the hash of a lost recording.
     """
     if text.startswith(_NAMED):
         raise ParamError(

@@ -1,4 +1,4 @@
-"""Paths through a topology: checks given paths, and finds paths that a file omits. Hosts do not forward."""
+"""Paths through a topology: checks given paths, and finds paths that a scenario omits. Hosts do not forward."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def has_bottleneck(source: str, path: Sequence[Link | None]) -> bool:
 
 
 def shortest_paths(topology: Topology, source: str, destination: str, limit: int) -> tuple[tuple[str, ...], ...]:
-    """All paths with the fewest links, ordered by the position of their links in the file.
+    """The paths with the fewest links, ordered by the position of their links in the file; empty if no path exists.
 
     Args:
         topology: the links; parallel links form separate paths.
@@ -89,7 +89,7 @@ def shortest_paths(topology: Topology, source: str, destination: str, limit: int
     distance = _distances(topology, destination)
     if source not in distance:
         return ()
-    closer: dict[str, list[tuple[str, str]]] = {}  # links of a node towards the destination
+    closer: dict[str, list[tuple[str, str]]] = {}  # by node: links that lead closer, and their far ends
     for name, ends in topology.ends.items():
         for here, there in (ends, ends[::-1]):
             forwards = there == destination or there not in topology.hosts
@@ -121,7 +121,10 @@ def _walks(closer: Mapping[str, list[tuple[str, str]]], source: str, destination
 
 
 def forwarding_host(topology: Topology, source: str, destination: str) -> str | None:
-    """The first host that would have to forward on a path to the destination; None if no path contains such a host."""
+    """The first host that would have to forward on a shortest path to the destination.
+
+    None if the path contains no such host, or if no path exists.
+    """
     as_routers = Topology(topology.ends, frozenset())
     path = next(iter(shortest_paths(as_routers, source, destination, 1)), ())
     here = source

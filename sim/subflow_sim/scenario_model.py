@@ -51,8 +51,8 @@ class QueueSpec:
         discipline: "droptail", "red", "codel", "fq_codel" or "dualpi2".
         limit_pkts: packets that fit, including the one in transmission.
         limit_bytes: wire bytes that fit, including the packet in transmission.
-        options: all options of the discipline by key of `QUEUE_TABLE`, in SI units; red has its thresholds min and max
-            in packets, possibly fractional.
+        options: all options of the discipline by key of `QUEUE_TABLE`, in SI units. The thresholds min and max of red
+            are in packets and may be fractional.
     """
 
     discipline: str = "droptail"
@@ -89,7 +89,7 @@ class DeliveryTrace:
 
     Attributes:
         file: name in the scenario.
-        packed: `times_ms` as bytes, because a recording may contain millions of values.
+        packed: `times_ms` as the bytes of a uint32 array, because a recording may contain millions of values.
     """
 
     file: str
@@ -97,7 +97,7 @@ class DeliveryTrace:
 
     @property
     def times_ms(self) -> npt.NDArray[np.uint32]:
-        """Delivery times of 1500 bytes each, ms, ascending; the sequence repeats after the last."""
+        """Times at which the link can deliver 1500 bytes, ms, ascending; the sequence repeats after the last."""
         import numpy as np
 
         return np.frombuffer(self.packed, dtype=np.uint32)
@@ -115,8 +115,8 @@ class DelayTrace:
 
     Attributes:
         file: name in the scenario.
-        packed: `delays_us` as bytes.
-        interval_s: duration of each delay, s.
+        packed: `delays_us` as the bytes of a uint32 array.
+        interval_s: time for which each delay applies, s.
     """
 
     file: str
@@ -138,7 +138,7 @@ class DelayTrace:
 
 @dataclass(frozen=True, slots=True)
 class Jitter:
-    """Random difference of a packet's delay from that of its link.
+    """Random difference between the delays of a packet and of its link.
 
     Attributes:
         kind: "uniform" within the spread, "normal" with the spread as standard deviation, "exponential" with the spread
@@ -152,10 +152,10 @@ class Jitter:
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
-    """Unused rate that a link may save for bursts.
+    """Token bucket: capacity that an idle link saves for later bursts.
 
     Attributes:
-        burst_bytes: maximum saved amount.
+        burst_bytes: maximum saved amount, bytes.
         peak_bps: rate of a burst, bit/s; None: unlimited.
     """
 
@@ -165,7 +165,7 @@ class TokenBucket:
 
 @dataclass(frozen=True, slots=True)
 class Retransmission:
-    """Repetition of damaged packets below the transport.
+    """Retransmission of damaged packets by the link layer.
 
     Attributes:
         loss: probability that an attempt fails.
@@ -214,7 +214,7 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """A link that sends only during grants of a scheduler.
+    """A link that sends only what a scheduler grants, like the uplink of a cellular terminal.
 
     Attributes:
         period_s: time between grants, s.
@@ -233,8 +233,8 @@ class Access:
         medium: name of the medium.
         kind: "wifi": contention; "cell": in turns.
         aggregation: maximum number of packets per access.
-        airtime_s: latest start of a packet after the first of the access, s.
-        overhead_s: time of an access besides its packets, s.
+        airtime_s: a packet joins an access only if it starts less than this time after the first packet, s.
+        overhead_s: time per access in addition to its packets, s.
         window_min: size of the smallest contention window in slots, minus one.
         window_max: size of the largest contention window in slots, minus one.
         group: group of stations that hear each other; None: the station hears all stations, and all stations hear it.
@@ -300,7 +300,7 @@ class Drop:
         flow: name of the flow, with the number of the copy if it has several: "download.3".
         subflow: ordinal from 1 in path order.
         number: number of the packet, from 1.
-        after_s: time from which packets count, s.
+        after_s: time from which packets are counted, s.
     """
 
     flow: str
@@ -369,7 +369,7 @@ class Choice:
     Attributes:
         name: name in the file.
         options: SI values by key.
-        policy: trained policy named by the option `policy`; None without one.
+        policy: trained policy named by the option `policy`; None without this option.
         script: source script; None for built-in algorithms.
     """
 
@@ -419,7 +419,7 @@ class Flow:
         paths: one path per subflow, each a tuple of link names from source to destination. A path may occur twice.
         count: number of identical copies.
         start_s: start time, s; the scenario's start jitter is added.
-        stop_s: time after which it sends no new data, s; None: the end of the run.
+        stop_s: time after which the flow sends no new data, s; None: the end of the run.
         size_bytes: payload of the transfer; None: endless.
         recv_buffer_bytes: connection-level receive buffer; None: unlimited.
         send_buffer_bytes: connection-level send buffer, which holds data until it is DATA_ACKed; None: unlimited.
@@ -434,7 +434,7 @@ class Flow:
         mean_off_s: onoff only, mean of the exponential lengths of the pauses between bursts, s.
         ecn: tcp and mptcp only, ECN mode negotiated by the two ends: "off", "rfc3168", "accecn"; None: as in the
             transport, or as required by the controller.
-        arrivals: arrivals of copies in place of one flow at `start_s`; `count` is then 1.
+        arrivals: random arrivals of copies, with a `count` of 1; None: all `count` copies start at `start_s`.
     """
 
     name: str
@@ -508,7 +508,7 @@ class Event:
         rate_bps: new rate; infinite: unlimited.
         delay_s: new one-way delay of subsequently sent packets, s.
         loss: new loss probability.
-        loss_model: new burst loss model; None: independent losses.
+        loss_model: new burst loss model; None with a new `loss`: independent losses.
         queue: new queue limits; the discipline stays.
         up: False: all queued and arriving packets are lost. True: back in service.
         open: False: the subflow closes and its outstanding data goes over the other subflows. True: a new subflow

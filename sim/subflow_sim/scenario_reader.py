@@ -85,7 +85,7 @@ def read_tree(
         nodes=nodes,
         links={name: reading.link for name, reading in links.items() if reading is not None},
         flows={name: reading.flow for name, reading in flows.items() if reading is not None},
-        # Times are rounded to nanoseconds, as in the simulator; simultaneous events keep the order of the file.
+        # Sorted by nanosecond, the resolution of the simulator; simultaneous events keep the order of the file.
         events=tuple(sorted(events, key=lambda event: round(event.at_s * 1e9))),
         transport=transport,
         notes=notes,

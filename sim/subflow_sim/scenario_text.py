@@ -1,4 +1,4 @@
-"""From the text of a scenario file to the scenario, including its `[training]` block."""
+"""Converts the text of a scenario file to a `Scenario`, including its `[training]` block."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _read_training(
     tree: Mapping[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: Path | None
 ) -> Training | None:
     """The `[training]` block of a valid scenario; None after reporting problems."""
-    # Only scenarios with a block load these modules.
+    # Imported here, so that scenarios without the block do not load these modules.
     from subflow_sim.training_model import Template
     from subflow_sim.training_reader import read_training
     from subflow_sim.training_trials import try_extremes

@@ -14,9 +14,9 @@ __all__ = ["scenario_warnings"]
 
 # Controllers whose option `probe` is a share of the total rate of the connection instead of the path's rate.
 _PROBING = ("mpcc-loss", "mpcc-latency")
-# Maximum width of trials, relative to the rate of the slowest path. Measured with mpcc-loss over 8 to 32 equal paths of
-# 5 Mbit/s, with minrtt and mpcc-rate: from 0.9 up 10 to 28 % of the packets are lost, between 0.45 and 0.8 at most 6 %,
-# mostly none.
+# Maximum distance of a tried rate from the current one, relative to the rate of the slowest path. Measured with
+# mpcc-loss over 8 to 32 equal paths of 5 Mbit/s, with minrtt and mpcc-rate: from 0.9 up 10 to 28 % of the packets are
+# lost, between 0.45 and 0.8 at most 6 %, mostly none.
 _OVERLOADING = 0.85
 _FITTING = 0.5
 
@@ -24,9 +24,9 @@ _FITTING = 0.5
 def scenario_warnings(scenario: Scenario) -> tuple[str, ...]:
     """Warnings, each a sentence without its full stop; empty if none apply.
 
-    Covers flows of MPCC over many paths, or over one much slower path: the distance of the tried rates is a share of
-    the total rate, which can reach the whole rate of the slow path. See `Mpcc::probe_rates` of the core. Also covers
-    controllers with another scheduler than in their publication.
+    Covers flows with MPCC over many paths, or with one path much slower than the others. MPCC tries rates above its
+    own by a share of the total rate, and this share can reach the whole rate of the slow path. See `Mpcc::probe_rates`
+    of the core. Also covers controllers with another scheduler than in their publication.
     """
     found: list[str] = []
     for flow in scenario.flows.values():
@@ -72,7 +72,7 @@ def _overload_by_probing(scenario: Scenario, flow: Flow, choice: Choice) -> str 
 
 
 def _bottleneck(scenario: Scenario, flow: Flow, path: tuple[str, ...]) -> tuple[tuple[str, str], float]:
-    """The slowest link direction on a path, and its rate at the start."""
+    """The slowest link direction on a path, as (link, direction), and its initial rate, bit/s."""
     at, sides = flow.source, []
     for name in path:
         link = scenario.links[name]

@@ -1,7 +1,7 @@
 """JSON Schema of scenario files, for editors that complete and check TOML, generated from the declarations of the keys.
 
-The schema is weaker than the reader, which also checks combinations of values: every file accepted by the reader is
-valid. `python -m subflow_sim.schema` prints it.
+The schema is weaker than the reader, which also checks combinations of values: every file that the reader
+accepts matches the schema. `python -m subflow_sim.schema` prints it.
 """
 
 from __future__ import annotations
@@ -211,7 +211,10 @@ def _event() -> Schema:
 
 
 def _training() -> Schema:
-    """The `[training]` block. Values of its keys are left to the reader, because their types depend on the keys."""
+    """The `[training]` block.
+
+    The reader alone checks draws and changed values, because their types depend on the keys that they replace.
+    """
     changes = {param.key: {"description": param.help} for param in SECTIONS["event"] if param.key != "at"}
     rows = _object(TRAINING_EVENT, also=changes)
     schema = _object(
@@ -262,7 +265,7 @@ def _queue() -> Schema:
 
 
 def _queue_limit() -> Schema:
-    """The part of a queue table that an event may change."""
+    """A queue table in an event: the new limit, and optionally the discipline, which must stay the same."""
     schema = _object([param for param in QUEUE_TABLE if param.key in ("discipline", "limit")])
     return schema | {"required": ["limit"]}
 
@@ -292,7 +295,7 @@ def _steps() -> Schema:
 
 
 def _algorithm_choice(algorithms: Sequence[Algorithm]) -> Schema:
-    """A name, or a table of name and options."""
+    """A name, or a table with a name and options."""
     names: list[Schema] = [
         {"const": algorithm.name, "description": f"{algorithm.summary} ({algorithm.source})"}
         for algorithm in algorithms
@@ -313,7 +316,7 @@ def _script_choice(kind: str, algorithms: Sequence[Algorithm]) -> Schema:
 
 
 def _without_scripts(kind: str, section: str) -> Schema:
-    """Without scripts in a scenario, an unknown name is an error."""
+    """Allows only built-in names in a scenario without scripts of this kind."""
     built_in = {"properties": {kind: {"$ref": f"#/$defs/built_in_{kind}"}}}
     places: Schema = {"flows": {"additionalProperties": built_in}}
     if kind == "controller":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".py"
 MAX_SCRIPTS = 100
-"""Maximum number of scripts per section; each is compiled whenever the scenario is read."""
+"""Maximum number of scripts per section, because reading a scenario compiles all its scripts."""
 
 _FOLDER = "controllers"
 _TEXT = "a text in UTF-8"
@@ -70,7 +70,7 @@ def algorithm_of(script: ScriptFile) -> Algorithm:
 
 
 def shipped_scripts() -> dict[str, FilePath]:
-    """The shipped scripts, sorted by name."""
+    """Paths of the shipped scripts by name, sorted."""
     return {path.stem: path for path in sorted(shipped_folder(_FOLDER).glob(f"*{SUFFIX}"))}
 
 
@@ -92,7 +92,7 @@ def read_script(name: str, folder: FilePath | None) -> str:
         folder: folder of the scenario; None: the scenario is not a file.
 
     Raises:
-        ParamError: if the script is missing or is not text.
+        ParamError: if the script is missing, is too large or is not text.
     """
     from subflow_sim.script import MAX_SCRIPT_BYTES
 
@@ -213,7 +213,7 @@ def _read_content(report: Report, path: Path, value: object) -> str:
 
 
 def _note(report: Report, path: Path, file: ScriptFile, error: ScriptError, *, has_content: bool) -> ScriptKind:
-    """Reports a script of the other kind, otherwise all its problems with positions; returns its inferred kind."""
+    """Reports that a script is of the other kind, or else all its problems; returns its inferred kind."""
     from subflow_sim.script import kind_of
 
     meant = kind_of(file.text)

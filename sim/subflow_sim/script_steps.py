@@ -18,7 +18,7 @@ class Step:
     """A recorded value of a script: a read value or the result of an executed line.
 
     Attributes:
-        kind: "begin" (an initial value of the function), "read", "set", "if" (1: true), "call" or "return".
+        kind: "begin" (an initial value of the function), "read", "set", "if" (condition, 1: true), "call" or "return".
         line: line of the script, from 1.
         name: expression with this value: "w.cwnd", "ack.acked", "w.cwnd < w.ssthresh".
         source: text in the script; for an assignment the whole statement.
@@ -129,7 +129,7 @@ def last_values(steps: Iterable[Step]) -> dict[str, float]:
 
 
 def number_text(value: float) -> str:
-    """A number with at most six digits."""
+    """A number with at most six significant digits; "not known" for NaN."""
     if math.isnan(value):
         return "not known"
     if math.isinf(value):

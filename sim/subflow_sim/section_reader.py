@@ -291,7 +291,7 @@ def read_section(
 
 
 def model_values(params: Iterable[Param], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Usable values of a table by the names that they have in the model, where None means unlimited."""
+    """Usable values of a table by the names that they have in the model; infinity becomes None, for unlimited."""
     return {
         param.attribute: None if values[param.key] == math.inf else values[param.key]
         for param in params

@@ -13,11 +13,11 @@ def shipped_folder(name: str) -> Path:
     here = Path(__file__).resolve()
     bundle = getattr(sys, "_MEIPASS", None)
     folders = [Path(bundle) / "assets" / name] if bundle else []
-    # The policies belong to this package: `assets/agents` of the application contains only the recipes.
+    # This package comes before the application, whose `agents` contains only recipes, not the policies.
     folders += [here.parent / name, here.parents[1] / "subflow_app" / "assets" / name]
     return next((folder for folder in folders if is_folder(folder)), here.parents[2] / "assets" / name)
 
 
 def shipped_scenarios() -> dict[str, Path]:
-    """The shipped scenarios, sorted by name."""
+    """Paths of the shipped scenarios by name, sorted."""
     return {path.stem: path for path in sorted(shipped_folder("scenarios").glob("*.toml"))}

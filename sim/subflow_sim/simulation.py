@@ -54,7 +54,7 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A saved state of a simulation, for its forks as well; valid even after the deletion of the simulation.
+    """A saved state of a simulation, which its forks can restore, too; valid even after the simulation is deleted.
 
     Attributes:
         core: state of the network.
@@ -75,7 +75,7 @@ class Snapshot:
         return self.core.bytes
 
 
-# Events of the core per call in the main thread, which delay Ctrl-C by some ten milliseconds.
+# Events of the core per call in the main thread, which delay Ctrl-C by about ten milliseconds.
 _EVENTS_PER_CALL = 1 << 17
 
 
@@ -91,7 +91,7 @@ class Simulation:
         seed: seed of the run; None: the seed of the scenario.
         sample_interval_s: simulated time between two samples, s.
         limits: maximum cost of the run, checked before its start and during the run; None: `Limits.from_environment`.
-        decisions: limits of the decisions of controllers and schedulers recorded from the start; None: no recording
+        decisions: limits for recording the decisions of controllers and schedulers from the start; None: no recording
             until `record_decisions`.
 
     Raises:
@@ -170,7 +170,7 @@ class Simulation:
     def run_until(self, t_s: float, *, max_events: int | None = None) -> bool:
         """Simulates up to `t_s` seconds or to the end. Releases the GIL.
 
-        Ctrl-C in the main thread, and `interrupt` in any other, stop the call within some ten milliseconds. The
+        Ctrl-C in the main thread, and `interrupt` in any other, stop the call within about ten milliseconds. The
         simulation remains readable, and the next call continues without a difference in the results.
 
         Args:
@@ -178,11 +178,12 @@ class Simulation:
             max_events: maximum number of events of the core, which bounds the duration of the call; None: no bound.
 
         Returns:
-            True if the simulation reached that time; False after `interrupt` or `max_events`.
+            True if the simulation reached that time or its end; False after `interrupt` or `max_events`.
 
         Raises:
             SimulationError: if the core detects a violated invariant or runs out of memory. Earlier results remain
                 readable; only `restore` makes this object usable again. Other simulations are not affected.
+            ScriptRunError: if a script of the scenario cannot continue.
             TooLargeError: soon after the run exceeds its limits; the simulation can still be read and restored.
             BusyError: if another thread uses the simulation.
         """
@@ -346,7 +347,7 @@ class Simulation:
         return data_frame(self, library)
 
     def _repr_html_(self) -> str:
-        """Display with curves, for notebooks."""
+        """HTML with the results so far and curves, which notebooks display."""
         return html(self)
 
     def signature(self) -> str:
@@ -589,6 +590,6 @@ def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, 
 
 
 def _policy_summary(controller: Choice) -> dict[str, str] | None:
-    """Name and content hash of the deciding policy, whose file may change later; None without a policy file."""
+    """Name of the trained policy, and hash of its content, because the file may change; None without a policy file."""
     policy = controller.policy
     return None if policy is None else {"name": policy.name, "content_hash": policy.content_hash}

@@ -131,6 +131,9 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
     Args:
         values: values of the group, in the order of the seeds.
         reference: values of the reference, for the same seeds in the same order.
+
+    Raises:
+        ValueError: if the lengths differ.
     """
     mean, variance, n = _moments([ours - theirs for ours, theirs in zip(values, reference, strict=True)])
     if n == 0:
@@ -143,7 +146,9 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
 
 
 def with_holm(differences: Sequence[Difference]) -> list[Difference]:
-    """Applies Holm's correction over all tests: the probability of any false positive stays below 5 %.
+    """Applies Holm's correction over all tests, as `p_holm`.
+
+    If tests with `p_holm` below 5 % count as significant, the probability of any false positive is at most 5 %.
 
     Source: Holm 1979 (Scandinavian Journal of Statistics 6).
     """

@@ -22,7 +22,7 @@ Path: TypeAlias = tuple[str | int, ...]
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-# Patterns in the order of trial. A multi-line string may end with up to two more quotes that belong to it.
+# Tried in this order. A multi-line string may end with up to two more quotes that belong to it.
 _STRINGS = (
     re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}', re.DOTALL),
     re.compile(r"'''(?:[^']|'{1,2}(?!'))*'{3,5}", re.DOTALL),
@@ -34,7 +34,7 @@ _SCALAR = re.compile(r"[^,\]}#\n]*?(?=[ \t\r]*(?:[,\]}#\n]|\Z))")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A name of a dotted key or header, with its position."""
+    """A name of a dotted key or header, with the offsets of its start and end in the text, in characters."""
 
     name: str
     start: int
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """A `key = value` entry: its full path, the names of its key, and the range of its lines."""
+    """A `key = value` entry: its full path, the names of its key, and the offsets where its lines start and end."""
 
     path: Path
     steps: tuple[Step, ...]
@@ -58,8 +58,8 @@ class Section:
     Attributes:
         path: path, with the index of the element for an array of tables: `("events", 0)`.
         steps: names of the header.
-        start: start of the header's line.
-        end: end of the line of the last entry; of the header's line if no entry follows.
+        start: offset of the start of the header's line.
+        end: offset of the end of the line of the last entry, or of the header's line if no entry follows.
         entries: entries in order.
     """
 
@@ -76,7 +76,7 @@ class TomlMap:
 
     Attributes:
         sections: sections in the order of the text.
-        values: start and end of each value by path, including values inside arrays and inline tables.
+        values: offsets of start and end of each value by path, including values inside arrays and inline tables.
         lines: line numbers, from `toml_lines`.
     """
 
@@ -252,6 +252,6 @@ class _Scanner:
         return bisect_right(self._line_starts, self.at)
 
     def _line_end(self) -> int:
-        """Position after the end of the current line."""
+        """Offset of the next line, or of the end of the text."""
         found = self.text.find("\n", self.at)
         return len(self.text) if found < 0 else found + 1

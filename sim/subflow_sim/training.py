@@ -39,8 +39,8 @@ class Distribution:
         """The distribution that a scenario file describes; without a `[training]` block only the seed varies.
 
         Raises:
-            ValueError: if the scenario has a block but was changed after reading: the draws apply to the text of its
-                file.
+            ValueError: if the scenario has a block but was changed after reading, because the draws apply to the text
+                of its file.
         """
         if scenario.training is not None:
             as_read = build(scenario.training, Drawn(None, {}))
@@ -128,9 +128,9 @@ class Distribution:
 
 
 def _all_at_once(flow: Flow, duration_s: float) -> Flow:
-    """The flow with arrivals replaced by a number of copies that about one episode in a billion exceeds.
+    """The flow with its arrivals replaced by simultaneous copies; unchanged without arrivals.
 
-    Unchanged without arrivals.
+    Only about one episode in a billion has more arrivals.
     """
     if flow.arrivals is None:
         return flow

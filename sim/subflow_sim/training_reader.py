@@ -86,8 +86,8 @@ def _read_draws(report: Report, path: Path, value: object) -> tuple[dict[str, Dr
 def _flattened(table: Mapping[str, Any], path: Path, key: str = "") -> Iterator[tuple[str, Path, object]]:
     """The dotted keys of nested tables with their values; a key may also be quoted with its dots.
 
-    A plain table is divided, too: { model = "gilbert", p = { uniform = [...] }, ... } contains a draw within a loss
-    model.
+    Tables that are not draws are divided, too: { model = "gilbert", p = { uniform = [...] }, ... } contains a draw
+    within a loss model.
     """
     for step, value in table.items():
         # accepts both events.0.at and events[0].at

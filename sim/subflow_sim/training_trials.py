@@ -22,7 +22,7 @@ _MOST_PAIRS = 100
 
 
 def try_extremes(training: Training, places: Mapping[str, Path], report: Report) -> None:
-    """Reports draws that can take values without a valid scenario.
+    """Reports draws that can take values with which the scenario is invalid.
 
     Each draw is tried at its bounds and between them, and each choice separately, with all others in the middle. If all
     are valid, all lower bounds and all upper bounds together follow, then up to 100 pairs of draws that are checked
@@ -66,7 +66,7 @@ class _Trials:
     def pass_all(self, trials: Iterator[dict[str, Any]] | Sequence[dict[str, Any]]) -> bool:
         """Builds scenarios with the values given by key, all other draws in the middle; True if all are valid.
 
-        For each draw, only the first failure is reported.
+        Only the first failure is reported for each set of keys.
         """
         failed: set[tuple[str, ...]] = set()
         for chosen in trials:
@@ -84,7 +84,7 @@ class _Trials:
             problems, _ = self._build({}, (change, undone(change)) if row.lasts is not None else (change,))
             if problems:
                 first = problems[0]
-                # "events[3].rate.steps": a problem of the whole change has no key after the bracket
+                # Keys are like "events[3].rate.steps"; the key of a problem of the whole change ends with the bracket.
                 wrong = first.key.partition("].")[2].partition(".")[0]
                 message = f"with {toml_text(change[wrong])}: {first.message}" if wrong in change else first.message
                 self._report.add((*path, wrong) if wrong in row.values else path, message, first.allowed)

@@ -152,7 +152,7 @@ TRANSPORT: tuple[Param, ...] = (
         "The mean rate stays the same. For controllers that pace. Default: false.",
     ),
 )
-"""All keys of the section, in the order of forms. An omitted key has the value of the profile."""
+"""All keys of the section, in the order in which forms show them. An omitted key has the value of the profile."""
 
 PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
     {
@@ -200,7 +200,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
         ),
     }
 )
-"""Values of each profile. The timeout of delayed ACKs follows from their mode."""
+"""Values of each profile, without `delayed_ack_timeout`, whose default depends on `delayed_ack`."""
 
 _DELAYED_ACK_TIMEOUTS_S = {"off": 0.04, "rfc": 0.2, "linux": 0.04}
 

@@ -1,6 +1,6 @@
 """Measurements of an epoch that are known to the simulator but not to agents, for rewards in training.
 
-In use, no agent has these measurements: a policy is a function of its agent's observation.
+After training, no agent has these measurements: a policy is a function of its agent's observation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Subflows of a connection with a common bottleneck form a group, whose rates add 
     loss: loss ratio minus the random loss of the path's links.
     random_loss: random loss ratio of the path's links.
     beside: delivered rate of the flows that do not learn, over the smaller of their fair shares and the rate that
-        random loss allows a TCP; 1 without such flows.
+        random loss allows a NewReno flow; 1 without such flows.
     contested: 1 if other learning flows share a link of the path, otherwise 0.
     has_tcp: 1 if flows that do not learn share a link of the path, otherwise 0.
     part: rate of the subflow over that of its group.

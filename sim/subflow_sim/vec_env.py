@@ -39,7 +39,7 @@ class Teller(Protocol):
         """Starts an episode, and returns the group of each slot; the packets of a group are counted together."""
 
     def tell(self, time_s: NDArray[np.float64]) -> None:
-        """Updates `truth` from the core's counters at these times [N]."""
+        """Updates `truth` from the core's counters at the simulated times `time_s` [N]."""
 
 
 TellerMaker = Callable[[NDArray[np.float32], int, int], Teller]
@@ -111,7 +111,7 @@ class AgentSpec:
 
 
 def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> AgentSpec | None:
-    """Description of the agent of a controller with these options; None for a controller without agent.
+    """Description of the agent of a controller with these options; None for a controller without an agent.
 
     Raises:
         SimulationError: if the controller or an option is unknown to the core.
@@ -159,8 +159,8 @@ def with_learner(
     """The scenario with this controller on the learning flows.
 
     The learning flows are the named flows; otherwise the flows that already use the controller. If no flow uses it, all
-    MPTCP flows learn; for a single-path controller all TCP flows, or MPTCP flows without any TCP flow. Options that are
-    not given stay as in the scenario. If the controller requires a certain scheduler, it replaces the default
+    MPTCP flows learn; with a single-path controller all TCP flows, or all MPTCP flows if the scenario has no TCP flow.
+    Options that are not given stay as in the scenario. A scheduler that the controller requires replaces the default
     scheduler.
 
     Raises:
@@ -214,8 +214,8 @@ class VecEnv:
     """N simulations, each advanced from one decision of its learning agents to the next.
 
     A step runs a simulation until at least one learning agent must act; all agents that must act at that time act
-    together. The slots of one agent form one decision, and a transition leads from one decision of an agent to its
-    next.
+    together. The actions in the slots of one agent form one decision, and a transition leads from one decision of an
+    agent to its next.
 
     Episodes follow each other as in Gymnasium's `AutoresetMode.NEXT_STEP`: the step that ends an episode returns the
     final observation and reward of every agent whose last action has no reward yet; the next step ignores the action,
@@ -235,9 +235,9 @@ class VecEnv:
         first_env: number of the first environment; the numbers of the N environments determine their scenarios and
             random numbers.
         stagger: whether the first episodes of the environments end at different times, so that not all end together.
-        fair: whether to compute fair shares, which takes some milliseconds per episode.
+        fair: whether to compute fair shares, which takes a few milliseconds per episode.
         truth: factory of a `TruthComputer` from the core's counters, N and S, for measurements that agents cannot
-            observe (`subflow_sim.truth`); None: no such measurements. It takes some milliseconds per episode, too.
+            observe (`subflow_sim.truth`); None: no such measurements. It takes a few milliseconds per episode, too.
 
     Attributes:
         info: description of the agents.
@@ -335,8 +335,8 @@ class VecEnv:
         """Makes one step of every environment.
 
         Args:
-            action: float32 [N, S, A]; only acting slots count, and values are clipped to their bounds. Discrete actions
-                are given by their numbers.
+            action: float32 [N, S, A]; only acting slots count, and values are clipped to their bounds. A discrete
+                action is the number of its choice.
         """
         self.send(action)
         self._drain()

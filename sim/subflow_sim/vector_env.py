@@ -27,7 +27,7 @@ from subflow_sim.vec_env import AgentSpec
 
 
 class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """N environments; number n equals the environment for one learner with `number=n` and the same seed, step for step.
+    """N environments; number n gives the same steps as the environment for one learner with `number=n` and its seed.
 
     Autoreset mode is Gymnasium's NEXT_STEP: the step after the end of an episode ignores that environment's action and
     begins the next episode, with reward 0.
@@ -83,7 +83,10 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode in all environments: `options["episode"]`, else the first of a seed, else the next one."""
+        """Begins an episode in all environments.
+
+        Its number is `options["episode"]` if given, 0 with a seed or in the first call, otherwise one more than before.
+        """
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._infos()

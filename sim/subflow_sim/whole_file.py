@@ -33,7 +33,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes a new name in a folder survive a power failure, on systems that allow opening folders."""
+    """Flushes a folder to disk, so that a new name in it survives a power failure; does nothing on Windows."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -17,7 +17,7 @@ def upgrade(connection: Connection) -> None:
 
 
 # Parameters and figures by key (run_values.py). Rows of a key are adjacent, so a filter or a column of the list reads
-# one contiguous range; searches over some hundred keys thus need no further index.
+# one contiguous range. So searches over a few hundred keys need no further index.
 _TABLES = """
 CREATE TABLE value_key (
     id INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX run_value_by_run ON run_value (run_id);
 
 def _fill(connection: Connection) -> None:
     documents = connection.execute(
-        # The scenario first, because the summary has the actual value if both have one.
+        # The scenario first: if both have a value, that of the summary replaces it, because the run used it.
         "SELECT run_id, kind, text FROM run_document WHERE kind IN ('scenario', 'summary') ORDER BY run_id, kind"
     )
     for run_id, kind, text in documents.fetchall():

@@ -10,7 +10,7 @@ _OWNERS = ("run", "training", "sweep")
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables. Records of older versions are immutable and keep their recordings in their texts."""
+    """Create the tables. Records of older versions keep their recordings in their texts."""
     run_script(connection, _RECORDINGS)
     for owner in _OWNERS:
         run_script(connection, _NEEDED.format(owner=owner))

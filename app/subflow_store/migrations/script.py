@@ -10,7 +10,9 @@ OF_FINISHED_RUN = "EXISTS (SELECT 1 FROM run WHERE id = {row}.run_id AND status 
 
 
 def run_script(connection: Connection, script: str) -> None:
-    """Execute statements, each of which ends a line; `Connection.executescript` would commit before the first.
+    """Execute the statements of a script, each of which must end at the end of a line.
+
+    `Connection.executescript` is unsuitable, because it commits the open transaction first.
 
     Comments after ``--`` are for readers of the script: the file stores the statements without them.
     """
@@ -26,7 +28,8 @@ def run_script(connection: Connection, script: str) -> None:
 def make_immutable(connection: Connection, tables: Iterable[str], is_finished: str = OF_FINISHED_RUN) -> None:
     """Refuse all changes of these tables in rows of finished runs.
 
-    Purging deletes the run's row first and the rest by cascade, so that no finished run is found then.
+    Purging a run remains possible: it deletes the row of the run first, so the triggers find no finished run when the
+    cascade deletes the other rows.
     """
     for table in tables:
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):

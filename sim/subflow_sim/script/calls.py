@@ -136,7 +136,7 @@ class Calls(Expressions):
         return Answer("interval", length, numbers.get("min_packets"), numbers.get("tag"))
 
     def expect_unit(self, node: ast.AST, found: Number, wanted: Unit, what: str) -> None:
-        """Reports a number whose unit differs from the expected one."""
+        """Reports a number whose unit is known and differs from the wanted unit."""
         if found.unit is not None and wanted is not None and found.unit != wanted:
             self.problems.add(node, f"{what} is {unit_name(wanted)}, and this is {unit_name(found.unit)}", "")
 
@@ -202,7 +202,7 @@ class Calls(Expressions):
                 return WRONG
             self.same_unit(node, found, other)
             is_found = Label()
-            # A value found by the loop is finite, unlike the initial value.
+            # If the result still equals the infinite initial value, no subflow matched.
             cell = self.emitter.constant(begin)
             self.emitter.emit("JumpUnlessEqual", 0, result, cell, is_found)
             self.emitter.emit("Move", result, other.cell)
@@ -210,7 +210,7 @@ class Calls(Expressions):
         return Number(result, RATIO if name in ("any", "all") else unit, name in ("any", "all"))
 
     def _take(self, name: str, elt: ast.expr, result: Cell, done: Label) -> Number | Wrong:
-        """Compiles one step of a reduction."""
+        """Compiles the part of a reduction that runs for each subflow."""
         if name in ("any", "all", "count"):
             no = Label()
             if name == "all":
@@ -256,9 +256,9 @@ class Calls(Expressions):
 
     @contextmanager
     def each(self, loop: ast.GeneratorExp) -> Iterator[bool]:
-        """Context for the loop of a generator expression: its code runs for each subflow that meets the conditions.
+        """Context for the loop of a generator expression: code emitted in it runs for each matching subflow.
 
-        Yields False if the expression is not usable.
+        Yields False after reporting an unusable expression.
         """
         if len(loop.generators) != 1:
             self.problems.add(loop, "one loop at a time", "sum(... for s in siblings)")
@@ -275,7 +275,7 @@ class Calls(Expressions):
 
     @contextmanager
     def loop(self, target: ast.expr, over: ast.expr) -> Iterator[bool]:
-        """A loop over siblings or subflows; yields False if it is not usable."""
+        """Context for the body of a loop over siblings or subflows; yields False after reporting an unusable loop."""
         collection = self.value(over)
         is_usable = isinstance(collection, Collection) and isinstance(target, ast.Name)
         if not is_usable:
@@ -315,7 +315,7 @@ class Calls(Expressions):
 
 @cache
 def _shape(text: str, name: str) -> str:
-    """The `ast.dump` of an expression of one subflow, with `name` as the name of the subflow."""
+    """The `ast.dump` of an expression about one subflow, with `name` as the name of the subflow."""
     node = ast.parse(text, mode="eval").body
     for each in ast.walk(node):
         if isinstance(each, ast.Name):

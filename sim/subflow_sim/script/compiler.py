@@ -44,7 +44,7 @@ class Script:
         name: name in the scenario.
         kind: "controller" or "scheduler".
         text: source text.
-        algorithm: data for catalogues and forms: summary, options.
+        algorithm: name, summary, source and options, for catalogues and forms.
         program: program for the core.
     """
 
@@ -169,7 +169,7 @@ class Reading:
 
     @property
     def learning(self) -> Learned:
-        """Inferred units of the state, and the values in whole nanoseconds."""
+        """Properties of the state inferred by this reading."""
         return self.functions.learning
 
 
@@ -256,7 +256,7 @@ def _script(text: str, name: str, kind: ScriptKind, reading: Reading) -> Script:
 
 
 def _begin_filter(frame: list[float], cell: Cell, kind: str) -> None:
-    """Initialises a filter: a window of values without times, an average without a value."""
+    """Makes a filter empty: sets the times of a maximum or minimum, or the mean and the flag of an average, to 0."""
     if kind in ("maximum", "minimum"):
         for place in range(cell.slot + 1, cell.slot + cell.size, 2):
             frame[place] = 0.0

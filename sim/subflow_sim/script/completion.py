@@ -30,9 +30,10 @@ class Completion:
 
 
 def completions(text: str, line: int, column: int) -> tuple[Completion, ...]:
-    """The names that can be inserted at a position and match the word before it, in the order of the vocabulary.
+    """The names that can be inserted at a position and match the word before it.
 
-    The text may be incomplete, because it is being edited.
+    Parameters and names of the script come first, then the words of the vocabulary in its order. The text may be
+    incomplete, because it is being edited.
 
     Args:
         text: text of the script.
@@ -81,7 +82,7 @@ def _names(text: str, above: str) -> list[Completion]:
 
 
 def _parameters(above: str) -> dict[str, str]:
-    """Kinds of the parameters of the function at the end of a text, by name."""
+    """Kinds of the parameters of the function in which a text ends, by name; empty if it ends outside a function."""
     definitions = list(_DEF.finditer(above))
     if not definitions:
         return {}
@@ -96,7 +97,7 @@ def _parameters(above: str) -> dict[str, str]:
 
 
 def _loop_names(above: str) -> dict[str, str]:
-    """Names of subflows in loops and lambdas of the function at the end of a text."""
+    """Kinds of the loop and lambda variables in the function in which a text ends, by name."""
     parameters = _parameters(above)
     items = [COLLECTIONS[kind] for kind in parameters.values() if kind in COLLECTIONS]
     kind = items[0] if items else "sibling"

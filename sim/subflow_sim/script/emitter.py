@@ -20,7 +20,7 @@ class Note:
     """Description of a recorded step.
 
     Attributes:
-        kind: "begin" (an initial value of the function), "read", "set", "if" (1: true), "call" or "return".
+        kind: "begin" (an initial value of the function), "read", "set", "if" (condition, 1: true), "call" or "return".
         line: line of the script, from 1.
         text: expression in the script: "ack.acked", "w.cwnd", "w.cwnd < w.ssthresh".
         source: for "set" the whole statement; otherwise the text again.
@@ -122,7 +122,7 @@ class Emitter:
         """Assigns a slot to every cell, and returns the initial frame.
 
         Args:
-            first: number of cells of the window.
+            first: number of cells of the window, which come first in the frame.
             fixed: cells of the state and the options, in order.
         """
         frame = [0.0] * first
@@ -135,7 +135,7 @@ class Emitter:
         return frame + [0.0] * (self._most_locals + self._most_temporaries)
 
     def code(self) -> list[dict[str, str | int]]:
-        """The instructions as fields of the core; valid after `lay_out`."""
+        """The instructions in the form that `_core.read_program` reads; valid after `lay_out`."""
         return [
             {"op": each.op, "to": _slot(each.to), "a": _slot(each.a), "b": _slot(each.b), "value": _number(each.value)}
             for each in self._code

@@ -130,7 +130,7 @@ class Expressions(Names):
         return Number(cell, unit, is_clock=is_clock)
 
     def _rate_per_rtt(self, node: ast.BinOp, target: Target) -> Number | None:
-        """`s.rate / s.srtt` of one sibling, which the core provides as one instruction."""
+        """`s.rate / s.srtt` of one sibling, which the core provides as one instruction; None for other quotients."""
         assert isinstance(node.left, ast.Attribute)
         assert isinstance(node.right, ast.Attribute)
         if ast.dump(node.left.value) != ast.dump(node.right.value):
@@ -317,7 +317,10 @@ class Expressions(Names):
             self.emitter.emit(jump, 0, first.cell, second.cell, otherwise, self._condition_note(node))
 
     def _number_of_item(self, node: ast.Compare) -> Cell | None:
-        """The cell with the number of the subflow compared by `s is None`; the number is -1 for no subflow."""
+        """The cell with the number of the subflow compared by `s is None`; the number is -1 for no subflow.
+
+        None after reporting a problem.
+        """
         item = self.value(node.left)
         if isinstance(item, Item) and isinstance(item.place, Cell):
             return item.place

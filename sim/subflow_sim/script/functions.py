@@ -299,9 +299,9 @@ class Functions(Calls):
         self.problems.add(node, "this line changes nothing", _STATEMENTS)
 
     def _slow_start(self, node: ast.Call, cell: Cell, name: str = "") -> Number | None:
-        """Compiles slow start, which leaves the remaining acknowledged packets in `cell`, the cell of `name` if given.
+        """Compiles slow start, which stores the packets of the ACK that it did not use in `cell`.
 
-        Returns None after reporting a problem.
+        `name` is the script's name for the cell, or empty. Returns None after reporting a problem.
         """
         things = [self.value(each) for each in node.args]
         kinds = [each.kind if isinstance(each, Thing) else "" for each in things]
@@ -317,7 +317,7 @@ class Functions(Calls):
             note = self.emitter.note("set", name, node.lineno, self._source)
         else:
             note = self.emitter.note("call", self.segment(node), node.lineno)
-        # The next note describes the changed window.
+        # The instruction records the changed window under the note after its own.
         self.emitter.note("read", "w.cwnd", node.lineno)
         self.emitter.emit("SlowStart", cell, acked.cell, note=note)
         return Number(cell, acked.unit)

@@ -17,7 +17,7 @@ from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, NAMED_
 from subflow_sim.units import Dimension
 
 _MOST_OPTIONS = 32
-# Keys of an algorithm's table in a scenario that are not options, and the option of learning controllers.
+# Names that a script's options must not have: the key for the algorithm's name, and the option of learning controllers.
 _TAKEN = ("name", "policy")
 _MOST_STATE_CELLS = 96
 _FILTER_CELLS = {"maximum": 6, "minimum": 6, "average": 2}
@@ -41,12 +41,12 @@ class Header:
     """Content of the module level.
 
     Attributes:
-        summary: first line of the docstring, or the title.
-        source: RFC or paper.
+        summary: the title; without a title, the first line of the docstring.
+        source: RFC or paper; may be empty.
         settings: settings of a scheduler, by name.
         constants: numbers by name; flags are True or False.
         options: options by name.
-        groups: names of groups of values, each "state" or "per_subflow".
+        groups: kind of each group of values, "state" or "per_subflow", by name.
         states: states by group and name.
         kept: a scheduler's values per subflow: position and initial value by group and name.
         helpers: functions that consist of one return statement.
@@ -362,7 +362,7 @@ class _Reader:
 
 
 def whole_power(base: float, exponent: int) -> float:
-    """The power as products from the left, as the virtual machine computes it."""
+    """The power by repeated multiplication, rounded as in the virtual machine; `exponent` is at least 1."""
     product = base
     for _ in range(exponent - 1):
         product *= base

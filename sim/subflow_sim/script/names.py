@@ -156,7 +156,7 @@ class Names:
             return WRONG
         if isinstance(owner, Thing):
             return self._thing_field(node, owner, found)
-        # A loop variable refers to many subflows: only fixed subflows are recorded.
+        # A loop variable refers to another subflow in each pass, so only reads of a fixed subflow are recorded.
         is_one = isinstance(owner.place, Cell) or owner.place == 2
         note = self.emitter.note("read", self.segment(node), node.lineno) if is_one else 0
         return self._item_field(owner, found, note)
@@ -207,7 +207,7 @@ class Names:
         return cell
 
     def loop_of(self, item: Item) -> int:
-        """The index of the loop that refers to a subflow at this point."""
+        """The loop index by which instructions find a subflow; emits a `Refer` first if its number is in a cell."""
         if isinstance(item.place, int):
             return item.place
         self.emitter.emit("Refer", 0, item.place)

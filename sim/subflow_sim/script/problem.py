@@ -53,7 +53,7 @@ class Problems:
         self.found: list[ScriptProblem] = []
 
     def add(self, node: ast.AST, message: str, allowed: str = "") -> None:
-        """Reports a problem of a node."""
+        """Reports a problem at a node of the syntax tree; of a longer node, only the first line is marked."""
         line = getattr(node, "lineno", 1)
         start = self._column(line, getattr(node, "col_offset", 0))
         is_on_one_line = getattr(node, "end_lineno", line) == line

@@ -36,7 +36,7 @@ def best(of: Calls, node: ast.Call) -> Value:
         problems.add(given["by"], f"1 to {_MOST_KEYS} numbers decide", "")
         return WRONG
 
-    # A call may appear within an expression: its result is kept for the rest of the function.
+    # A script may name the result and use it in later statements, so the cells last until the end of the function.
     found = emitter.local()
     least = [emitter.local() for _ in keys]
     emitter.emit("Move", found, emitter.constant(-1.0))
@@ -67,7 +67,7 @@ def best(of: Calls, node: ast.Call) -> Value:
 
 
 def _compare(of: Calls, found: Cell, least: list[Cell], numbers: list[Number], wins: Label, skip: Label) -> None:
-    """Jumps to `wins` if no subflow was found yet or this one precedes it, otherwise to `skip`."""
+    """Emits jumps: to `wins` if no subflow was found yet or the current one precedes it, otherwise to `skip`."""
     emitter = of.emitter
     is_second = Label()
     emitter.emit("JumpUnlessEqual", 0, found, emitter.constant(-1.0), is_second)

@@ -16,7 +16,8 @@ from subflow_sim.script.values import Item, Local, Number
 from subflow_sim.script.vocabulary import HOOKS, OBJECTS, SECONDS, Hook
 from subflow_sim.units import Dimension
 
-# C++ expressions of script fields that neither keep their name nor only add the suffix _pkts. "@" is the object.
+# C++ expressions of script fields for which the default of `_attribute` (the field's name, with the suffix _pkts or
+# converted to seconds) does not fit. "@" is the object.
 _CALLED: Mapping[tuple[str, str], str] = {
     ("w", "rate"): "@.pacing_pps",
     ("w", "advertised"): "@.advertised",
@@ -98,7 +99,7 @@ class _Writer:
         self._header = reading.header
         self._hook: Hook = HOOKS[0]
         self._things: dict[str, tuple[str, str]] = {}  # C++ name and kind by parameter
-        self._items: list[str] = []  # names of open loops
+        self._items: list[str] = []  # variables of open loops
         self._locals: Mapping[str, Local] = {}
         self._uses_draws = any(
             isinstance(each, ast.Name) and each.id == "random" for node in self._nodes() for each in ast.walk(node)
@@ -214,7 +215,7 @@ class _Writer:
             signature = signature.replace("Siblings& siblings", "Siblings&")
         body = [*self._beginning(hook, called), *self._declarations(), *self._block(node.body)]
         if hook.returns == "nothing":
-            # A lambda allows early returns before the window is bounded.
+            # The body becomes a lambda: it may return early, and the window is bounded afterwards.
             text = indent("\n".join(body), "        ")
             end = f"    }}();\n    bound({called[0]});\n"
             return f"{signature} {{\n    [&] {{\n{text}\n{end}}}\n"
@@ -300,7 +301,7 @@ class _Writer:
         )
 
     def _call_alone(self, node: ast.Call) -> str:
-        if isinstance(node.func, ast.Attribute):  # update
+        if isinstance(node.func, ast.Attribute):  # my.x.update(...)
             place = self._filter(node.func.value)
             group, key = ast.unparse(node.func.value).split(".")
             state = self._header.states[group, key]
@@ -506,7 +507,7 @@ def _option(option: OptionCell) -> str:
 def _literal(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    number = float(value)  # type: ignore[arg-type]  # a number of the text
+    number = float(value)  # type: ignore[arg-type]  # a number in the script
     if math.isinf(number):
         sign = "-" if number < 0 else ""
         return f"{sign}std::numeric_limits<double>::infinity()"

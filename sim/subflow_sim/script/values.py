@@ -1,4 +1,4 @@
-"""Values of expressions during compilation."""
+"""Values of a script's expressions during compilation."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Cell:
         begin: initial value at the start of a subflow.
         size: number of cells; filters need more than one.
         slot: position in the frame; -1 before the layout.
+        index: position among the local or temporary cells of a function.
     """
 
     kind: Literal["window", "state", "option", "constant", "local", "temporary"]
@@ -62,7 +63,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An object parameter of a hook: "ack", "w".
+    """An object parameter of a hook, such as "ack" or "w".
 
     Attributes:
         kind: key of `OBJECTS`.
@@ -75,7 +76,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """All siblings, or all subflows."""
+    """All siblings, or all subflows; `kind` is "siblings" or "subflows"."""
 
     kind: str
 
@@ -123,7 +124,7 @@ class State:
 
 @dataclass(slots=True)
 class Local:
-    """A local name of a function."""
+    """A local name of a function, with the line of its last assignment."""
 
     value: Number | Item
     line: int
@@ -132,7 +133,12 @@ class Local:
 
 @dataclass(slots=True)
 class Learned:
-    """Properties of a script's state inferred by one reading for the next: units, and values in whole nanoseconds."""
+    """Properties of a script's state inferred by one reading for the next.
+
+    Attributes:
+        units: unit of each value as a power of a second, by name, for example "my.base".
+        not_clocks: names of the values that are not times in whole nanoseconds.
+    """
 
     units: dict[str, Fraction] = field(default_factory=dict)
     not_clocks: set[str] = field(default_factory=set)

@@ -1,7 +1,7 @@
 """The vocabulary of scripts: hooks, their objects and fields, and functions.
 
-The compiler, completion, colours and the guide use it. The fields of the core are in sim/core/script/machine.cpp; a
-test compares both lists.
+The compiler, the editor (completion, syntax colours) and the guide use it. The fields of the core are in
+sim/core/script/machine.cpp; a test compares both lists.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 from subflow_sim.scenario_model import ScriptKind
 
 Unit: TypeAlias = Fraction | None
-"""Unit of a number as a power of a second: 1 is a time, -1 a rate, 0 a count or a ratio. None: a literal of the text,
-which takes the unit of the other operand.
+"""Unit of a number as a power of a second: 1 is a time, -1 a rate, 0 a count or a ratio. None: a literal or a value of
+unknown unit, which takes the unit of the other operand.
 """
 
 SECONDS, COUNT, PER_SECOND, RATIO = Fraction(1), Fraction(0), Fraction(-1), Fraction(0)
@@ -338,4 +338,4 @@ SETTINGS: Mapping[str, tuple[type, ScriptKind | None, str]] = {
     ),
     "penalisation": (bool, "scheduler", "Halve the cwnd of the slower subflow that blocks a full receive window."),
 }
-"""Names of the module level with a predefined meaning."""
+"""Names of the module level with a predefined meaning: type, kind of script (None: both kinds), and help."""
