@@ -20,7 +20,7 @@ DAMAGE_COLUMNS: Sequence[Column[Damage]] = (
     Column("Table", lambda damage: damage.table),
     Column("Damage", lambda damage: damage.problem),
 )
-"""Columns of the list of damages."""
+"""Columns of the list of damage: owner, table and problem."""
 
 
 class Rescue(Job):

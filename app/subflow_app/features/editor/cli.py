@@ -1,4 +1,4 @@
-"""``subflow import`` and ``subflow export-topology``: scenarios from graph files and web pages, topologies to them."""
+"""``subflow import`` reads graph files and web pages; ``subflow export-topology`` writes GraphML."""
 
 from __future__ import annotations
 
@@ -71,7 +71,11 @@ def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json
 
 
 def _written(file: Path, out: Path | None, text: str, *, force: bool) -> Path:
-    """Write the scenario beside the source file or to `out`; returns the file written."""
+    """Write the scenario to `out`, by default next to the source file, and return the path of the file.
+
+    Raises:
+        InputError: if the file exists and `force` is False, or if it cannot be written.
+    """
     from subflow_sim.whole_file import write_whole
 
     target = out or file.with_suffix(".toml")

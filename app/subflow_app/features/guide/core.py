@@ -59,8 +59,8 @@ def guide_page(topic: str) -> GuidePage:
 
     Args:
         topic: empty for the start, else KIND/NAME: ``"panel/history"``, ``"controller/lia"``, ``"scheduler/blest"``,
-            ``"command/run"`` (of a group ``"command/runs/list"``), ``"section/link"`` of a scenario file,
-            ``"plot/rtt"``.
+            ``"command/run"``, ``"command/runs/delete"`` for a command in a group, ``"section/link"`` of a scenario
+            file, ``"plot/rtt"``.
 
     Raises:
         InputError: if the kind of topic does not exist.
@@ -109,7 +109,7 @@ def guide_sources() -> Path | None:
 def guide_folder() -> Path | None:
     """The folder of the built guide; None if it is missing, or if all local builds are older than the sources.
 
-    Searches beside the frozen program, in the installed package, in the source tree, and in the user's cache.
+    Searches next to the frozen program, in the installed package, in the source tree, and in the user's cache.
     """
     bundle = bundle_folder()
     shipped = [bundle / "guide"] if bundle else []

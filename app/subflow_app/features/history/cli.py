@@ -299,7 +299,7 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 
 
 def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
-    """Columns of the list of runs; `show` and --json have the other values.
+    """Columns of the list of runs; `show` and --json print the other values.
 
     On a narrow terminal, the list omits the simulated time in favour of names, and also the status if all runs have
     finished. Runs whose flows have a size show completion time and goodput while active, other runs the goodput.

@@ -1,4 +1,4 @@
-"""``subflow controllers`` and ``subflow schedulers``: lists of both, and the writing and checking of scripts."""
+"""``subflow controllers`` and ``subflow schedulers``: list algorithms, and start, check and convert scripts."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Conformance checks of a controller or scheduler script in small networks, compared with a simple reference.
 
 Each check is a separate scenario that contains the script, so that a person can open its run to find the cause of a
-failure. The reference is the same network with NewReno or the scheduler minrtt in place of the script. A hard network
-is hard for script and reference, and half of the reference is a low bar that only a broken script misses.
+failure. The reference is the same network with NewReno or the scheduler minrtt in place of the script. The network is
+equally hard for both, so most checks require only half the goodput of the reference, which broken scripts miss.
 
 A further check places the script in the networks of the arena, in their quick form, and ranks it among the shipped
-outcomes. The results of this check are not stored, because a draft is not an entry.
+outcomes. The results of this check are not stored, because a script under development is no entrant of the arena.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ STARVED = 0.1
 """Minimum goodput of each of many flows, as a share of their mean."""
 
 _NEAR = 0.05
-"""Difference of arena scores up to which a script counts as good as NewReno."""
+"""Largest deficit in the arena score at which a script still counts as good as NewReno."""
 
 _PLAINEST: Mapping[ScriptKind, str] = {"controller": "newreno", "scheduler": "minrtt"}
 _SAMPLE_INTERVAL_S = 0.1
@@ -188,7 +188,7 @@ def _left_to_newreno(script: _Flows, plainest: _Flows) -> tuple[float, bool]:
 
 
 def _down(from_s: float, to_s: float) -> str:
-    """TOML events that take the first link down for a while."""
+    """TOML events that take the link `first` down between two times, s."""
     return "".join(
         f'\n[[events]]\nat = "{at_s}s"\nlink = "first"\nup = {up}\n' for at_s, up in ((from_s, "false"), (to_s, "true"))
     )
@@ -291,17 +291,17 @@ class Finding:
 
 
 def questions_of(kind: ScriptKind) -> tuple[Question, ...]:
-    """All questions for controllers, or for schedulers."""
+    """The questions about scripts of this kind, in the order of display."""
     return (*checks_of(kind), ARENA) if kind == "controller" else checks_of(kind)
 
 
 def checks_of(kind: ScriptKind) -> tuple[Check, ...]:
-    """The checks for controllers, or for schedulers."""
+    """The checks that apply to scripts of this kind, in the order of display."""
     return tuple(check for check in CHECKS if kind in check.kinds)
 
 
 class ConformanceJob(Batch[Check]):
-    """Makes all checks of a script. `run` blocks and belongs on a worker thread; other methods suit any thread.
+    """Runs all checks of a script. `run` blocks and belongs on a worker thread; other methods suit any thread.
 
     A script with errors ends the job: its error is part of the outcome.
 

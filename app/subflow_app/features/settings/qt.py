@@ -1,4 +1,4 @@
-"""The settings dialog: searchable, with a row per setting; OK applies all changes at once."""
+"""The settings dialog: searchable, with a row per setting; OK applies all changes together."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class SettingsDialog(QDialog):
-    """Edits a copy of the settings; ``chosen`` passes it on after OK."""
+    """Edits a copy of the settings, and emits it in ``chosen`` after OK."""
 
     chosen = Signal(object)  # Settings
     database_wanted = Signal()

@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = ("controller", "scheduler")
 
 
 def without_defaults(value: Any) -> TomlValue:
-    """Return a controller or scheduler as a plain name if its table contains only the name."""
+    """Return a controller or scheduler as plain data; a table that contains only the name becomes the name."""
     value = plain(value)
     if isinstance(value, dict) and set(value) == {"name"}:
         value = value["name"]
@@ -39,17 +39,17 @@ def name_in(value: object) -> str:
 
 
 def own_or_named(own: TomlValue, value: TomlValue) -> TomlValue:
-    """Return the scenario's own choice if `value` only repeats its name, so that options and policy stay.
+    """Return the scenario's own choice, with options and policy, if `value` only repeats its name; otherwise `value`.
 
     Args:
         own: controller or scheduler of the scenario.
-        value: the requested choice; a table is returned unchanged.
+        value: the requested choice, a name or a table.
     """
     return own if isinstance(value, str) and value == name_in(own) else value
 
 
 def defaults_of(name: str) -> TomlValue:
-    """Return a controller or scheduler with its defaults, whatever options the scenario sets for the same name."""
+    """Return a choice with default options, as a table so that `own_or_named` does not replace it."""
     return {"name": name}
 
 
@@ -178,7 +178,10 @@ def _usual_policy(algorithm: Algorithm) -> str:
 
 
 def _policies(folder: Path | None) -> dict[str, list[PolicyRecord]]:
-    """Return the usable policies by controller, from the library and, unless too many, from the scenario's folder."""
+    """Return the usable policies by controller: those of the library, then those in the scenario's folder.
+
+    A folder with more than `_MOST_FILES` policy files is ignored.
+    """
     found: dict[str, list[PolicyRecord]] = {}
     for record in policy_records():
         if not record.problem:

@@ -27,7 +27,7 @@ Part: TypeAlias = Literal["start", "end", "body"]
 LEAST_BAR_S = 1e-3
 """Minimum duration of a bar, in seconds; a shorter outage would be invisible and barely measurable."""
 
-# Keys with values, in the order in which a mark lists them.
+# Keys of link changes that set a value instead of a state, in the order in which a mark lists them.
 _VALUE_KEYS = tuple(param.key for param in EVENT_CHANGES["link"] if not param.states)
 _BARS = ("up", "open")
 _SWITCHES = tuple(
@@ -65,7 +65,7 @@ class StripMark:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Path of the mark's time in the file."""
+        """A tuple with one entry: the path of the mark's time in the file."""
         return (self.at,)
 
 
@@ -217,7 +217,7 @@ def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step
 
 
 def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: float) -> str:
-    """Return the text with an additional event: a new rate, delay, loss or queue of a link, or a backup flow.
+    """Return the text with one more event: a new rate, delay, loss or queue of a link, or subflows that become backups.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -228,7 +228,7 @@ def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: flo
 
 
 def without(text: str, item: StripItem) -> str:
-    """Return the text without the events of a mark or a bar, including other changes in these events.
+    """Return the text without a mark or bar: removes its rate step, or its events with all other changes in them.
 
     Raises:
         TomlEditError: if a place cannot be edited.

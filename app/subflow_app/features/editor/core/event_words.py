@@ -55,7 +55,7 @@ def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
         return f"{value_text('', name, say)} ({', '.join(rest)})" if rest else value_text("", name, say)
     if key == "loss" and isinstance(value, int | float):
         return f"{value * 100:.10g} %"
-    # A fork of both directions has two earlier values: ``2 % / 1 %``.
+    # A fork that changes both directions of a link gives both earlier values: ``2 % / 1 %``.
     parts = text_of(value).split(" / ")
     return say(_UNLIMITED) if value == _UNLIMITED else " / ".join(_NUMBER.sub(r"\1 ", part) for part in parts)
 

@@ -204,7 +204,7 @@ class FlowDraft:
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
         self.picked: list[str] | None = None  # the path under construction, if any
-        self.paths: list[DraftPath] = []  # all selectable paths, in the order of the panel
+        self.paths: list[DraftPath] = []  # all selectable paths, in the order of the dialog
         present = scenario.flows.get(flow)
         if present is not None:
             self.kind = present.kind
@@ -264,7 +264,7 @@ class FlowDraft:
     # --- changes ----------------------------------------------------------------------------------------------------
 
     def set_kind(self, kind: str) -> None:
-        """Change the kind, and adapt the algorithms and the number of chosen paths."""
+        """Change the kind, set its default algorithms, and keep only one chosen path if the kind allows only one."""
         if kind == self.kind:
             return
         self.kind = kind
@@ -282,7 +282,7 @@ class FlowDraft:
                 self.paths[position] = replace(path, is_wanted=False)
 
     def start_picking(self) -> None:
-        """Start to pick a path link by link at the source."""
+        """Start picking a path link by link, from the source."""
         self.picked = []
 
     def stop_picking(self) -> None:

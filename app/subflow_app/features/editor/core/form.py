@@ -1,4 +1,4 @@
-"""The forms of a scenario's parts, with their fields, hints and problems, and the list of parts above them.
+"""The forms of a scenario's parts, with their fields, hints and problems, and the outline of all parts.
 
 The declarations of the simulator (`SECTIONS` and the options of controllers and schedulers) provide everything that a
 form needs beyond the document. A new key or algorithm therefore appears in the window without a change of this module.
@@ -142,8 +142,8 @@ _LABELS: Mapping[str, str] = {
     "warmup": "Warm-up",
 }
 _MOST_LISTED_COPIES = 20
-_LONGEST_DELAY_S = 1000.0  # Delays with a maximum up to this value are shown in ms, even a delay of 0.
-# Default controllers of the simulator, by kind of flow; the help of the key `controller` names the same.
+_LONGEST_DELAY_S = 1000.0  # A default of 0 is shown in ms if the maximum of the parameter is at most this value.
+# Default controllers of the simulator, by kind of flow; the help of the key `controller` repeats their names.
 _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 
@@ -170,7 +170,7 @@ class FormField:
         placeholder: the default, shown while the file does not set the key.
         options: the selectable values; empty for a typed value.
         problems: problems of the value.
-        applies: text of the default value if the placeholder differs from it; empty otherwise.
+        applies: the value in force while the file does not set the key; empty if the placeholder shows it.
     """
 
     key: str
@@ -189,7 +189,7 @@ class FormField:
         return shown_unit(self.param, self.text, self.applies or self.placeholder)
 
     def completed(self, text: str) -> str:
-        """Complete typed text by its implied unit."""
+        """Return typed text, with the implied unit appended to a bare number; "5 Mbps" becomes "5Mbit/s"."""
         return completed(self.param, text, self.text, self.applies or self.placeholder)
 
 
@@ -207,10 +207,11 @@ class Form:
     """The form of a part of the scenario.
 
     Attributes:
-        key: dotted key; empty for the whole scenario, `nodes`, `links`, `flows` or `events` for a list.
+        key: dotted key; empty for the whole scenario; `nodes`, `links`, `flows` or `events` for a list of parts.
         kind: kind of part, e.g. `Link`.
         title: name of the part.
         subtitle: a line of description.
+        groups: the fields in groups, from top to bottom.
         problems: problems of the whole part that belong to no field.
     """
 
@@ -233,7 +234,7 @@ def label_of(key: str) -> str:
 
 
 def change_labels() -> dict[str, str]:
-    """Labels of the values of a link that a run can change, by key."""
+    """Return the translated labels of the link values that events can change, by key."""
     keys = [param.key for param in EVENT_CHANGES["link"] if not param.states]
     return {key: tr("Queue limit") if key == "queue" else tr(label_of(key)) for key in keys}
 
@@ -361,7 +362,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     for group in _grouped(doc, "flow", key, groups, kind=kind):
         fields = tuple(_flow_field(doc, field, kind, catalog) for field in group.fields)
         built.append(FormGroup(group.title, fields, group.hint))
-        # An algorithm has up to a dozen options, which would separate controller and scheduler too far.
+        # Options have groups of their own, because up to a dozen of them would separate controller and scheduler.
         for field in fields:
             if field.param.key in ("controller", "scheduler"):
                 built += _option_groups(doc, field, catalog)
@@ -413,7 +414,7 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
 
 
 def _later_controller(doc: ScenarioDoc, field: FormField, flow: str, catalog: AlgorithmCatalog) -> FormField:
-    """Offer the controllers that can replace another during the run: all except those that follow an agent."""
+    """Offer the controllers that can replace another during the run: all except those driven by an agent."""
     kind = text_of(doc.value(f"flows.{flow.partition('.')[0]}.kind"))
     return replace(_without(_flow_field(doc, field, kind, catalog), catalog.learners), placeholder="")
 
@@ -516,7 +517,7 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
             fields.append(_field(doc, f"{key}.{param.key}", param))
     for each in given if isinstance(given, dict) else ():
         if each not in {param.key for param in QUEUE_TABLE}:
-            # Shown so that the user can remove it.
+            # An unknown option is shown, so that the user can remove it.
             unknown = Param(each, Dimension.TEXT, tr("A queue has no such option."))
             fields.append(_field(doc, f"{key}.{each}", unknown))
     return fields

@@ -69,7 +69,7 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
         if not is_structured and param.dimension not in _ALWAYS_TEXT:
             is_number = isinstance(si_value, (int, float)) and not isinstance(si_value, bool)
             return TextCheck(value, si_value=float(si_value) if is_number else None)  # type: ignore[arg-type]
-    # Lists refer to other parts of the file, and tables have their own keys: both need a check of the whole file.
+    # Names and lists may refer to other parts of the file, and tables have their own keys: check the whole file.
     try:
         problems = doc.preview(key, value)
     except TomlEditError:
@@ -103,14 +103,14 @@ def unit_of(text: str, dimension: Dimension) -> str | None:
 
 
 def completed(param: Param, text: str, *shown: str) -> str:
-    """Complete text typed for ``param`` by the unit shown in the field; see `shown_unit` and `with_unit`."""
+    """Append the unit shown in the field to a bare number typed for ``param``; see `shown_unit` and `with_unit`."""
     return with_unit(_rate_as_here(text) if param.dimension is Dimension.RATE else text, shown_unit(param, *shown))
 
 
 def with_unit(text: str, unit: str | None) -> str:
-    """Complete a bare number by the unit of the value that it replaces: "30" in place of "10Mbit/s" becomes "30Mbit/s".
+    """Append to a bare number the unit of the value it replaces: "30" typed over "10Mbit/s" becomes "30Mbit/s".
 
-    People read the unit beside a value as part of the field. Text other than a bare number stays unchanged. A number
+    People read the unit next to a value as part of the field. Text other than a bare number stays unchanged. A number
     stays bare if the current value has no unit, because a bare number in a scenario file is in SI units. A number with
     an exponent, 8e6, also stays bare. "5 Mbps" for a rate becomes "5Mbit/s".
     """
@@ -139,7 +139,7 @@ def read_text(param: Param, text: str) -> TomlValue | None:
     if param.dimension in _ALWAYS_TEXT:
         return text
     if param.dimension is Dimension.POINT and not text.startswith("["):
-        # A position needs no brackets.
+        # The user may omit the brackets of a position.
         text_as_list = f"[{text.strip('()')}]"
         literal = _literal(text_as_list)
         return literal if isinstance(literal, list) and len(literal) == 2 else text

@@ -85,7 +85,7 @@ def read_graph(path: Path) -> RawGraph:
     """Read a GraphML or GML file.
 
     Raises:
-        GraphFileError: if the file is unreadable, too large, or in another format.
+        GraphFileError: if the file is unreadable, too large, in another format, or not a consistent graph.
     """
     try:
         content = read_file(path, MAX_BYTES)
@@ -129,7 +129,7 @@ def _check_count(graph: RawGraph, line: int) -> None:
 
 
 class _GraphmlReader:
-    """Builds a graph from the events of a GraphML parser."""
+    """Builds a graph from the events of an XML parser."""
 
     def __init__(self, file: str) -> None:
         self._graph = RawGraph(file, "GraphML")
@@ -262,7 +262,7 @@ def _read_gml(content: bytes, file: str) -> RawGraph:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        # The format predates UTF-8 and allows Latin 1.
+        # Many older files are in Latin 1.
         text = content.decode("latin-1")
     graph = RawGraph(file, "GML")
     found = False

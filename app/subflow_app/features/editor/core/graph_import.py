@@ -347,7 +347,10 @@ class _Importer:
 
 
 def speed_in(text: str) -> float | None:
-    """Find a rate in a link's label, bit/s, without factors: `10 Gbit/s`, `2x OC-48`, `E3`; None without a match."""
+    """Return the rate that a link's label names, in bit/s: `10 Gbit/s`, `OC-48`, `E3`; None if it names no rate.
+
+    Factors are ignored: `2x OC-48` gives the rate of one OC-48.
+    """
     carrier = _CARRIER.search(text)
     if carrier:
         return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])
@@ -359,7 +362,7 @@ def speed_in(text: str) -> float | None:
 
 
 def distance_m(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Return the great-circle distance of two places given as latitude and longitude in degrees.
+    """Return the great-circle distance in metres between two places given as latitude and longitude in degrees.
 
     Source: Sinnott 1984, the haversine formula.
     """
@@ -380,7 +383,7 @@ def _projected(on_map: Mapping[str, tuple[float, float]]) -> dict[str, Point]:
 
 
 def _with_missing(places: dict[str, Point], names: list[str], ends: list[tuple[str, str]]) -> dict[str, Point]:
-    """Place the nodes without coordinates beside a neighbour with coordinates, or below the map."""
+    """Place each node without coordinates next to a neighbour with a known place, or below the map."""
     found = dict(places)
     bottom = max(y for _, y in places.values()) + LAYER_WIDTH
     for name in names:

@@ -1,11 +1,12 @@
 """Layout of nodes on the canvas: layered places for new nodes, and functions that arrange existing nodes.
 
-Sources are at the left, destinations at the right, and layers between. A layered drawing was preferred to a
+Sources are at the left, destinations at the right, with layers between them. A layered drawing was preferred to a
 force-directed one for two reasons: traffic reads from left to right, and the result is the same on every machine. The
-places depend on the graph only, not on nodes that a person has moved: moving one node must not make the others jump.
+relative places depend on the graph only, not on nodes that a person has moved: moving one node must not make the
+others jump.
 
-The functions align nodes, space them evenly, put them on a grid, or lay them out again. Each takes places by name and
-returns new ones; the module is independent of documents and pixels.
+The functions align nodes, space them evenly, put them on a grid, or lay them out again. Each returns new places in
+canvas units; the module is independent of documents and pixels.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _layers(
     starts = [name for name in component if name in sources and name not in destinations]
     starts = starts or [name for name in component if name in sources]
     if not starts:
-        # Without flows, start from a node far from the others: the drawing becomes wide rather than deep.
+        # Without flows, start from a node far from the others: the drawing becomes wide rather than high.
         distances = _distances([component[0]], neighbours)
         starts = [max(component, key=lambda name: distances[name])]
     column = _distances(starts, neighbours)
@@ -149,7 +150,7 @@ def _order(layers: list[list[str]], neighbours: Mapping[str, Sequence[str]]) -> 
 
 
 def _shift_to(fixed: Mapping[str, Point], places: Mapping[str, Point]) -> Point:
-    """Return the shift that brings the free nodes close to the fixed ones; (0, 0) if all are close already."""
+    """Return the shift that brings the free nodes close to the fixed nodes; (0, 0) if they are close already."""
     if not fixed or not places:
         return (0.0, 0.0)
     margin = (LAYER_WIDTH, ROW_HEIGHT)
@@ -275,7 +276,7 @@ def apart(places: Mapping[str, Point]) -> dict[str, Point]:
         home = (round(x / width), round(y / height))
         cell = next(free for free in _cells_around(home) if free not in taken)
         taken.add(cell)
-        # Near the middle of the cell: neighbours keep apart, but do not form a strict grid.
+        # Nodes stay near the middle of their cells, so that neighbours keep a distance without forming a strict grid.
         result[name] = (
             min(max(x / width, cell[0] - _SLACK), cell[0] + _SLACK) * width,
             min(max(y / height, cell[1] - _SLACK), cell[1] + _SLACK) * height,

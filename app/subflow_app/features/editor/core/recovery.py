@@ -31,8 +31,8 @@ _log = logging.getLogger(__name__)
 
 _FORMAT = 1
 _SUFFIX = ".json"
-# The file holds the scenario twice, and escaping may expand each byte of its text (but not of its recordings) to six
-# characters.
+# The file holds the scenario twice. Escaping may expand each byte of text to six characters, but not the bytes of
+# embedded rate and delay recordings.
 MOST_BYTES = 2 * MOST_OWN_BYTES + 11 * MOST_TEXT_BYTES
 # An interrupted write leaves a part file; a part file of this age, in seconds, is no longer being written.
 _PART_AGE_S = 3600.0
@@ -110,7 +110,7 @@ class RecoveryFile:
         self._thread: threading.Thread | None = None
 
     def keep(self, unsaved: UnsavedText) -> None:
-        """Schedule a write of this text; returns at once."""
+        """Schedule a write of this text without waiting for it."""
         self._want(unsaved)
 
     def drop(self) -> None:
@@ -185,7 +185,10 @@ class RecoveryFile:
 
 
 def find_orphans(folder: Path | None = None) -> tuple[Orphan, ...]:
-    """Find the recoverable scenarios, the latest first; removes files whose text equals the scenario's own file."""
+    """Find the recoverable scenarios, the latest first.
+
+    Removes recovery files whose text equals the scenario's own file, and the remains of interrupted writes.
+    """
     folder = folder or recovery_directory()
     found = []
     try:
@@ -234,7 +237,7 @@ def _content(unsaved: UnsavedText) -> bytes:
         "base_sha256": _hash(unsaved.base),
         "text": unsaved.text,
     }
-    # ASCII escapes preserve the lone surrogates, which represent bytes outside UTF-8.
+    # ASCII escapes preserve the lone surrogates, which represent bytes that are not UTF-8.
     return json.dumps(entries).encode("ascii")
 
 

@@ -77,7 +77,7 @@ def has_parts(pasted: str) -> bool:
 def paste_parts(text: str, pasted: str, shift: float = PASTE_SHIFT) -> Edited:
     """Add parts from the clipboard under free names; the clipboard may also hold a whole scenario file.
 
-    Links, flows and paths are omitted if they refer to parts missing from both the clipboard and the scenario.
+    Links, flows, paths and events are omitted if they refer to parts missing from both the clipboard and the scenario.
 
     Args:
         text: TOML text of the scenario.
@@ -85,7 +85,7 @@ def paste_parts(text: str, pasted: str, shift: float = PASTE_SHIFT) -> Edited:
         shift: offset to the right and down, in canvas units.
 
     Raises:
-        InputError: if the clipboard holds nothing to paste; the message gives the reason.
+        InputError: if nothing can be pasted, or a name or value is invalid; the message gives the reason.
         TomlEditError: if the text of the scenario cannot be edited.
     """
     try:
@@ -172,7 +172,7 @@ class _Paste:
             found = [[find(link) for link in path] for path in flow["paths"] if isinstance(path, list)]
             paths = [path for path in found if None not in path]
             if len(paths) < len(flow["paths"]):
-                # Subflow numbers of backup and late entries would refer to omitted paths.
+                # These entries refer to paths by number, and omitted paths change the numbers.
                 values.pop("backup", None)
                 values.pop("late", None)
             values["paths"] = paths

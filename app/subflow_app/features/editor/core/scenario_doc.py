@@ -4,7 +4,7 @@ The text is authoritative. Every change produces a new text, which is parsed aga
 thereby always the document that is saved, and undo restores an earlier text. Text that does not parse, or that
 describes something impossible, is kept unchanged: the document then has problems instead of a scenario.
 
-The files that a scenario names are in its folder or below: delivery traces, scripts, policies.
+The files that a scenario names are in its folder or below: delivery and delay traces, scripts, policies.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
     contents: dict[Path, bytes] = {}
     for name in dict.fromkeys(_named_files(scenario)):
         source, copy = folder / name, target / name
-        # A file whose content the scenario embeds does not exist.
+        # A file need not exist if the scenario embeds its content.
         if not is_file(source) or (is_there(copy) and copy.samefile(source)):
             continue
         content = read_file(source, MAX_POLICY_BYTES)
@@ -96,7 +96,7 @@ def _policies(choice: Choice) -> Iterator[str]:
 
 ChangeKind: TypeAlias = Literal["value", "layout", "script", "events", "parts", "text"]
 
-# Keys with a short form, a plain value instead of a table; the value names the key of the plain value in that table.
+# Keys that accept a plain value instead of a table, with the key that holds the same value in that table.
 _SHORT_FORMS: Mapping[str, str] = {"controller": "name", "scheduler": "name", "queue": "limit"}
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -152,9 +152,9 @@ class Change:
     """Kind and place of an edit.
 
     Attributes:
-        kind: `layout` moves nodes only and keeps results valid. `script` changes the content of a script, which affects
-            no drawing. `events` adds or removes timed events, so that event numbers shift. `parts` adds, removes or
-            renames any part; `text` covers every other change.
+        kind: `layout` only moves nodes and notes, and keeps results valid. `script` changes the content of a script,
+            which affects no drawing. `events` adds or removes timed events, so that event numbers shift. `parts` adds,
+            removes or renames any part; `text` covers every other change.
         keys: dotted keys, e.g. `links.wifi.loss`; empty for `text`.
     """
 
@@ -210,7 +210,7 @@ class ScenarioDoc:
         except OSError as error:
             raise ScenarioFileError(f"{path} cannot be opened: {error.strerror or error}") from error
         has_mark = raw.startswith(b"\xef\xbb\xbf")
-        # Bytes outside UTF-8 become lone surrogates: reported as problems, and saved unchanged.
+        # Bytes that are not UTF-8 become lone surrogates, which are reported as problems and saved unchanged.
         doc = cls(raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"), path, algorithms=algorithms)
         doc._has_byte_order_mark = has_mark
         return doc
@@ -250,12 +250,12 @@ class ScenarioDoc:
 
     @property
     def sketch(self) -> Scenario | None:
-        """The drawable part; the last valid state while the text is not TOML; None if nothing can be drawn."""
+        """The drawable part; while the text is not TOML, the last valid state. None if nothing can be drawn."""
         return self._sketch
 
     @property
     def unread(self) -> Mapping[str, frozenset[str]]:
-        """Keys of links whose values never were valid, by link; the sketch contains placeholders for these values."""
+        """Keys of links whose values have never been valid, by link; the sketch has placeholders for these values."""
         found: dict[str, set[str]] = {}
         for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
             is_new = self._last_valid is None or name not in self._last_valid.links
@@ -355,10 +355,10 @@ class ScenarioDoc:
         return self._replace(self._with_value(path, value), change)
 
     def move_nodes(self, places: Mapping[str, tuple[float, float]]) -> Change:
-        """Place nodes and notes on the canvas, in whole canvas units.
+        """Move nodes and notes on the canvas; coordinates are rounded to whole canvas units.
 
         Args:
-            places: places by name of the node, or by `notes.0` for a note.
+            places: new places by node name, or by `notes.0` for the first note.
 
         Raises:
             TomlEditError: if the text is not TOML, or has no such node or note.
@@ -493,7 +493,7 @@ class ScenarioDoc:
 
     def _read_text(self) -> None:
         try:
-            # Lone surrogates represent bytes outside UTF-8, so the file is not TOML.
+            # Lone surrogates represent bytes that are not UTF-8, so the file is not TOML.
             self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
         except TomlEditError:
             self._data = None

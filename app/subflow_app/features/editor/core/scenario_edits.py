@@ -355,7 +355,7 @@ def _mentions(
 def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Edited:
     """Set the paths of a flow; None restores the default, the shortest paths.
 
-    Backup entries, late entries and events of a subflow follow its path, and are removed with the path.
+    Backup and late entries, events and scripted losses of a subflow follow its path, and are removed with the path.
 
     Raises:
         InputError: if the flow is unknown.
@@ -411,7 +411,7 @@ def _ordinals_after(before: Any, after: Sequence[Sequence[str]] | None) -> dict[
 
 
 def fresh_name(name: str, taken: Collection[str]) -> str:
-    """Return a similar name that is not taken: h1 becomes h2, wifi becomes wifi-2."""
+    """Return the name if it is free, otherwise a similar free name: h1 becomes h2, wifi becomes wifi-2."""
     if name not in taken:
         return name
     match = _NUMBERED.match(name)

@@ -2,7 +2,7 @@
 
 The tables can be read even if they contain errors. An edit removes, renames, changes or adds a part. The edits are
 spliced into the text, so that the remaining text stays unchanged byte for byte. The values of the new text are compared
-with the intended ones before the text is used.
+with the intended values before the text is used.
 """
 
 from __future__ import annotations

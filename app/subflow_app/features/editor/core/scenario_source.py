@@ -115,7 +115,7 @@ def source_of_document(use: Use, doc: ScenarioDoc) -> ScenarioSource | None:
 
 
 def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) -> str:
-    """Embed the delivery traces and scripts that a scenario names into its text, and write policies as paths.
+    """Embed the recordings and scripts that a scenario names into its text, and write policies as paths.
 
     The result has the same meaning in any folder of this computer.
 
@@ -129,7 +129,7 @@ def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) ->
         table: Any = read_toml(text)
         for step in path:
             table = table.get(step, {}) if isinstance(table, Mapping) else {}
-        # Without its own rate, the reverse direction has the rate of the forward direction.
+        # Without its own rate, the reverse direction takes the rate of the forward direction and lacks this table.
         if isinstance(table, Mapping) and key in table and "content" not in table:
             for name, content in contents().items():
                 text = set_value(text, (*path, name), content)
@@ -165,7 +165,7 @@ def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
 
 
 def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Yield path and value of each key in a text that names a policy."""
+    """Yield path and value of each `policy` key in a parsed text."""
     entries: Sequence[tuple[Any, Any]] = ()
     if isinstance(tree, Mapping):
         entries = list(tree.items())
@@ -179,9 +179,10 @@ def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
 
 
 def _contents(scenario: Scenario) -> Iterator[tuple[Place, str, Callable[[], Mapping[str, str]]]]:
-    """Yield the contents of named files: path of the naming table, key that names the file, and the keys to embed.
+    """Yield for each named file the path of the table that names it, the key of the name, and a function.
 
-    A function returns the keys, so that a recording is packed only if the text does not contain it yet.
+    The function returns the entries to embed. It is called only if the text does not contain the file yet, because
+    packing a recording takes time.
     """
     for name, link in scenario.links.items():
         sides: tuple[tuple[LinkDirection, Place], ...] = (

@@ -1,6 +1,6 @@
 """Scripts of the open scenario, controllers and schedulers: their places, files and tables.
 
-A scenario with a file keeps its scripts in files beside it. A scenario without a file, such as an opened example,
+A scenario with a file keeps its scripts in files next to it. A scenario without a file, such as an opened example,
 embeds the text of its scripts, as do stored runs. A scenario refers to its scripts by named tables.
 """
 
@@ -76,7 +76,7 @@ def check_script_name(name: str, kind: ScriptKind, catalog: AlgorithmCatalog) ->
 
 
 def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
-    """Write a script in one step.
+    """Write a script atomically.
 
     Args:
         path: path of the file.
@@ -227,7 +227,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
 
 
 def free_name(kind: ScriptKind, wanted: str, data: Mapping[str, Any], folder: Path | None) -> str:
-    """Return a free name for a new script: the wanted one, if necessary with a number up to 999."""
+    """Return the wanted name, or if it is taken, the name with a number up to 999; the wanted name if all are taken."""
     for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 1000))):
         try:
             new_place(kind, name, data, folder)
@@ -250,7 +250,7 @@ def with_new_script(scenario: str, place: ScriptPlace, text: str, flows: Iterabl
         TomlEditError: if the scenario cannot be edited.
     """
     edited = add_script(scenario, place.kind, place.name, content=None if place.path is not None else text)
-    # Drop the options of the previous algorithms, because the new one lacks them.
+    # This also drops the options of the previous algorithms, because the script lacks them.
     whole = toml_edit.set_values(edited.text, {("flows", flow, place.kind): place.name for flow in flows})
     if place.path is not None:
         write_script(place.path, text, is_new=True)

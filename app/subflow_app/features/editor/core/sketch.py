@@ -1,7 +1,7 @@
 """The drawable part of a scenario with problems, such as an unfinished drawing.
 
-The simulator's reader fills in placeholders for missing or impossible values. Consistent parts are kept; a part with
-problems is shown in its last valid state.
+The simulator's reader fills in placeholders for missing or impossible values. Consistent parts are kept; a link or
+script with problems is shown in its last valid state.
 """
 
 from __future__ import annotations

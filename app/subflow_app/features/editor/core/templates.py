@@ -1,7 +1,7 @@
 """Topologies from the literature as templates, each with the few numbers that its experiments vary.
 
-A template refers to a shipped scenario file and only lists the values to ask for, so that each topology is described in
-one place.
+A template refers to a shipped scenario file and lists only the values that the user chooses, so that each topology is
+described in one place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class TemplateValue:
 
     @property
     def param(self) -> Param:
-        """Declaration of the value."""
+        """Declaration of the first key; all keys of a value have the same declaration."""
         section, *_, key = self.keys[0].split(".")
         return params_by_key(section.removesuffix("s"))[key]
 
@@ -55,12 +55,12 @@ class Template:
 
 
 def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:
-    """Return the value in the file as a person would type it."""
+    """Return the value in the file, or its default, as a person would type it."""
     return text_of(doc.value(value.keys[0])) or text_of(value.param.default)
 
 
 def completed_text(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
-    """Return typed text; a bare number is completed by the unit of the current value."""
+    """Return typed text, with the unit of the current value appended to a bare number."""
     return completed(value.param, text, shown_text(doc, value))
 
 

@@ -27,7 +27,7 @@ class SubflowPath:
     """The path of one subflow of a flow definition, shared by all `count` instances of the flow.
 
     Attributes:
-        owner: `download/1`; for a cbr or onoff flow, which has no subflows, `cross`.
+        owner: `download/1`; for a cbr or onoff flow, which has no subflows, its name, e.g. `cross`.
         ordinal: position among the paths of the flow, from 1.
         label: text in a legend, e.g. `download · wifi`; the name of the flow if it has one path.
         count: number of identical flows on this path.
@@ -180,7 +180,7 @@ def _names(event: Event, flow: Flow) -> bool:
 
 
 def _label(flow: Flow, path: Sequence[str]) -> str:
-    # The only path of a flow needs no distinction.
+    # The links in a label distinguish the paths of a flow, so the label of an only path omits them.
     return f"{flow.name} · {' → '.join(path)}" if len(flow.paths) > 1 else flow.name
 
 

@@ -3,8 +3,8 @@
 Unsaved changes are discarded only after a confirmation by the user.
 
 A command makes its edit when it is constructed. A refused edit thereby raises an error and never reaches the undo
-stack; the first `redo`, which the push calls, does nothing. Undo restores the previous text byte for byte. A scenario
-is only a few kilobytes, and inverse edits could not guarantee the same for comments and spacing.
+stack; the first `redo`, which the push calls, does nothing. Undo restores the previous text byte for byte. Commands
+keep whole texts, because a scenario has only a few kilobytes and inverse edits could not restore comments and spacing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class EditCommand(QUndoCommand):
         self._change = edit()
         self._after = doc.text
         self._is_done = True
-        # Typing the original text again is not a step.
+        # An edit that changes nothing, such as typing the original text again, is not an undo step.
         self.setObsolete(self._after == self._before)
 
     def redo(self) -> None:
@@ -181,10 +181,9 @@ class Documents(QObject):
         self.keeps: Callable[[], bool] = lambda: False
         """Returns True if another object keeps the replaced document with its changes."""
         self.guards: list[Callable[[], bool]] = []
-        """Ask about content that would be lost with the document; False cancels the replacement."""
+        """Offer to keep content that would be lost with the document; a result of False cancels the replacement."""
         self.doc = ScenarioDoc.new()
         self._name = _UNTITLED
-        # A document that was never saved and never edited has no changes to lose.
         self._unsubscribe = self.doc.subscribe(self._on_change)
 
     @property
@@ -260,7 +259,7 @@ class Documents(QObject):
         except AppError as error:
             self._notices.file_failed(str(error))
             return False
-        # The copy can be saved anywhere, so it embeds the delivery traces.
+        # The copy can be saved anywhere, so it embeds the recordings and scripts.
         text = doc.text if doc.scenario is None else with_contents(doc.text, doc.scenario)
         self._replace(ScenarioDoc(text), f"{name}{_OF_EXAMPLE}")
         return True
@@ -297,7 +296,7 @@ class Documents(QObject):
         return True
 
     def may_discard(self) -> bool:
-        """Asks about unsaved changes, if any; False if the user cancels, a guard objects, or saving fails."""
+        """Offers to save unsaved changes, if any; False if the user cancels, a guard refuses, or saving fails."""
         self.settling.emit()
         if not all(may_leave() for may_leave in self.guards):
             return False
@@ -341,7 +340,7 @@ class Documents(QObject):
         self._unsubscribe = doc.subscribe(self._on_change)
         # Commands of the old document must not be undone in the new one.
         self.undo_stack.clear()
-        # Qt leaves an empty stack unchanged, and a stack whose last command became obsolete is not clean.
+        # Needed because `clear` does nothing on an empty stack, which is not clean if its last command became obsolete.
         self.undo_stack.setClean()
         self.replaced.emit(doc)
         self.edited.emit()

@@ -48,8 +48,8 @@ class Recovery(QObject):
         self._workers = workers
         self.folder = folder
         self.takers: dict[str, Callable[[UnsavedText], bool]] = {}
-        """Handlers for unsaved content other than scenarios, by the suffix of its name; False if the user declines."""
-        # Emitted by the writing thread, received on the GUI thread.
+        """Handlers for unsaved content other than scenarios, by file suffix; they return False if the user declines."""
+        # The writing thread emits `failed`; slots receive it on the GUI thread.
         self.file = RecoveryFile(self.failed.emit, folder)
         self._base = documents.doc.text
         # An edit emits its signal before its command is on the stack; the timer runs after both.

@@ -1,7 +1,7 @@
-"""Fields for values of a scenario: a list of controllers with check boxes, and a box for a time with arrows.
+"""Fields for values of a scenario: a list of controllers with check boxes, and a spin box for a time.
 
 The list begins with the scenario's own controller, followed by all others that the flow can have. The box shows a time
-in the shortest unit and accepts any unit.
+in the largest unit that gives a number of at least 1, and accepts any unit.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class TimeBox(QDoubleSpinBox):
         self.setKeyboardTracking(False)
 
     def sizeHint(self) -> QSize:
-        """Return room for a time in any unit, because both the minimum and the maximum may have short texts."""
+        """Return a size for a time in any unit; Qt measures only minimum and maximum, whose texts may be short."""
         hint = super().sizeHint()
         bounds = (self.minimum(), self.maximum())
         shown = max(self.fontMetrics().horizontalAdvance(self.textFromValue(each)) for each in bounds)
@@ -108,7 +108,7 @@ class TimeBox(QDoubleSpinBox):
         return self.sizeHint()
 
     def textFromValue(self, value: float) -> str:
-        """Write the time in its shortest unit."""
+        """Write the time in the largest unit that gives a number of at least 1: "100 ms" for 0.1."""
         return fmt.time(value, _DECIMALS)
 
     def valueFromText(self, text: str) -> float:

@@ -30,7 +30,7 @@ _PREVIEW = QSize(340, 190)
 
 
 class TemplateGallery(QDialog):
-    """Dialog that chooses a template and its values; `text` is the resulting scenario."""
+    """Dialog to choose a template and its values; `text` is the resulting scenario."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Shows the first template."""
@@ -86,7 +86,7 @@ class TemplateGallery(QDialog):
         return {value.label: field for value, field in self._fields.items()}
 
     def choose(self, scenario: str) -> None:
-        """Choose the template of a shipped scenario."""
+        """Select the template of a shipped scenario, given by its name."""
         row = next(index for index, template in enumerate(TEMPLATES) if template.scenario == scenario)
         self.list.setCurrentIndex(self._model.index(row, 0))
 
@@ -142,7 +142,7 @@ class TemplateGallery(QDialog):
         self._check()
 
     def _complete(self, value: TemplateValue) -> None:
-        """Complete a bare number by the assumed unit."""
+        """Append the assumed unit to a bare number."""
         field = self._fields[value]
         field.setText(templates.completed_text(self._doc(self.template), value, field.text()))
 

@@ -44,8 +44,8 @@ class RunColumn:
         widest: typical widest text of a cell.
         tip: description, in English.
         of: returns the value of a run; None for recorded values.
-        search: description and example of the query field of this name; empty without a field. The column in the store
-            has the same key.
+        search: description and example of the query field, which has the name of the key without `_bps` or `_s`; empty
+            without a field.
     """
 
     key: str
@@ -200,7 +200,7 @@ def fork_of(row: RunRow) -> str | None:
 
 
 TRANSFERS = ("mean_completion_s", "active_goodput_per_flow_bps")
-"""The columns of runs whose flows have a size."""
+"""Keys of the columns that only runs with flows of a given size fill."""
 
 
 MORE_COLUMNS: tuple[RunColumn, ...] = (
@@ -269,7 +269,7 @@ def sorted_runs(
 
 
 def local_day(row: RunRow, now: datetime | None = None) -> str:
-    """The local day of the start of a run, as ISO 8601."""
+    """The local day on which a run started, as ISO 8601, with the UTC offset in force at `now`, by default today's."""
     return row.started_at.astimezone((now or datetime.now(UTC)).astimezone().tzinfo).date().isoformat()
 
 
@@ -368,7 +368,7 @@ def sweep_of(row: RunRow) -> str:
 
 
 def shared_beginning(name: str, others: Iterable[str]) -> int:
-    """Length of the longest common prefix of a name and any other name, in whole words."""
+    """Length, in characters, of the longest beginning of whole words that a name shares with another name."""
     shared = 0
     for other in others:
         if other == name:

@@ -30,7 +30,7 @@ _SETTINGS = (
     ".kind",
     ".policy",
 )
-# Values that another column shows already, or that depend on the machine.
+# Values of the summary that are listed elsewhere, or that depend on the machine.
 _LEFT_OUT = (
     "profile",
     "fairness.jain",
@@ -73,7 +73,7 @@ class ComparedSetting:
 
 
 def compare_settings(runs: Sequence[RunRow]) -> list[ComparedSetting]:
-    """All settings of some runs; differing ones first.
+    """All settings of some runs; differing settings first.
 
     Args:
         runs: runs with their documents; the first is the reference.

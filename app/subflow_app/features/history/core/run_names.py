@@ -46,13 +46,13 @@ def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def shared_words(titles: Sequence[str]) -> int:
-    """Number of first words that all titles share."""
+    """Number of words at the beginning that all titles share."""
     beginnings = zip(*(title.split(" ") for title in titles), strict=False)
     return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, beginnings))
 
 
 def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:
-    """Controllers of the flows that differ among these runs, each once."""
+    """Controllers of a run's flows, each once, for which a run in `alike` has another controller."""
     return list(
         dict.fromkeys(
             controller

@@ -100,7 +100,7 @@ class RunChanges(QObject):
                 then(command)
 
         self._start(command, True, on_end)
-        # A pending change can be undone as well, after its execution.
+        # A pending change is pushed as well; undoing it runs after the change.
         if is_over != [False]:
             self._stack.push(command)
 

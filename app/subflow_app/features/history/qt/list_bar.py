@@ -1,7 +1,7 @@
 """Bar above the list of runs: search, saved searches, grouping, columns, and the number of runs.
 
-The search field completes names and values, and reports errors below. A dialog with a filter selects recorded values
-among some hundred names.
+The search field completes names and values, and reports errors below. Recorded values have some hundred
+names, so a dialog with a filter selects them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class SearchField(QWidget):
         return self.line.text()
 
     def set_text(self, text: str) -> None:
-        """Set a query and search at once."""
+        """Set a query and search immediately."""
         self.line.setText(text)
         self._search()
 
@@ -113,7 +113,7 @@ class SearchField(QWidget):
         self.line.selectAll()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Emit `left_downwards` for the key Down, and clear the query for Escape."""
+        """Emit `left_downwards` on Down, and clear the query on Escape."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Down:
                 self.left_downwards.emit()
@@ -165,7 +165,7 @@ class SearchField(QWidget):
         self._found = found
         popup = self._completer.popup()
         assert popup is not None
-        # Offer values at once, and names after two characters.
+        # Offer values immediately, and names after two characters.
         if not found or (cursor - found[0].start < 2 and not text[: found[0].start].endswith((":", "="))):
             popup.hide()
             return
@@ -317,7 +317,7 @@ class KeyDialog(QDialog):
     """A list of keys with check boxes."""
 
     def __init__(self, title: str, keys: Sequence[str], chosen: Collection[str], parent: QWidget | None) -> None:
-        """List ``keys`` and check the ``chosen`` ones."""
+        """List ``keys``, and check those in ``chosen``."""
         super().__init__(parent)
         self.setObjectName("key_dialog")
         self.setWindowTitle(title)

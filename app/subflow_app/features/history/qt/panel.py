@@ -149,7 +149,7 @@ class History(QWidget):
         self.select(run_ids)
 
     def runs(self) -> list[RunRow]:
-        """The runs that match the search in the order of the rows, including folded ones."""
+        """The runs that match the search in the order of the rows, including runs in folded groups."""
         return self.model.in_order
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
@@ -279,7 +279,7 @@ class History(QWidget):
         )
 
     def undo(self, command: HistoryCommand) -> None:
-        """Undo one command, even if later ones exist."""
+        """Undo one command, even if later commands exist."""
         stack = self._undo_stack
         if stack.index() > 0 and stack.command(stack.index() - 1) is command:
             stack.undo()
@@ -348,7 +348,7 @@ class History(QWidget):
         return "   ".join([self._count.text(), tr("Newest: {run}", run=newest.name), *figures])
 
     def _on_read_failed(self, error: StoreError) -> None:
-        # Keep the previous list: it shows the known runs, and selected runs may still be in memory.
+        # The previous list stays: its runs are still known, and those in memory can still be opened.
         self._count.setText(tr("Not read"))
         self.failed.emit(error)
 

@@ -52,7 +52,7 @@ class Listing:
 
 
 class RunReader(QObject):
-    """Answers the latest request and drops answers to earlier ones.
+    """Answers the latest request and drops answers to earlier requests.
 
     A store on a local disk answers within milliseconds. The GUI thread waits up to `patience_ms`, so that a change and
     the new list appear together.
@@ -77,7 +77,7 @@ class RunReader(QObject):
         self._is_quiet = False  # True if the GUI thread has not waited for the current answer
 
     def set_store(self, store: Store | None) -> None:
-        """Read from another store, and drop answers from the previous one."""
+        """Read from another store, and drop answers from the previous store."""
         self._store = store
         self._generation += 1
 

@@ -101,12 +101,12 @@ class RunTable(QAbstractTableModel):
 
     @property
     def listed(self) -> list[RunRow]:
-        """The visible runs in the order of the rows, without folded ones, each once."""
+        """The visible runs in the order of the rows, without runs in folded groups, each once."""
         return list({row.id: row for row in self._shown_rows if isinstance(row, RunRow)}.values())
 
     @property
     def in_order(self) -> list[RunRow]:
-        """All runs in the order of the rows, including folded ones, each once."""
+        """All runs in the order of the rows, including runs in folded groups, each once."""
         groups = ((row.rows if isinstance(row, RunGroup) else (row,)) for row in self._shown_rows)
         return list({run.id: run for runs in groups for run in runs}.values())
 
@@ -478,7 +478,7 @@ class _Names(QStyledItemDelegate):
             option.textElideMode = Qt.TextElideMode.ElideRight
             return
         option.textElideMode = Qt.TextElideMode.ElideMiddle
-        # Without a width, Qt asks for the size of the whole text.
+        # Without a width, Qt measures the whole text.
         if option.rect.width() <= 0:
             return
         room = option.widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
@@ -549,7 +549,7 @@ class RunView(QTableView):
         return list({run.id: run for run in runs}.values())
 
     def select(self, run_ids: Collection[int]) -> None:
-        """Select exactly these runs in one step; the last one becomes current."""
+        """Select exactly these runs in one step; the last run becomes current."""
         numbers = self._runs.row_numbers(set(run_ids))
         selection, last = QItemSelection(), self._runs.columnCount() - 1
         start = 0

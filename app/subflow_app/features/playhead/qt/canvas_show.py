@@ -1,8 +1,8 @@
 """Playhead on the canvas: moving packets, filling queues, link loads, and gauges of congestion windows.
 
 One item paints all packets of an instant, because thousands of items would be too slow. Below the canvas, each subflow
-has a gauge for its window at the time of the playhead. The tracks of links depend only on the canvas, so that the probe
-of the canvas can use them too.
+has a gauge for its window at the time of the playhead. The tracks of links depend only on the canvas, so that
+measurements of the canvas can use them too.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _words(window: SubflowGauge) -> str:
     )
 
 
-DATA, ACK, DATAGRAM = 0, 1, 2  # kinds of packets in `Instant`, whose module is loaded with the first instant
+DATA, ACK, DATAGRAM = 0, 1, 2  # kinds of packets, as in `subflow_sim.instant`, which is loaded later
 _Z = 12.0  # above links, below nodes
 # Sizes in scene units, and minimum sizes in pixels.
 _DOT, _LEAST_DOT_PX = 4.8, 3.2
@@ -407,7 +407,7 @@ def _bounds(places: PacketPlaces | None) -> QRectF:
     return rect.adjusted(-_REACH - 20, -_REACH - height, _REACH + 2 * height, _REACH + height)
 
 
-# If the next state takes longer than this, ms, the packets of the previous one fade to this opacity.
+# If the next state takes longer than this time in ms, the packets of the previous state fade to this opacity.
 _STALE_MS, _STALE_OPACITY = 100, 0.25
 
 
@@ -539,7 +539,7 @@ class CanvasShow(QObject):
         if run is None or samples is None or time_s is None:
             return
         if not self._matched(run.traces):
-            # The picture shows another scenario, and its gauges would not fit.
+            # The picture shows another scenario, whose subflows are not those of the run.
             self._view.show_stand_in(False)
             return
         instant = self._playhead.instant

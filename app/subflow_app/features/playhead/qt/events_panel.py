@@ -48,7 +48,7 @@ class EventList(TableModel[RunEvent]):
         before, is_same = self._numbers, events is self._events
         self._events, self._numbers = events, numbers
         rows = LazyRows(len(numbers), self._read)
-        # In a running simulation, existing rows stay in place; new planned events rebuild all rows.
+        # Existing rows stay in place if a running simulation only appends events; all other changes rebuild the rows.
         if is_same and len(numbers) > len(before) and np.array_equal(numbers[: len(before)], before):
             self.add_rows(rows)
         else:
@@ -159,7 +159,7 @@ class EventsPanel(QWidget):
             self.owners.choose(chosen)
 
     def _follow(self) -> None:
-        """Selects the last event at or before the time of the playhead; without one, clears the selection."""
+        """Selects the last event at or before the time of the playhead; without such an event, clears the selection."""
         if not self.isVisible():
             return
         time_s = self._playhead.time_s

@@ -1,4 +1,4 @@
-"""Playhead in the window: transport bar, canvas, list of events, and a line in the plots, all at the same time.
+"""Playhead in the window: transport bar, canvas, list of events, and a line in the plots, all at one simulated time.
 
 The playhead belongs to the runs in the plots, and all views with a time follow it. Its line in the plots can be
 dragged; the legend shows the values at its time.
@@ -147,7 +147,7 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self._acts[name]()
 
     def move_to(self, time_s: float) -> None:
-        """Moves the playhead to a time if it is in use; otherwise clicks in the plots do not affect the canvas."""
+        """Moves the playhead if it is in use; otherwise does nothing, so that clicks in the plots do not start it."""
         if self.playhead.time_s is not None:
             self.playhead.seek(time_s)
 

@@ -108,7 +108,7 @@ class Playhead(QObject):
 
     @property
     def notice(self) -> str:
-        """Message about the replay of this run; empty without one."""
+        """Message about the replay of this run; empty without a message."""
         return self._loop.notice if self._loop is not None else ""
 
     @property
@@ -170,7 +170,8 @@ class Playhead(QObject):
         if run.known_s is not None:
             return run.known_s()
         assert self.samples is not None
-        # A run that was stopped early ends with its last sample, or less than an interval later.
+        # A complete run may end an interval after its last sample. A run that was stopped early ends with its last
+        # sample.
         known_s = self.samples.known_s
         is_whole = run.traces.duration_s - known_s <= 1.5 * max(self.samples.interval_s, 1e-9)
         return run.traces.duration_s if is_whole or known_s == 0.0 else known_s

@@ -142,11 +142,11 @@ class TimeTrack(QSlider):
     # ---- drawing ----
 
     def sizeHint(self) -> QSize:
-        """High enough for the knob, with ticks on both sides."""
+        """240 px wide, with the height given to the constructor."""
         return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Width to which the layout may shrink the track."""
+        """80 px wide, with the height given to the constructor."""
         return QSize(80, self._height)
 
     def _x_of(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -54,7 +54,7 @@ class NewScript(NamedTuple):
 
 
 class NewScriptDialog(QDialog):
-    """Asks for name and flows of a new script; reports an impossible name at once."""
+    """Asks for name and flows of a new script; reports an impossible name while the user types."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class ScriptDesk(QObject):
     # ---- opening ----
 
     def open(self, place: ScriptPlace) -> bool:
-        """Opens a script of the scenario; False if the person chose to stay with the current one.
+        """Opens a script of the scenario; False if the user chose to stay with the current script.
 
         Raises:
             InputError: if the script cannot be read.
@@ -204,12 +204,16 @@ class ScriptDesk(QObject):
         return True
 
     def ask_new(self, kind: ScriptKind) -> bool:
-        """Asks for a name and a flow, and adds a script with a skeleton; False if the person cancelled."""
+        """Asks for a name and a flow, and adds a script with a skeleton; False if the user cancelled."""
         wanted = "my-controller" if kind == "controller" else "my-scheduler"
         return self.may_leave() and self._ask_add(kind, wanted, None)
 
     def ask_copy(self) -> bool:
-        """Asks for a shipped script to copy into the scenario; False if the person cancelled."""
+        """Asks for a shipped script to copy into the scenario; False if the user cancelled.
+
+        Raises:
+            InputError: if the installation has no scripts, or the script cannot be read.
+        """
         known = shipped_scripts()
         if not known:
             raise InputError(tr("This installation has no scripts."))
@@ -221,7 +225,7 @@ class ScriptDesk(QObject):
         return self._ask_add(kind_of(text), f"my-{name}", text)
 
     def recover(self, unsaved: UnsavedText) -> bool:
-        """Restores unsaved changes of an earlier session; False if the person chose to stay with the current script."""
+        """Restores unsaved changes of an earlier session; False if the user chose to stay with the current script."""
         if not self.may_leave():
             return False
         place = next((each for each in self.places if unsaved.path is not None and each.path == unsaved.path), None)
@@ -242,7 +246,7 @@ class ScriptDesk(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves the script in its place, or adds a draft or a shipped script to the scenario; False if not saved.
+        """Saves the script in its place, or adds a draft or copied shipped script to the scenario; False if not saved.
 
         Raises:
             AppError: if the script cannot be written.
@@ -288,7 +292,7 @@ class ScriptDesk(QObject):
         return True
 
     def may_leave(self) -> bool:
-        """Asks whether to save unsaved changes; False if the person cancelled or the script was not saved."""
+        """Asks whether to save unsaved changes; False if the user cancelled or the script was not saved."""
         if not self.is_modified:
             return True
         answer = self._ports.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")
@@ -370,7 +374,7 @@ class ScriptDesk(QObject):
             text = new_script_text(kind, answer.name)
         edited = with_new_script(self._doc.text, place, text, answer.flows)
         what = tr("Add {name}", name=answer.name)
-        # Reset before the edit, because the edit of the scenario calls `_on_document_edited` at once.
+        # Cleared before the edit, because the edit of the scenario calls `_on_document_edited` immediately.
         self.place, self.draft, self._saved = None, "", ""
         self._edit(what, lambda: self._doc.apply(edited))
         added = next(each for each in self.places if each.key == place.key)
@@ -390,7 +394,7 @@ class ScriptDesk(QObject):
                 self._edit(tr("Edit {name}", name=place.name), lambda: self._doc.set_script(place.key, text))
         finally:
             self._is_saving = False
-        # The place contains the new text now.
+        # Find the place again, because the place of an embedded script contains its text.
         self.place = next((each for each in self.places if each.key == place.key), place)
         self._list()
         self.recovery.drop()
@@ -440,7 +444,7 @@ class ScriptDesk(QObject):
         self.changed.emit()
 
     def _settle(self) -> None:
-        """Writes the text of a script that the scenario contains into the scenario, before a save or a question."""
+        """Writes unsaved text of an embedded script into the scenario before the scenario is saved or discarded."""
         place = self.place
         if place is not None and place.content is not None and self.is_modified and not self._is_saving:
             self._without_a_word(partial(self._write, place, self._editor.text))

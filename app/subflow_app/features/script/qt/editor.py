@@ -85,7 +85,7 @@ class ScriptHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colours a line; the state of the block records the long quotes that are still open."""
+        """Colours a line; the state of the block records the triple quotes that are still open."""
         start = 0
         quotes = ("", '"""', "'''")
         self.setCurrentBlockState(0)
@@ -106,7 +106,7 @@ class ScriptHighlighter(QSyntaxHighlighter):
             opened, start = text[found : found + 3], found + 3
 
     def _colour_code(self, text: str, start: int) -> int | None:
-        """Colours code up to the next long quotes; returns their position, or None at the end of the line."""
+        """Colours code up to the next triple quotes; returns their position, or None at the end of the line."""
         position = start
         while (match := _TOKEN.search(text, position)) is not None:
             if match.lastgroup == "string" and _DOCSTRING.match(text, match.start()):
@@ -160,10 +160,10 @@ def commented(lines: Sequence[str]) -> list[str]:
 
 
 def other_bracket(text: str, position: int) -> int | None:
-    """Position of the matching bracket; None without one, or for a bracket in a string or comment."""
+    """Position of the bracket that matches the one at a position; None without a match, or in a string or comment."""
     if position >= len(text) or text[position] not in (*_PAIRS, *_BACK):
         return None
-    # Blanks replace strings and comments, so that positions stay.
+    # Spaces replace strings and comments, so that positions stay valid.
     code = _STRING_OR_COMMENT.sub(lambda match: " " * len(match[0]), text)
     own = code[position]
     if own == " ":
@@ -177,9 +177,9 @@ def other_bracket(text: str, position: int) -> int | None:
     return None
 
 
-_CHECK_MS = 250  # half-typed code is mostly wrong
+_CHECK_MS = 250  # pause in typing before a check, because half-typed code mostly has problems
 _REST_OF_NAME = re.compile(r"\w*")
-_OFFERED_FROM = 2  # typed characters before completion; none after a point
+_OFFERED_FROM = 2  # number of typed characters that opens the completion; after a point, it opens immediately
 _MOST_SHOWN = 12
 
 _Keys = Qt.KeyboardModifier
@@ -187,7 +187,7 @@ _COMMANDS = {
     (Qt.Key.Key_S, _Keys.ControlModifier): "save",
     (Qt.Key.Key_F, _Keys.ControlModifier): "find",
     (Qt.Key.Key_Slash, _Keys.ControlModifier): "comment",
-    # German keyboards have the slash above the 7.
+    # On German keyboards, the slash is Shift+7.
     (Qt.Key.Key_Slash, _Keys.ControlModifier | _Keys.ShiftModifier): "comment",
 }
 """Keys with another meaning in the rest of the window."""
@@ -249,7 +249,7 @@ class ScriptEditor(CodeEditor):
         self.check()
 
     def check(self) -> None:
-        """Checks the text now."""
+        """Checks the text immediately, marks its problems and emits `checked`."""
         self._pause.stop()
         self.problems = check_script(self.text, self.kind) if self.text.strip() or self.problems else ()
         self.mark_problems({problem.line: problem_line(problem) for problem in reversed(self.problems)})
@@ -309,7 +309,7 @@ class ScriptEditor(CodeEditor):
     # ---- Qt ----
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Emits `entered`, because the file may have changed meanwhile."""
+        """Emits `entered`, because another program may have changed the file."""
         super().focusInEvent(event)
         self.entered.emit()
 
@@ -320,7 +320,7 @@ class ScriptEditor(CodeEditor):
                 event.accept()
                 return True
             if event.key() == Qt.Key.Key_K and event.modifiers() == _Keys.ControlModifier:
-                # On some systems, this key would delete the rest of the line; here it opens the palette, as everywhere.
+                # On some systems, Qt would delete the rest of the line. Here, Ctrl+K opens the palette instead.
                 event.ignore()
                 return False
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -337,7 +337,7 @@ class ScriptEditor(CodeEditor):
             if problem.line == line and problem.column <= column <= max(problem.end_column, problem.column + 1):
                 return problem_line(problem)
         text = cursor.block().text()
-        # Both parts of the name around the position.
+        # The text up to the end of the name at the position.
         rest = _REST_OF_NAME.match(text, cursor.columnNumber())
         end = rest.end() if rest is not None else cursor.columnNumber()
         word = _begun(text[:end])

@@ -49,7 +49,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
         self.ports.recovery.takers[_SUFFIX] = self._recover
 
     def show(self) -> None:
-        """Brings the panel to the front, with the keyboard in the text."""
+        """Brings the panel to the front, with the keyboard focus in the text."""
         self.ports.workspaces.go_to(self.panel_name)
         if self.session.desk.is_open:
             self.session.panel.editor.setFocus()
@@ -80,7 +80,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
             self.made.mark_moment(moment)
 
     def new(self, kind: ScriptKind) -> None:
-        """Asks for a new controller or scheduler."""
+        """Opens the dialog for a new controller or scheduler."""
         self.show()
         if self.session.desk.ask_new(kind):
             self.session.panel.editor.setFocus()

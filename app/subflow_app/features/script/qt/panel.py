@@ -69,7 +69,7 @@ def _column(shown: Measure) -> Column[ScriptVersion]:
 
 
 class VersionModel(TableModel[ScriptVersion]):
-    """Shows the version in the editor in bold."""
+    """Table model of the versions; the version in the editor is bold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(_columns(()), parent, tip=_tip)
@@ -152,7 +152,7 @@ class ConformanceStrip(QWidget):
     """A button for each check, with its result as soon as it is known."""
 
     opened = Signal(object)  # Finding whose run is to be shown
-    asked = Signal()  # the arena, which only a click starts
+    asked = Signal()  # click on the button of the arena while it has no result
 
     def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
         """Starts empty; its buttons follow ``after`` in the tab order."""
@@ -252,7 +252,7 @@ class ScriptPanel(QWidget):
         new: QAction,
         parent: QWidget | None = None,
     ) -> None:
-        """Starts without a script, and offers ``new`` until one is open."""
+        """Starts without a script, and offers ``new`` until a script is open."""
         super().__init__(parent)
         self.setObjectName("script")
         self.choice = Choice("script_choice", (), self, text=tr("Script"), letters=14)

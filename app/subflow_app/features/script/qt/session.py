@@ -183,7 +183,7 @@ class ScriptSession(QObject):
         return moment.line if is_it else None
 
     def _on_saved(self) -> None:
-        """Runs the scenario with a saved script at once, unless script or scenario has problems."""
+        """Runs the scenario immediately after a script is saved, unless script or scenario has problems."""
         panel, ports = self.panel, self.ports
         panel.editor.check()
         if self._tried != (self.desk.name, panel.editor.text):
@@ -213,7 +213,7 @@ class ScriptSession(QObject):
 
     def _show_failure(self, error: ScriptRunError) -> None:
         """Lists the failure of the run as a problem of its line."""
-        # The list already shows the line.
+        # Script and line are removed, because the list already shows them.
         told = str(error).removeprefix(f"script '{error.script}', line {error.line}, ")
         problem = ScriptProblem(max(error.line, 1), 1, 1, tr("the run failed: {error}", error=told), "")
         self.panel.show_problems((*self.panel.editor.problems, problem))

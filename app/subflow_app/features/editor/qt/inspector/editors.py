@@ -1,6 +1,6 @@
 """Editors of individual values: a line of text with its unit, a choice, a check box.
 
-An editor emits `committed` when a change is complete: on Enter, on loss of focus, or at once for a choice. A text
+An editor emits `committed` when a change is complete: on Enter, on loss of focus, or immediately for a choice. A text
 editor also emits `edited` while the user types. No editor changes the document.
 """
 
@@ -41,7 +41,7 @@ from subflow_store.recording_texts import folded, unfolded
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
-_LEAST_CHOICE = 48  # px; smallest width of the choice of an end
+_LEAST_CHOICE = 48  # px; minimum width of the combo box for each end of a link
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # distinct from the sessions of the canvas
 
@@ -105,7 +105,7 @@ class TextEditor(QLineEdit):
             self.update()
 
     def show_value(self, text: str) -> None:
-        """Show the value in the file, unless this value is unchanged and the user is typing another one."""
+        """Show the value in the file, unless this value is unchanged and the user is typing another value."""
         is_typing = self.hasFocus() and self.text() != self._shown
         if is_typing and text == unfolded(self._shown, self._recordings):
             return
@@ -265,7 +265,7 @@ class PairEditor(QWidget):
         return self._editors
 
     def show_pair(self, options: Sequence[FieldOption], value: Sequence[str]) -> None:
-        """Offer these values for both ends and show the current ones."""
+        """Offer these values for both ends and show the current ends."""
         self._value = list(value)
         for editor, each in zip(self._editors, value, strict=True):
             editor.show_options(options, each)
@@ -327,7 +327,7 @@ class FlagEditor(QCheckBox):
         self.committed.emit(checked)
 
     def set_wrong(self, _wrong: bool) -> None:
-        """Do nothing: a check box has no frame, and the message beside it suffices."""
+        """Do nothing: a check box has no frame, and the message below it suffices."""
 
     def show_flag(self, value: bool | None, default: bool) -> None:
         """Show a value, or the default for None."""
@@ -338,7 +338,7 @@ class FlagEditor(QCheckBox):
 
 
 def paint_error_frame(widget: QWidget) -> None:
-    """Draw a red frame around an editor; the message beside it describes the error.
+    """Draw a red frame around an editor; the message below it describes the error.
 
     A style sheet would change the size of the editor and move the form during typing.
     """

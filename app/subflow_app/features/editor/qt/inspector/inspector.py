@@ -150,7 +150,7 @@ class ProblemModel(ListModel[Problem]):
 
 
 class ProblemList(QFrame):
-    """The number and the list of problems, or the next step of a drawing; hidden without either."""
+    """The number and the list of problems, or the next step of an incomplete drawing; hidden without problems."""
 
     activated = Signal(object)  # Problem
 
@@ -176,7 +176,7 @@ class ProblemList(QFrame):
         self.hide()
 
     def show_problems(self, problems: Sequence[Problem], next_step: str = "") -> None:
-        """List the problems, or show the next step of an unfinished scenario; hides the panel without either."""
+        """List the problems, or show `next_step` in their place; an empty list of problems hides the panel."""
         if tuple(problems) != self.model.rows:
             self.model.show_rows(tuple(problems))
         count = len(problems)

@@ -75,11 +75,11 @@ class FieldRow(QObject):
         return row + 2
 
     def fits(self, field: FormField) -> bool:
-        """True if this row can show a field without other widgets."""
+        """True if this row can show a field with its present widgets."""
         return field.key == self.field.key and self._kind(field) is type(self.editor)
 
     def show_field(self, field: FormField) -> None:
-        """Show the value in the file, unless the user is typing another one."""
+        """Show the value in the file, unless the user is typing another value."""
         self.field = field
         if isinstance(self.editor, TextEditor):
             self.editor.setPlaceholderText(field.placeholder)
@@ -233,7 +233,7 @@ class FieldRow(QObject):
         self._message_icon.setVisible(bool(text))
 
     def _show_reset(self) -> None:
-        # A disabled button keeps its space, so that editors line up.
+        # A disabled button loses its icon but keeps its space, so that editors line up.
         self.reset.setIcon(icon("reset_value", "muted_text") if self.reset.isEnabled() else QIcon())
 
     def _on_typed(self, text: str) -> None:
@@ -288,7 +288,7 @@ class ParamForm(QScrollArea):
         return next((row for row in self._rows if row.key == key), None)
 
     def show_form(self, doc: Previewer, form: Form | None) -> None:
-        """Show a form. Rows with unchanged fields keep their widgets, and thereby cursor and focus."""
+        """Show a form; None clears it. If only values have changed, widgets stay, and thereby cursor and focus."""
         fields = list(form.fields()) if form else []
         is_same = (
             self.form is not None

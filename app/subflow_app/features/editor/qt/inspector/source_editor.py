@@ -23,7 +23,7 @@ _SESSIONS = itertools.count(2_000_000)  # distinct from the sessions of fields a
 
 
 class SourceEditor(CodeEditor):
-    """Edits the whole text. Typed text is committed after a short pause, and at once on loss of focus.
+    """Edits the whole text. Typed text is committed after a short pause, and immediately on loss of focus.
 
     A long recording is shown as its hash: the layout of a line with millions of characters needs gigabytes of memory.
     """

@@ -120,7 +120,7 @@ class TopologyCanvas(QGraphicsView):
         self._scene.follow_zoom(zoom)
         self.setTransform(QTransform.fromScale(zoom, zoom))
         drift = before - self._to_scene(anchor)
-        # Scroll bars have whole pixels; the rounding error is invisible, but a drift would be visible.
+        # Scroll bars hold whole pixels, so the point may still be off by half a pixel.
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
         self._tell_view()
@@ -190,7 +190,7 @@ class TopologyCanvas(QGraphicsView):
         for _ in range(_FIT_ROUNDS):
             content = self._scene.content_rect()
             if content.isEmpty():
-                # The first part drawn appears at the mouse, at its natural size.
+                # At 100 %, the first part drawn appears at the mouse in its natural size.
                 self.setTransform(QTransform())
                 self.centerOn(0, 0)
                 break
@@ -268,7 +268,7 @@ class TopologyCanvas(QGraphicsView):
             self._gesture = PanGesture(self, position)
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
         elif event.button() == Qt.MouseButton.LeftButton and self._begin_with_tool(position):
-            # The drawn part must not move away under the mouse.
+            # Fitting again would move the drawn part away from the mouse.
             self._keeps_fitting = False
         elif event.button() == Qt.MouseButton.LeftButton:
             self._press = position
@@ -530,7 +530,7 @@ class TopologyCanvas(QGraphicsView):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Draw the background with the grid that nodes snap to, or without it with faint dots at a limited density."""
+        """Draw the background: the grid that nodes snap to, or faint dots at a limited density without a grid."""
         tokens = self._scene.look.tokens
         painter.fillRect(rect, QColor(tokens.base))
         if self._grid is not None:

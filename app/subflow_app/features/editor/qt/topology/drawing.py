@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.notices import Notices
 
-# Context menus of the canvas by the section of the clicked key; empty for the background.
 _PART_MENU = (
     "topology.cut",
     "topology.copy",
@@ -40,6 +39,7 @@ _PART_MENU = (
     "topology.delete",
     "topology.rename",
 )
+# Context menus of the canvas by the section of the clicked key; the empty section is the background.
 TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
     "": ("topology.paste", "-", "topology.select_all"),
     "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
@@ -50,7 +50,7 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
 
 SELECT = "select"
 TOOLS = (SELECT, "host", "router", "link", "flow", "note")
-"""Names of the tools, in the order of the bar."""
+"""Names of the tools, in the order of the tool bar."""
 
 
 class DrawingPorts(Protocol):
@@ -254,13 +254,13 @@ class Drawing(Feature):
         )
 
     def add_flow_between_selected(self) -> None:
-        """Ask for a flow from the first of the two selected hosts to the second."""
+        """Open the dialog of a new flow from the first of the two selected hosts to the second."""
         nodes = self._chosen_nodes()
         if len(nodes) == 2:
             self.flows.ask_new(*nodes)
 
     def edit_paths(self) -> None:
-        """Ask for new paths of the selected flow."""
+        """Open the dialog with the paths of the selected flow."""
         chosen = self._view.scene.chosen
         if len(chosen) == 1 and chosen[0].startswith("flows."):
             self.flows.ask_paths(chosen[0].partition(".")[2])

@@ -28,7 +28,15 @@ class DrawingFileError(AppError):
 
 
 def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: QFont, ratio: float = 1.0) -> QPixmap:
-    """Draw nodes, links and subflows without labels, as large as possible."""
+    """Draw nodes, links and subflows without labels, as large as fits.
+
+    Args:
+        picture: topology to draw.
+        size: size in logical pixels.
+        tokens: colours of the theme.
+        font: font of the names.
+        ratio: device pixels per logical pixel.
+    """
     scene = TopologyScene(Look.of(tokens, font))
     scene.show_picture(picture)
     scene.set_labels_shown(False)
@@ -77,7 +85,7 @@ class DrawingFile:
             scale: pixels per canvas unit of a PNG, reduced if the image would be too large for other programs.
 
         Raises:
-            DrawingFileError: if the file cannot be written.
+            DrawingFileError: if the file cannot be written, or has another suffix.
         """
         if path.suffix.lower() == ".svg":
             self._write_svg(path)

@@ -83,7 +83,7 @@ class StripEdits:
         return ("events", count, "at")
 
     def add_change(self, row_key: str, key: str, time_s: float) -> Path:
-        """Add a new rate, delay, loss or queue of a link, or make a flow a backup; returns the path of its time."""
+        """Add a new rate, delay, loss or queue of a link, or make subflows backups; returns the path of its time."""
         count = self._event_count()
         name = row_key.partition(".")[2]
         value: TomlValue = True
@@ -257,7 +257,7 @@ class EventStrip(QAbstractScrollArea):
             self._show_document()
 
     def _show_document(self) -> None:
-        # An incomplete drawing has a duration, too.
+        # The sketch of an incomplete drawing has a duration, too.
         scenario = self._doc.last_valid or self._doc.sketch
         if scenario is not None:
             self._duration_s = max(scenario.duration_s, 1e-9)
@@ -295,7 +295,7 @@ class EventStrip(QAbstractScrollArea):
             self._try(edit)
 
     def add_change(self, row_key: str, key: str, time_s: float) -> None:
-        """Add a change of a link's rate, delay, loss or queue and edit its value, or make a flow a backup."""
+        """Add a change of a link's rate, delay, loss or queue and edit its value, or make a flow's subflows backups."""
 
         def edit() -> None:
             at_s = strip.snapped(time_s, self._snap_step(), 0.0, self._duration_s)

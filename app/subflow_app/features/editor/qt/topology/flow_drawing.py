@@ -1,7 +1,7 @@
 """Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that build a path.
 
-The dialog has kind, algorithms and paths. It opens beside the canvas, which shows the paths and accepts clicks on them.
-The list of possible paths has check boxes in the colours that the paths have on the canvas.
+The dialog offers kind, algorithms and paths. It opens next to the canvas, which shows the paths and accepts clicks on
+links. The list of possible paths has check boxes, and shows each path in its colour on the canvas.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def path_words(path: DraftPath) -> str:
 
 
 class PathList(ListModel[DraftPath]):
-    """The paths of a draft, with check boxes for the chosen ones."""
+    """List model of the paths of a draft; the chosen paths are checked."""
 
     chosen_changed = Signal()
 
@@ -273,7 +273,7 @@ class FlowDrawing(QObject):
             self._open(scenario.flows[flow].source, scenario.flows[flow].destination, flow)
 
     def close(self) -> None:
-        """Discard the open dialog."""
+        """Discard the open dialog, if any."""
         if self.dialog is not None:
             self.dialog.reject()
 
@@ -307,7 +307,7 @@ class FlowDrawing(QObject):
     def _carry_out(self) -> None:
         assert self.dialog is not None
         draft = self.dialog.draft
-        # Do not close the dialog on its own change.
+        # The edit below must not count as a change by others, which would close the dialog.
         self._stop_watching()
         try:
             if draft.flow:

@@ -1,4 +1,4 @@
-"""Geometry of a link: its curve, the lanes beside it, and the candidate places of its label.
+"""Geometry of a link: its curve, the lanes along it, and the candidate places of its label.
 
 All values are in scene coordinates with y down. Curves are lists of points, because lanes, hit tests, arrow heads and
 labels need points along the curve.
@@ -109,7 +109,7 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
 
 
 def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[QRectF]:
-    """Yield candidate rectangles beside the curve for a label of this size, the best first.
+    """Yield candidate rectangles next to the curve for a label of this size, the best first.
 
     Args:
         curve: centre line of the link.
@@ -128,8 +128,8 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
         centre = point + normal * (side * (gap + reach))
         return QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
 
-    # A place off the middle is better than one on the other side. Long labels of short links find room further away,
-    # past the nodes.
+    # A place off the middle is better than a place on the other side. Long labels of short links find room further
+    # away, past the nodes.
     for side in (best_side, -best_side):
         for share in _SHARES:
             yield place(share, side, half_width)
@@ -150,13 +150,13 @@ def choose_place(
         places: candidate places, the best first.
         obstacles: other labels and nodes.
         lines: curves of the links.
-        is_free_only: whether to accept only a place that covers nothing; without one, the rectangle is empty.
+        is_free_only: whether to accept only a place that covers nothing; if no place does, the rectangle is empty.
     """
     places = list(places)
     area = QRectF()
     for place in places:
         area = area.united(place)
-    # Most of a large network is far from all these places: filtered once instead of once per place.
+    # In a large network, most obstacles are far from all places, so they are filtered once instead of once per place.
     obstacles = [obstacle for obstacle in obstacles if area.intersects(obstacle)]
     # A horizontal line has bounds without height, which intersect nothing.
     lines = [line for line in lines if area.intersects(line.bounds.adjusted(-1, -1, 1, 1))]

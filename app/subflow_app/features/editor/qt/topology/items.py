@@ -267,7 +267,16 @@ def node_reach(x: float, y: float, *, is_router: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A subflow on a link: its owner, its colour, and whether it crosses the link from the first end to the second."""
+    """A subflow on a link.
+
+    Attributes:
+        owner: `SubflowPath.owner`, e.g. `download/1`.
+        colour: colour as text, e.g. `#1f77b4`.
+        forward: whether data crosses the link from its first to its second end.
+        is_dashed: whether to draw a dashed lane, as for cbr and onoff flows.
+        is_closed: whether the subflow is closed at the start of the run.
+        ends_here: whether the link is the last of the path, so that the lane has an arrow head.
+    """
 
     owner: str
     colour: str
@@ -279,7 +288,7 @@ class Lane:
 
 @dataclass(slots=True)
 class _Live:
-    """State of a direction of the link during a run."""
+    """State of one direction of a link during a run; utilisation and fill level of the queue from 0 to 1."""
 
     utilisation: float = 0.0
     queue_share: float = 0.0
@@ -417,7 +426,7 @@ class LinkItem(CanvasItem):
         self._paint_lanes(painter, zoom, is_down=is_down)
 
     def _paint_lanes(self, painter: QPainter, zoom: float, *, is_down: bool) -> None:
-        # At low zoom, widen the lane over its gap before it becomes too thin to show a colour.
+        # At low zoom, lanes widen into the gaps between them, so that they stay thick enough to show their colours.
         lane_width = max(self._pitch() * 0.64, min(2.0 / zoom, self._width() / max(len(self._lanes), 1)))
         for lane, path, head in self._lane_paths:
             colour = QColor(lane.colour)
@@ -432,7 +441,7 @@ class LinkItem(CanvasItem):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _fill(self) -> QColor:
-        """Return the colour of the pipe: darker with utilisation, and grey, so that lanes keep their colours."""
+        """Return the colour of the pipe: a grey whose contrast to the background grows with utilisation."""
         tokens = self.look.tokens
         if self._live_step is None:
             return blend(tokens.base, tokens.link_line, 0.12)
@@ -504,7 +513,7 @@ class RubberLineItem(QGraphicsItem):
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def set_ends(self, start: QPointF, end: QPointF, *, is_joined: bool) -> None:
-        """Set the ends of the line."""
+        """Set the ends of the line, in scene coordinates; a joined line is solid."""
         self.prepareGeometryChange()
         self._line = QLineF(start, end)
         self._is_joined = is_joined
@@ -537,7 +546,7 @@ class Ribbon:
 
 
 class PreviewItem(QGraphicsItem):
-    """All ribbons, side by side on shared links; chosen ones broad, the others thin and dashed."""
+    """All ribbons, side by side on shared links; chosen ribbons are broad, the others thin and dashed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,7 +3,7 @@
 The label of a link has two lines, one line if room is scarce, or only the name. The descriptions for tooltips and
 screen readers contain all values. A note is a sheet of paper with a folded corner.
 
-Small pictures place all labels at once, comparing each label with everything around it. In a picture of 700 links this
+Small pictures place all labels together, comparing each label with everything around it. In a picture of 700 links this
 would take minutes, although a screen shows only a few dozen labels. Large pictures therefore place only the labels in
 view, and no labels if these would cover most of the picture.
 """
@@ -31,7 +31,7 @@ from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 _SEPARATOR = "  ·  "
 _MOST_EVENTS = 12
 UNREAD = "?"
-"""Text in place of a value that never was valid."""
+"""Text in place of a value that has never been valid."""
 
 _DATAGRAM_FLOWS = {"cbr": translatable("Constant-rate flow"), "onoff": translatable("On-off flow")}
 
@@ -58,7 +58,7 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Col
         link: link to describe.
         forward_arrow: the arrow from the first end to the second on the canvas.
         reverse_arrow: the arrow from the second end to the first.
-        unread: keys of values that never were valid, shown as `UNREAD`.
+        unread: keys of values that have never been valid, shown as `UNREAD`.
     """
 
     def both(of_direction: Sequence[str]) -> str:
@@ -490,7 +490,7 @@ class NoteItem(CanvasItem):
         super().__init__(f"notes.{number}", look)
         self._words = ""
         self._paper = QRectF()
-        # Above links and their labels, below nodes: a note must not hide the node it describes.
+        # Above links, but below nodes and labels: a note must not hide the node that it describes.
         self.setZValue(18)
 
     def set_words(self, words: str) -> None:

@@ -93,7 +93,7 @@ class Notice(Label):
 
 
 class ZoomBar(QFrame):
-    """Zoom buttons beside the legend, where they do not cover the picture."""
+    """Buttons to zoom, and to unlock nodes, next to the legend, where they do not cover the picture."""
 
     fit_wanted = Signal()
     zoom_in_wanted = Signal()

@@ -387,7 +387,7 @@ class TopologyScene(QGraphicsScene):
 
     def _place_labels(self, names: Iterable[str]) -> None:
         if self._room.is_paused:
-            # All labels wait, and now use the current zoom.
+            # After a pause, all labels need places at the current zoom.
             self._rest.stop()
             names = self._links
         self._room.place(names, self._zoom)
@@ -405,7 +405,7 @@ class TopologyScene(QGraphicsScene):
 
 
 def _links_to_label(before: TopologyPicture | None, now: TopologyPicture) -> list[str]:
-    """Return the links whose labels to place: all links of a small picture, otherwise the changed ones."""
+    """Return the links whose labels to place: all links of a small picture, otherwise only the changed links."""
     if before is None or len(now.links) <= _MOST_LABELLED_ANEW:
         return list(now.links)
     return _changed_links(before, now)

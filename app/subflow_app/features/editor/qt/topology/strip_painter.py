@@ -127,7 +127,7 @@ class StripLayout:
         return QRectF(rect.left() + 4, rect.top(), max(right - rect.left() - 8, 0.0), rect.height())
 
     def hit(self, at: QPointF) -> Hit | None:
-        """Return row and item at a point, or None; marks precede bars, and the ends of a bar its middle."""
+        """Return the row and the item at a point, or None outside the rows; marks take precedence over bars."""
         for index, row in enumerate(self.rows):
             if self.row_rect(index).contains(at):
                 found = [*self._marks_at(index, row, at), *self._bars_at(index, row, at)]
@@ -192,7 +192,7 @@ def describe_item(item: StripItem) -> str:
 
 
 def bar_text(bar: StripBar) -> str:
-    """Write the state that a bar shows."""
+    """Write the state that a bar shows: `→ down`, `subflow 2 closed`."""
     if bar.key == "up":
         return _with_side(tr("down"), bar.side)
     return tr("subflow {number} closed", number=bar.side) if bar.side else tr("closed")

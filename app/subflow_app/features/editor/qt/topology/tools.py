@@ -1,7 +1,7 @@
 """Tools of the canvas: their bar, their effect on the left mouse button, and gestures.
 
-A gesture handles one mouse drag in one object, from press to release or cancellation. The bar to the left of the canvas
-has the tools, and a palette of parts to drag onto the canvas.
+A gesture object handles one mouse drag, from press to release or cancellation. The bar to the left of the canvas has
+the tools, and a palette of parts to drag onto the canvas.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class MoveGesture:
         self._has_moved = False
 
     def move(self, position: QPoint) -> None:
-        """Draw the nodes under the mouse, on whole units or with the dragged node on the grid."""
+        """Move the nodes with the mouse, rounded to whole units or with the dragged node on the grid."""
         shift = self._view.mapToScene(position) - self._start
         if self._grid is not None:
             origin = self._origins[self._held]
@@ -442,7 +442,7 @@ class PaletteButton(QToolButton):
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Treat the press as a click."""
+        """Treat a press without a drag as a click."""
         self._press = None
         super().mouseReleaseEvent(event)
 

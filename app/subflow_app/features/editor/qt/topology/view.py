@@ -64,7 +64,7 @@ class Arranging(QObject):
         self._is_laying_out = False
 
     def use_workers(self, workers: Workers) -> None:
-        """Lay out large pictures in the background by these workers, so that the window stays responsive."""
+        """Lay out large pictures in the background with these workers, so that the window stays responsive."""
         self._workers = workers
 
     @property
@@ -516,7 +516,7 @@ class TopologyView(QWidget):
         self.zoom_changed.emit(zoom)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Update to the desktop's font."""
+        """Draw the picture in a changed font of the desktop."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.scene.set_look(Look.of(current_tokens(), self.font()))
