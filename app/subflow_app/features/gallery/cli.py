@@ -133,7 +133,7 @@ def reproduce(
 
 
 def _before(experiments: Reproductions) -> str:
-    """Experiments, number of runs and expected duration, printed before the start."""
+    """Text printed before the start: experiments, number of runs, and expected duration."""
     runs = experiments.progress.runs
     number = len(experiments.each)
     what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
@@ -155,10 +155,10 @@ def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) 
 
 
 def seeds_option(text: str) -> Sequence[int]:
-    """Seeds of ``--seeds``: from 1 up to a number, or a list.
+    """Seeds from the text of ``--seeds``: a single number N means the seeds 1 to N; ranges and lists are also allowed.
 
     Raises:
-        InputError: if the text is neither a number of at least 1 nor a list of seeds.
+        InputError: if the text is 0, or is not a number, range or list of seeds.
     """
     from subflow_app.features.sweeps.core.plan_file import read_seeds
     from subflow_sim.errors import ParamError
@@ -260,7 +260,7 @@ def _print_results(every: Sequence[Results]) -> None:
 
 
 def counts(every: Sequence[Results]) -> dict[str, int]:
-    """Number of checks by verdict."""
+    """Number of checks by the text of their verdict, including verdicts that no check has."""
     from subflow_app.features.gallery.core.results import VerdictKind
 
     found = Counter(verdict.kind for results in every for verdict in results.verdicts())
@@ -268,7 +268,7 @@ def counts(every: Sequence[Results]) -> dict[str, int]:
 
 
 def settled(every: Sequence[Results]) -> dict[str, int]:
-    """Number of checks by settlement: met, by shown cause, not explained, or not measured."""
+    """Number of checks by settlement: met, each kind of shown cause, not explained, or not measured."""
     from subflow_app.features.gallery.core.results import settlement_counts
 
     found = settlement_counts(verdict for results in every for verdict in results.verdicts())
@@ -333,7 +333,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
 
 
 def _cause(verdict: Verdict) -> dict[str, Any] | None:
-    """Cause of an unmet check, with the trials that test it; None for a met check or an unknown cause."""
+    """Cause of an unmet check, with the trials that test it; None without an explanation."""
     from subflow_app.features.gallery.core.report_tables import shown_text
 
     told = verdict.explanation

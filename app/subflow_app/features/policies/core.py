@@ -121,7 +121,7 @@ def _own(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRecord:
-    """A policy file, of the library or at another path.
+    """A policy file in the library or at another path.
 
     Attributes:
         name: name by which scenarios refer to the policy.
@@ -171,7 +171,7 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
 
 
 def content_name(content_hash: str) -> str:
-    """Name derived from the content of a policy, for readers whose library may use its name for another policy."""
+    """Name derived from the content of a policy, because in another library, its own name may mean another policy."""
     return f"policy-{content_hash[:12]}"
 
 

@@ -1,7 +1,8 @@
 """Axis of an experiment: values of one or several keys, listed points, or random draws.
 
 Random draws are equal for all series. Each draw depends only on its number, so a quick run with five draws uses the
-first five draws of a full run. A draw may consist of new values at fixed intervals, for a link's rate, delay or loss.
+first five draws of a full run. A draw of a link's rate, delay or loss may also change during the
+run, to a new random value at fixed intervals.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Course:
         every_s: interval between two changes, s.
         draw: distribution of the values.
         name: name of the draw, which seeds the random numbers together with `number` and `seed`.
-        number: number of the draw.
+        number: number of the draw, from 0.
         seed: seed of the axis.
     """
 
@@ -79,7 +80,7 @@ class AxisPoint:
     Attributes:
         label: name in checks and figures.
         number: position in the unit of the axis; None if the point is only a name.
-        values: values of dotted scenario keys.
+        values: values of dotted scenario keys; None for no values.
         courses: keys that change during the run.
     """
 
@@ -89,10 +90,10 @@ class AxisPoint:
     courses: tuple[Course, ...] = ()
 
     def changes(self, tree: Mapping[str, Any], duration_s: float) -> dict[str, TomlValue]:
-        """Dotted keys and their values in a scenario at this point.
+        """Changes of a scenario at this point: values by dotted key; values that change during the run become events.
 
         Args:
-            tree: the scenario file; its events are kept.
+            tree: the parsed scenario file; its events come first in the changed `events`.
             duration_s: duration of the run.
         """
         changed = dict(self.values or {})
@@ -146,7 +147,7 @@ class ExperimentAxis:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of all points."""
+        """Labels of all points, in order; one empty label without an axis."""
         return tuple(point.label for point in self.points)
 
 
@@ -254,7 +255,7 @@ def _drawn(report: Report, table: object) -> tuple[list[AxisPoint], int | None]:
 
 
 def _draw(report: Report, place: Path, name: str, written: object) -> tuple[Independent, float | None]:
-    """The distribution of a draw, and the interval of its changes, s; None for a constant value.
+    """The distribution of a draw, and the interval between new values, s; no interval (None) for a constant value.
 
     Raises:
         Noted: if the draw is invalid.
@@ -273,7 +274,7 @@ def _draw(report: Report, place: Path, name: str, written: object) -> tuple[Inde
 
 
 def read_set(report: Report, place: Path, table: object) -> dict[str, TomlValue]:
-    """A table of dotted scenario keys; problems go to the report."""
+    """Scenario values by dotted key, read from a table; invalid values are omitted and go to the report."""
     if not isinstance(table, dict):
         report.add(place, f"this is {kind_name(table)}, not a table", '{ "links.path1.loss" = "2%" }')
         return {}

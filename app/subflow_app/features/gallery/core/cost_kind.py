@@ -3,17 +3,16 @@
 kind = "cost"
 
 [cost]
-over = "NewReno"                 # series to which ratios refer
+over = "NewReno"                 # baseline series of the ratios
 
 The seeds number the repetitions. Each repetition measures every series once, so that a slow period of the machine
-affects all series. Ratios therefore compare measurements from the same minute.
+affects all series alike. Ratios compare measurements of the same repetition.
 
 Costs are CPU time and memory of whole simulations in this process. Every measurement is a run in the store, tagged
 `cost`, with a description of its machine. The recorded values of this run include the costs: `cost.cpu_s`,
 `cost.packets`, `cost.memory_bytes` and `cost.decisions`.
 
-Costs depend on the machine and version, so another machine or version measures again. Reproducible results never
-contain costs.
+Costs depend on the machine and version, so another machine or version repeats the measurements.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
 
 
 LEAST_CPU_S = 0.05
-"""Minimum CPU time of all repetitions of a run together, s; clocks and caches warm up meanwhile."""
+"""Minimum CPU time of all repetitions of a run together, s; enough for clock frequency and caches to settle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] =
     while True:
         gc.collect()
         before = heap_bytes()
-        # Without samples, because recording costs the same for all series.
+        # Take no samples during the run: recording costs the same for all series, and would blur their differences.
         simulation = Simulation(scenario, seed=seed, sample_interval_s=max(1.0, scenario.duration_s))
         started = time.process_time()
         simulation.run_until(scenario.duration_s)
@@ -167,7 +166,7 @@ def decisions(scenario: Scenario, seed: int) -> int:
 
 
 def network_bytes(scenario: Scenario) -> int:
-    """Size of the parameters of all policy networks of a run; subflows with the same policy share one network."""
+    """Size of the parameters of all policy networks of a run; flows with the same policy share one network."""
     files = [flow.controller.policy for flow in scenario.flows.values()]
     contents = {file.content_hash: file.content for file in files if file is not None}
     return sum(map(actor_bytes, contents.values()))
@@ -252,7 +251,7 @@ MEASURES: Mapping[str, MeasureKind] = {
     )
 }
 
-# Keys of recorded values, which identify measurements in the store.
+# Keys under which the store records each measurement: first its identity, then its results.
 _EXPERIMENT, _SESSION, _SERIES, _KEY = (f"cost.{name}" for name in ("experiment", "session", "series", "key"))
 _REPETITION, _MACHINE, _SIMULATOR = (f"cost.{name}" for name in ("repetition", "machine", "simulator"))
 _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S, _DECISIONS, _NETWORK = (
@@ -272,7 +271,7 @@ class _Case:
 
 @dataclass(slots=True)
 class _Session:
-    """Measurements of one call of a job."""
+    """Measurements that one run of a job made."""
 
     begun: str
     machine: str
@@ -313,10 +312,13 @@ class CostKind:
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """Newest measurements in the store, complete ones first, from any machine; None without measurements."""
+        """The newest complete session in the store, or else the newest incomplete one; None without measurements.
+
+        Measurements of any machine count.
+        """
         kept = _kept(store)
         if not kept:
-            return None  # preparing a dozen cases takes a second
+            return None  # skips the preparation of the cases, which takes about a second
         cases = _cases(recipe, is_quick=is_quick)
         sessions = _sessions(store, recipe, cases, kept)
         complete = [each for each in sessions if _is_complete(each, cases, seeds)]
@@ -326,7 +328,7 @@ class CostKind:
 
 
 class CostJob(Batch[tuple[_Case, int]]):
-    """Measures in this process, whose CPU clock cannot time runs of other processes."""
+    """Measures in this process, because its CPU clock does not count the time of other processes."""
 
     def __init__(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> None:
         super().__init__(Threads, len(recipe.series_of(is_quick=is_quick)) * len(seeds), recipe.name)
@@ -423,7 +425,7 @@ class CostValues:
         ]
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Costs have no time series."""
+        """Always None, because costs have no time series."""
         return None
 
     def problem(self, series: str, point: str) -> str:
@@ -493,7 +495,7 @@ def _kept(store: Store) -> set[int]:
 
 
 def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collection[int]) -> list[_Session]:
-    """Measurements among ``kept`` of these cases, grouped by session in the order of time."""
+    """Measurements among ``kept`` of these cases, grouped by session, the oldest session first."""
     keys = {case.key: case.name for case in cases}
     columns = {
         key: store.values(key)

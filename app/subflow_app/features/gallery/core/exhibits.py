@@ -72,7 +72,10 @@ class Exhibit:
 
 
 def announce_exhibit(name: str) -> Exhibit:
-    """Read only the recipe of an experiment, because reading results takes longer."""
+    """Read only the recipe of an experiment, which is faster than reading its results.
+
+    The text of an expected error becomes `Exhibit.problem`.
+    """
     try:
         return Exhibit(name, load_recipe(name), is_read=False)
     except Exception as error:
@@ -86,7 +89,8 @@ def read_exhibit(
 ) -> Exhibit:
     """Read an experiment with its stored results: complete before interrupted, and full before quick.
 
-    Without results in the store, shows those of the library.
+    Without results in the store, the exhibit contains those of the library. The text of an expected error becomes
+    `Exhibit.problem`.
 
     Args:
         store: the database; None without a database.
@@ -137,7 +141,7 @@ def _shipped_results(library: Store, recipe: Recipe) -> Results | None:
 
 
 def run_ids(results: Results, most: int) -> list[int]:
-    """Numbers of at most ``most`` stored runs, first one of each series; empty for kinds without simulation runs."""
+    """Numbers of at most ``most`` stored runs, ordered by seed, point and series; empty for kinds without runs."""
     from subflow_app.features.gallery.core.runs_kind import RunValues
 
     values = results.values

@@ -30,7 +30,7 @@ _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
 _FAR, _OLIVE = 6, 2
 
 OURS = ColourKey(_VERMILLION, 0)
-"""Colour of the controller that a paper proposes; no paper compares two proposals."""
+"""Colour of the controller that a paper proposes; all papers share it, because no figure shows two proposals."""
 
 _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "lia": ColourKey(_BLUE, 0),
@@ -110,7 +110,7 @@ def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, gro
 
 
 def _told_once(panels: Sequence[Panel]) -> tuple[Panel, ...]:
-    """Keep a note that several panels share only below the last of them."""
+    """The panels without repeated notes: a note that several panels share remains only below the last of them."""
     later = [{other.note for other in panels[place + 1 :]} for place in range(len(panels))]
     return tuple(
         replace(panel, note="") if panel.note in notes else panel for panel, notes in zip(panels, later, strict=True)
@@ -155,7 +155,7 @@ def published_values(results: Results) -> list[PublishedValue]:
 
 
 def cell_of(results: Results, measure: str, series: str, point: str) -> Estimate:
-    """Our value; without a point, the mean over all points with equal weights."""
+    """Our estimate over the seeds, SI; with an axis and an empty `point`, over the means of all points."""
     if point or point in results.points:
         return results.cell(measure, series, point)
     return Estimate.of(results.cell(measure, series, label).mean for label in results.points)
@@ -220,7 +220,7 @@ class _Drawing:
         if self._panel.form == "scatter":
             x_text = measure_text(self._recipe.measures[self._panel.x])
         elif self._panel.form in ("bars", "box") and len(names) == 1 and axis.label:
-            # The tick labels name series.
+            # The tick labels name series here, so the label of the axis names the point.
             x_text = f"{axis.label}: {self._points[0].label}"
         return Panel(
             self._panel.form,
@@ -258,11 +258,11 @@ class _Drawing:
         )
 
     def _trace(self) -> Panel:
-        """Curves of individual runs."""
+        """A panel with curves of individual runs."""
         panel, results = self._panel, self._results
         seeds = list(results.seeds)
         seed = panel.seed if panel.seed in seeds else seeds[0]
-        # The first point suffices as an example; a panel may list several points.
+        # Unless the panel lists points, the trace shows the first point as an example.
         points = self._points if panel.points else self._points[:1]
         lines = []
         for each in self._series:

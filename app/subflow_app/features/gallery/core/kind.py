@@ -77,7 +77,7 @@ class Kind(Protocol):
             store: store for the results.
             is_quick: whether to apply `[quick]`.
             seeds: seeds of each point.
-            executor: makes the executor of runs; experiments of one job share it.
+            executor: makes the executor of runs, which all experiments of a reproduction share.
         """
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:

@@ -35,7 +35,7 @@ LAST = Param("last", Dimension.COUNT, "Number of the last one.", default=100, mi
 
 
 def interval_value(column: str) -> Callable[[RunData, Mapping[str, Any]], float]:
-    """Mean of a column over the interval numbers from `first` to `last`, each averaged over the subflows.
+    """A function for the mean of a column over the intervals `first` to `last`, each averaged over the subflows.
 
     Args:
         column: "rate", "utility" or "reward".
@@ -50,7 +50,7 @@ def interval_value(column: str) -> Callable[[RunData, Mapping[str, Any]], float]
 
 
 def interval_course(column: str) -> Callable[[RunData, Mapping[str, Any]], tuple[Samples, Samples]]:
-    """Numbers of intervals, and the mean of a column over the subflows at each number."""
+    """A function for the numbers of the intervals, and the mean of a column over the subflows at each number."""
 
     def course(run: RunData, options: Mapping[str, Any]) -> tuple[Samples, Samples]:
         return _course(run, options, column)
@@ -80,7 +80,7 @@ _UNITS = {"rate": "_bps", "utility": ""}
 
 
 def largest_utility(run: RunData) -> float:
-    """The largest utility of an interval in all runs of the experiment, by which rewards are normalised.
+    """The largest utility of an interval in all runs of the experiment, by which rewards are normalised; NaN if none.
 
     All series share this scale: normalised by its own maximum, even a poor controller would reach 1.
     """
@@ -122,7 +122,7 @@ def _reduce(default: str, help: str = "Of several flows or links.") -> Param:
 
 
 def _reduce_as(name: str) -> Param:
-    """Option `reduce`; its default is the combination in the table of measures."""
+    """Option `reduce`; by default, several flows are combined as the shared measure of this name defines."""
     combine = SHARED[name].combine
     assert combine is not None
     default = measuring.DEFAULT_REDUCE[combine.how]
@@ -142,8 +142,8 @@ class RunMeasure(MeasureKind):
 
     Attributes:
         value: function for the value of a run, SI; NaN without a value.
-        course: function for the values at `RunData.times_s`, or for pairs of x and values; None for a measure without a
-            course.
+        course: function for the time series: values at `RunData.times_s`, or a pair of x and values; None for a measure
+            without a time series.
     """
 
     value: Callable[[RunData, Options], float] = lambda run, options: math.nan

@@ -61,7 +61,7 @@ def combined(parts: Sequence[Samples], how: str, n: int, weights: Sequence[Sampl
 
     Args:
         parts: time series, [n] each.
-        how: one of the values of `reduced`, or "packets" for the mean weighted by `weights`.
+        how: a method of `reduced`, or "packets" for the mean weighted by `weights`.
         n: number of samples.
         weights: weights of the parts, [n] each.
     """
@@ -101,7 +101,7 @@ def rate_course(column: str) -> Callable[[RunData, Options], Samples]:
 
 
 def rate(column: str) -> Callable[[RunData, Options], float]:
-    """A function for a rate, reduced over the flows."""
+    """A function for a rate, reduced over the flows, bit/s."""
 
     def value(run: RunData, options: Options) -> float:
         if is_timed(options):
@@ -119,7 +119,7 @@ def rate(column: str) -> Callable[[RunData, Options], float]:
 
 
 def flow_rate(run: RunData, flow: str, column: str, options: Options) -> float:
-    """Rate of a flow; the throughput is summed over subflows, because summaries contain it only for subflows."""
+    """Rate of a flow, bit/s; the throughput is summed over subflows, because summaries list it only for subflows."""
     subflow = options.get("subflow")
     if subflow is None and column == "goodput_bps":
         return run.figure(f"flows.{flow}.goodput_bps")
@@ -247,10 +247,10 @@ def queueing_delay(run: RunData, options: Options) -> float:
 
 
 def flow_figure(name: str) -> Callable[[RunData, Options], float]:
-    """A function for a measure of the table, combined over flows as the table or the recipe defines.
+    """A function for a shared measure, combined over flows as the measure or the recipe defines.
 
     Args:
-        name: name of the measure in labs.
+        name: key of the measure in `vocabulary.measures.NAMED`.
     """
     measure = NAMED[name]
 
@@ -297,7 +297,7 @@ def full_packets(count: Callable[[float, float], float]) -> Callable[[RunData, O
 
 
 def cwnds(run: RunData, options: Options, column: str = "cwnd_pkts") -> list[Samples]:
-    """Time series of the congestion window of each flow."""
+    """Time series of a column for each flow, packets; by default of the congestion window."""
     return [run.flow_samples(name, column, options.get("subflow")) for name in run.flows(options.get("flows"))]
 
 
@@ -329,7 +329,7 @@ def inflight_course(run: RunData, options: Options) -> Samples:
 
 
 def inflight(run: RunData, options: Options) -> float:
-    """Packets in flight of the flows."""
+    """Packets in flight, from the samples of each flow, reduced over the flows."""
     window = run.window(options)
     values = [over_time(each, window, options.get("over_time")) for each in cwnds(run, options, "inflight_pkts")]
     return reduced(values, options["reduce"])
@@ -371,11 +371,11 @@ def link_rate_course(run: RunData, options: Options) -> Samples:
     return capacity_course(run, options["links"])
 
 
-# Over time
+# Convergence, and comparison over time
 
 
 def steps(run: RunData, window_s: float) -> int:
-    """Number of samples in a window."""
+    """Number of samples in a window, at least 1."""
     times = run.times_s
     return max(round(window_s / float(times[1] - times[0])), 1) if len(times) > 1 else 1
 

@@ -147,7 +147,7 @@ def _missing_agents(recipe: Recipe, part: Part) -> dict[Place, str]:
     """Places whose scenario names a missing agent, with the problem.
 
     Raises:
-        RecipeError: if these scenarios have other problems; contains all of them.
+        RecipeError: if scenarios have other problems; the message lists them all.
     """
     reader = PointReader(part.plan)
     found: dict[Place, str] = {}

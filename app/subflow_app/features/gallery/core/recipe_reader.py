@@ -172,7 +172,7 @@ class _Reader:
                 report.add((name,), "missing", f"[[{name}]], at least one")
         return replace(recipe, variants=dict(self._variants(recipe)))
 
-    # Parts
+    # Parts of the recipe
 
     def _rulings(self) -> tuple[str, ...]:
         given = self._report.names(("rulings",), self._tree.get("rulings", []))
@@ -497,7 +497,7 @@ def _keys(table: object) -> list[str]:
 def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | None = None) -> dict[str, Any]:
     """Merge two trees; scenario values in a table `set` or `at` are replaced as a whole.
 
-    The parts of two controllers, for example, do not fit together.
+    Merging these values could, for example, mix the options of two controllers.
 
     Args:
         tree: the lower tree.
@@ -517,7 +517,7 @@ RECIPE_SUFFIX = ".toml"
 
 
 def recipe_names() -> tuple[str, ...]:
-    """Names of the shipped recipes, which are the files in the folder, sorted by paper and figure."""
+    """Names of the shipped recipes, sorted by paper and figure."""
     names = [path.stem for path in experiments_folder().glob(f"*{RECIPE_SUFFIX}") if path.name != RULINGS_FILE]
     return tuple(sorted(names, key=_order))
 

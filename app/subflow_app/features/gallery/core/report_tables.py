@@ -116,7 +116,7 @@ def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
 
 
 def cause_text(verdict: Verdict) -> str:
-    """Cause of an unmet check: ``reading, shown``; empty for a check that is met or lacks a cause."""
+    """Cause of an unmet check: ``reading, shown``; empty without an explanation."""
     told = verdict.explanation
     return "" if told is None else f"{told.cause.kind.value}, {shown_text(told)}"
 

@@ -31,7 +31,7 @@ _USUAL_RUN_S = 0.5
 
 
 class _WithVariants(Series[Job]):
-    """An experiment and its variants."""
+    """Runs an experiment and its variants in sequence; raises the first error only after all have ended."""
 
     def _work(self) -> None:
         super()._work()
@@ -227,7 +227,7 @@ class QueuedState:
 
 
 def queued_state(job: Reproduction) -> QueuedState:
-    """State of an experiment of the queue."""
+    """Current state of a job; the remaining time of a waiting job is its expected duration."""
     if job.state is JobState.RUNNING:
         return QueuedState(job.state, job.is_quick, job.progress.fraction, job.progress.eta_s)
     is_waiting = job.state is JobState.WAITING
@@ -269,7 +269,7 @@ class ReproductionQueue(Reproductions):
                     executor=self._shared,
                     before=partial(self._copy_what_is_there, recipe),
                 )
-                # An experiment that has already ended moves to the end.
+                # If the experiment has run before, the new job replaces the ended one, at the end of the queue.
                 self.each = (*(other for other in self.each if other.name != recipe.name), job)
                 added.append(recipe.name)
         return added
@@ -304,7 +304,7 @@ class ReproductionQueue(Reproductions):
         except Exception as error:
             if not is_expected(error):
                 raise
-            # In this case, the job makes all runs, and reports errors of the store.
+            # Without the copy, the job makes all runs itself, and it reports errors of the store.
             _log.warning("results of %s are not taken over: %s", recipe.name, error)
 
 

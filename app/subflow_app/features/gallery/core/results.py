@@ -1,6 +1,6 @@
 """Results of an experiment: means with intervals, traces, verdicts of its checks, and reasons for missing values.
 
-This module also counts the runs that measured values, and lists the numbers of these runs in the store.
+This module also counts the runs with measured values, and lists the numbers of stored runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class VerdictKind(StrEnum):
-    """Kind of verdict of a check."""
+    """Verdict of a check: a value is inside or outside its band, or another kind of claim holds or fails."""
 
     INSIDE = "inside band"
     OUTSIDE = "outside band"
@@ -47,7 +47,7 @@ class Trial:
     """Test of a cause in one variant.
 
     Attributes:
-        variant: the variant; None for the results themselves.
+        variant: the variant; None for the experiment's own results.
         outcome: outcome of the claim that shows the cause.
         n_met: number of checks of the experiment that are met in this trial.
         n_checks: number of checks of the experiment.
@@ -79,7 +79,7 @@ class Explanation:
 
 
 class Settlement(StrEnum):
-    """Settlement of a check without a shown cause."""
+    """Final state of a check; a failed check with a shown cause has the `CauseKind` of the cause instead."""
 
     MET = translatable("met")
     OPEN = translatable("not explained")
@@ -93,10 +93,11 @@ class Verdict:
     Attributes:
         check: the check.
         kind: kind of the verdict.
-        outcome: numbers on both sides.
+        outcome: whether the claim holds, with the numbers on both sides of its comparison.
         reason: reason for a missing measurement; empty if measured.
         overlaps: pairs with overlapping 95 % intervals, whose order may be chance, each as text.
-        explanation: test of the cause of an unmet check; None if the check is met or its cause is unknown.
+        explanation: test of the cause of an unmet check; None for a met check, for a check without a named cause, and
+            usually for a check that was not measured.
     """
 
     check: Check
@@ -216,7 +217,7 @@ class Results:
         window_s: float = 0.0,
         is_running_mean: bool = False,
     ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """A trace of a run, SI; None if it is missing.
+        """Times (or steps) and values of a run, SI; None if the trace is missing.
 
         Args:
             measure: name of the measure.
@@ -252,7 +253,7 @@ class Results:
         return found
 
     def run_ids(self, series: str | None = None, point: str | None = None) -> tuple[int, ...]:
-        """Numbers of the stored runs of a series at a point, None for all; empty for kinds without runs."""
+        """Numbers of the stored runs of a series at a point; None selects all. Empty for kinds without runs."""
         told = getattr(self._values, "run_ids", None)
         found: tuple[int, ...] = () if told is None else told(series, point)
         return found
@@ -391,7 +392,7 @@ def n_wanted(results: Results) -> int:
 
 
 def n_finished(results: Results) -> int:
-    """Number of runs that measured any value."""
+    """Number of runs with at least one measured value."""
     return sum(
         max((results.cell(measure, series, point).n for measure in results.recipe.measures), default=0)
         for series in results.series
@@ -400,7 +401,7 @@ def n_finished(results: Results) -> int:
 
 
 def is_complete(results: Results) -> bool:
-    """True if all runs measured values."""
+    """True if every run has at least one measured value."""
     return n_finished(results) >= n_wanted(results)
 
 

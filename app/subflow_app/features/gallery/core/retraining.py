@@ -176,7 +176,7 @@ def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
 
 
 def with_policies(recipe: Recipe, use: PolicyUse, paths: Mapping[str, Path]) -> Recipe:
-    """A recipe with policies by path in place of the named policies."""
+    """A copy of a recipe in which the files of `paths`, by policy name, replace the policies that `use` names."""
     return replace(recipe, series={name: _with_policies(each, use, paths) for name, each in recipe.series.items()})
 
 

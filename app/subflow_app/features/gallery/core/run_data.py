@@ -27,7 +27,7 @@ _EDGE_S = 1e-9
 
 
 class Siblings(Protocol):
-    """The other runs of the experiment."""
+    """Access from one run to all runs of its experiment."""
 
     def other(self, series: str) -> RunData | None:
         """The run of another series at the same point with the same seed; None if it is missing."""
@@ -44,7 +44,7 @@ class RunData:
         run_id: number of the run.
         figures: recorded values by key.
         scenario: reads the scenario of the run.
-        siblings: the other runs of the experiment.
+        siblings: access to all runs of the experiment.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class RunData:
         return flows[name] if name in flows else flows[name.rpartition(".")[0]]
 
     def subflows(self, flow: str, only: int | None) -> tuple[str, ...]:
-        """Owners of the subflows of a flow, e.g. "download.1/2"; `only` selects one subflow by number."""
+        """Names of the subflows of a flow, e.g. "download.1/2"; `only` selects one subflow by number, from 1."""
         numbers = range(1, 1 + sum(f"flows.{flow}/{n}.throughput_bps" in self.figures for n in range(1, 65)))
         return tuple(f"{flow}/{number}" for number in numbers if only in (None, number))
 

@@ -40,7 +40,7 @@ class RunsKind:
     needs_scenario = True
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an empty table, because this kind has no keys."""
+        """Return an empty table, because this kind adds no keys to recipes."""
         return {}
 
     def job(
@@ -51,7 +51,7 @@ class RunsKind:
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:
         """Stored runs of the experiment; None before the first run."""
-        # Checking the scenario of every point would delay a gallery by seconds, so it happens only if sweeps are
+        # Checking the scenario of every point would delay the gallery by seconds, so it happens only if sweeps are
         # missing.
         plan = plan_experiment(recipe, is_quick=is_quick, seeds=seeds, is_checked=False)
         found = _sweeps(store, plan)
@@ -132,7 +132,7 @@ class RunsJob(Job):
 
 @dataclass(frozen=True, slots=True)
 class _Siblings:
-    """Access to the other runs of an experiment from one run."""
+    """Implements `Siblings` for one run of an experiment."""
 
     values: RunValues
     point: str
@@ -199,7 +199,7 @@ class RunValues:
         return iter(self._runs.values())
 
     def run_ids(self, series: str | None, point: str | None) -> tuple[int, ...]:
-        """Numbers of the runs in the store."""
+        """Numbers of the stored runs of a series at a point; None selects all series or points."""
         return tuple(
             run.run_id
             for (of_series, at_point, _), run in self._runs.items()

@@ -100,7 +100,7 @@ class TrainingCurve:
     def mean(self, since: float, until: float) -> float:
         """Mean of the reports after one share of the budget and up to another; NaN without reports."""
         inside = (self.steps > since * self.budget) & (self.steps <= until * self.budget + 0.5)
-        # All environments report at once, so the last report may exceed the budget.
+        # Steps of all environments are counted together, so the last report may exceed the budget.
         if until >= 1:
             inside = self.steps > since * self.budget
         return float(self.values[inside].mean()) if inside.any() else math.nan
@@ -116,7 +116,7 @@ class TrainingCurve:
     def steps_to_reach(self, level: float) -> float:
         """Steps until the smoothed curve first reaches a level, otherwise the budget; NaN without reports or a level.
 
-        The budget is a lower bound of the missing number, so comparisons understate the difference.
+        If the level is not reached, the budget is a lower bound, so comparisons understate the difference.
         """
         if len(self.steps) == 0 or math.isnan(level):
             return math.nan
@@ -157,7 +157,7 @@ _KEYS = (
     Param("report_every", Dimension.COUNT, "Transitions between two points of the curve.", minimum=1),
 )
 _TABLES = ("options",)
-_POINTS = 20  # points of a curve if the recipe does not set their distance
+_POINTS = 20  # points of a curve if the recipe does not set `report_every`
 
 _SINCE = Param("since", Dimension.RATIO, "Share of the budget from which on.", default=0.8, minimum=0, maximum=1)
 _UNTIL = Param("until", Dimension.RATIO, "Share of the budget up to which.", default=1.0, minimum=0, maximum=1)
@@ -346,7 +346,7 @@ class TrainingRuns(KeptTrainings):
     """The trainings of an experiment."""
 
     def _work(self) -> None:
-        """Make the missing trainings. If this installation cannot train, the problem names the missing requirement."""
+        """Make the missing trainings; an error, such as missing PyTorch, becomes a problem of the job."""
         try:
             super()._work()
         except (TrainingError, AgentError, SimError) as error:
@@ -375,7 +375,7 @@ class TrainingValues:
 
     @classmethod
     def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
-        """Stored trainings; None if all are missing but can be made.
+        """Stored trainings; None if all are missing, and this installation can make them.
 
         Raises:
             StoreError: if the store cannot be read.

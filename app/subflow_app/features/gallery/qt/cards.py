@@ -1,6 +1,6 @@
 """Cards of the gallery: papers as headings, below them experiments with figure, badges, progress and state.
 
-The rows form a tree. Texts give verdicts with their signs, states and times.
+The rows form a tree. Verdicts, states and times also appear as text or signs, so that no information depends on colour.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def verdict_text(kind: VerdictKind) -> str:
 
 
 def cause_text(verdict: Verdict) -> str:
-    """Cause of an unmet check: ``reading, shown``; empty for a check that is met or lacks a cause."""
+    """Cause of an unmet check: ``reading, shown``; empty without an explanation."""
     told = verdict.explanation
     if told is None:
         return ""
@@ -249,7 +249,7 @@ PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)
 """Size of the figure on a card, logical px."""
 _MARGIN, _GAP = 6, 8
 _BAR = 4
-_PAD = 5  # on both sides of a framed word
+_PAD = 5  # px, left and right of a framed word
 
 
 class CardDelegate(QStyledItemDelegate):
@@ -350,7 +350,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.drawRect(QRectF(track.left(), track.top(), track.width() * known.fraction, track.height()))
 
     def _draw_shipped(self, painter: QPainter, room: QRect, ink: QColor, font: QFont) -> int:
-        """Draw a framed word at the right edge of the rectangle, and return the width used."""
+        """Draw the framed word "shipped" at the right edge of the rectangle, and return the width used, px."""
         small = sized(font, 0.85)
         painter.setFont(small)
         painter.setPen(ink)

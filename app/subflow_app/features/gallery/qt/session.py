@@ -79,7 +79,7 @@ class GalleryPorts(PanelPorts, Protocol):
 class GallerySession(QObject):
     """Implements the actions of the gallery."""
 
-    changed = Signal()  # emitted when other actions become possible
+    changed = Signal()  # emitted when the set of possible actions may have changed
 
     def __init__(self, panel: GalleryPanel, ports: GalleryPorts, parent: QObject) -> None:
         """Start to read the experiments."""

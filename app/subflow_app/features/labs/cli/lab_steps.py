@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
 
-# Terminal counterparts of the parts of the window that steps mention; {name} is the name of the part.
+# Terminal counterparts of the parts of the window that steps mention; {name} is the name of the part, and {file} the
+# scenario file.
 _COMMANDS: Mapping[str, str] = {
     "action:run.toggle": "`subflow run {file}`",
     "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
@@ -75,7 +76,7 @@ class _Work:
     text: str
 
     def judge(self) -> Judgement | None:
-        """Judge the active step, and pass it if it is complete."""
+        """Judge the active step, and pass it if it is complete; None if all steps are passed."""
         judgement = self.session.judge(self.reader, self.text)
         if judgement is not None:
             self.session.take(judgement)
@@ -292,7 +293,7 @@ def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
     ways = [f"`subflow run {file} {' '.join(f'--set {key}=VALUE' for key in fields)}`"] if fields else []
     for target in step.shows:
         form = _COMMANDS.get(f"{target.kind}:{target.name}") or _COMMANDS.get(target.kind, "")
-        # A shipped scenario is not a file of the student, and a step about earlier runs changes no file.
+        # Omit hints to edit a file if the scenario is a shipped one, or if the step is about earlier runs.
         if not (form.endswith("in `{file}`") and (opened or step.always)):
             ways.append(form.format(file=file, name=target.name))
     if step.check and not step.always and not any(way.startswith(_RUNNING) for way in ways):

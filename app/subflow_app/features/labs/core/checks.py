@@ -1,6 +1,7 @@
 """Evaluation of lab checks on the work of a student, and measured points for explorables.
 
-A failed check includes the reason. The points come from the runs of the lab.
+A failed check includes the reason. An explorable is a formula with draggable numbers and a plot; runs of the lab add
+measured points to the plot.
 """
 
 from __future__ import annotations

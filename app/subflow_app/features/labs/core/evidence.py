@@ -89,7 +89,7 @@ class LabRun:
 
     @cached_property
     def marks(self) -> Sequence[TraceMark]:
-        """Marks in order of time."""
+        """Marks of the traces, such as losses and retransmission timeouts, in order of time."""
         return tuple(self._traces.marks())
 
     @cached_property
@@ -150,7 +150,7 @@ class Evidence:
 
 
 class EvidenceReader:
-    """Reads the evidence from a store repeatedly. For one thread at a time."""
+    """Reads the evidence from a store repeatedly, each run only once. Only one thread may use it at a time."""
 
     def __init__(self, store: Store, begin: Begin) -> None:
         """Create a reader of the records after the start of the lab."""

@@ -101,7 +101,7 @@ class Input:
         return self.least + (self.most - self.least) * share
 
     def rounded(self, value: float) -> float:
-        """The nearest round value within the range."""
+        """A value rounded to two significant digits (logarithmic input) or a multiple of the step, within the range."""
         near = float(f"{value:.{_DIGITS}g}") if self.is_log else round(value / self.step) * self.step
         return min(max(float(f"{near:.6g}"), self.least), self.most)
 
@@ -124,7 +124,7 @@ class Formula(Expression):
             names: allowed names.
 
         Raises:
-            ClaimError: if the text cannot be parsed, or contains other elements.
+            ClaimError: if the text cannot be parsed, or contains anything else.
         """
         super().__init__(text, {"sqrt": Function(("number",))})
         for part in ast.walk(self.root):
@@ -296,7 +296,7 @@ def load_explorable(name: str) -> Explorable:
     """Load a shipped explorable.
 
     Raises:
-        InputError: with all problems of the file, because the installation is damaged.
+        InputError: if the file is invalid, as in a damaged installation; contains all problems of the file.
     """
     path = resource_path(f"explorables/{name}.toml")
     text = read_text(path, InputError, "an explorable")
@@ -307,7 +307,7 @@ def parse_explorable(text: str, name: str, file: str) -> Explorable:
     """Read an explorable from the text of its file.
 
     Raises:
-        InputError: with all problems of the file, one line each.
+        InputError: if the text is invalid; contains all problems, one line each.
     """
     return checked(text, file, InputError, lambda tree, report: _read(tree, report, name))
 

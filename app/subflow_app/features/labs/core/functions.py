@@ -51,7 +51,7 @@ class LabFunction:
 
 
 class FunctionTable(dict[str, LabFunction]):
-    """Functions by name."""
+    """Functions of the language of checks, by name."""
 
     def function(
         self, *arguments: ArgumentKind, optional: int = 0, gives: Kind = "number", unit: str = "", many: bool = False
@@ -534,7 +534,7 @@ def _marks_between(evidence: Evidence, number: float, kind: str, owner: str, sin
 
 
 def _doc_and_key(evidence: Evidence, first: Value, second: Value) -> tuple[ScenarioDoc, str]:
-    """Document and key of arguments with or without a leading run."""
+    """The scenario and the key: of a run if the first argument is a run number, otherwise of the open document."""
     if isinstance(first, str):
         return evidence.doc, first
     return run_at(evidence, first).doc, str(second)

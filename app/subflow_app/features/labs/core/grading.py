@@ -136,7 +136,7 @@ class _Seen:
 
     Attributes:
         begun: files by start time and order of options.
-        answered: files by answer and the second of the answer.
+        answered: files by step, question, time (in whole seconds) and value of an answer.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -278,7 +278,7 @@ def _odd_times(
 
 
 def _guesses(step: StepProgress) -> int:
-    """Number of wrong answers followed by another answer at once."""
+    """Number of wrong answers followed by another answer within `_GUESSED_S`."""
     found = 0
     for given in step.answers.values():
         for first, second in pairwise(given):
@@ -322,7 +322,7 @@ def _time(text: str) -> datetime | None:
 
 
 def class_csv(grades: Sequence[Grade]) -> str:
-    """A row for each student, with score and progress as plain numbers for import into a course system."""
+    """CSV text with a row for each student; scores and counts are plain numbers, for import into a course system."""
     head = ("student", "lab", "outcome", "steps_passed", "steps", "first_try_percent", "tries", "hints")
     rows = [
         (
@@ -336,7 +336,7 @@ def class_csv(grades: Sequence[Grade]) -> str:
 
 
 def steps_csv(grades: Sequence[Grade]) -> str:
-    """A row for each step of each student."""
+    """CSV text with a row for each step of each student."""
     rows = [
         (
             *(grade.student or grade.file, grade.lab, step.id, csv_flag(step.is_passed), step.tries, step.questions),

@@ -187,7 +187,7 @@ def shipped_labs() -> list[Lab]:
     """The shipped labs in order, in the current language if translated.
 
     Raises:
-        LabError: if a lab is invalid, because the installation is damaged.
+        LabError: if a lab is invalid, which means that the installation is damaged.
     """
     return sorted((load_lab(name) for name in lab_names()), key=lambda lab: lab.number)
 
@@ -196,8 +196,8 @@ def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
     """The shipped labs and labs opened from files, by name, and the problems of invalid labs.
 
     Args:
-        opened: paths of opened lab files, most recent first; missing files are skipped, as a
-            removable medium may hold them.
+        opened: paths of opened lab files, most recent first; missing files are skipped, because they may be on a
+            removable medium.
     """
     labs: dict[str, Lab] = {}
     problems: list[str] = []
@@ -223,7 +223,7 @@ def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:
         language: language of a shipped lab; None for the current language. Untranslated labs are in English.
 
     Raises:
-        LabError: with all problems of the file, or if the file or name does not exist.
+        LabError: if the file or name does not exist, or if the file is invalid; contains all problems of the file.
     """
     path = _find(str(name_or_path), current_language() if language is None else language)
     text = read_text(path, LabError, "a lab")
@@ -234,12 +234,12 @@ def parse_lab(text: str, path: Path) -> Lab:
     """Read a lab from the text of its file.
 
     Raises:
-        LabError: with all problems of the file, one line each.
+        LabError: if the text is invalid; contains all problems, one line each.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     front, body_line = _front_matter(lines, path)
     file_hash = hashlib.sha256(text.encode()).hexdigest()
-    # The front matter starts with an empty line, so that its line numbers equal those of the file.
+    # An empty line replaces the opening fence, so that line numbers in the front matter equal those of the file.
     return checked(
         front,
         path,

@@ -82,7 +82,7 @@ def _drops(points: Points) -> int:
     """Number of drops of a curve to four fifths of the preceding peak or less, separated by rises."""
     count, peak, trough = 0, 0.0, np.inf
     for _time, height in points:
-        if trough == np.inf:  # rising
+        if trough == np.inf:  # no drop since the last rise
             peak = max(peak, height)
             if height <= _FALLS_TO * peak:
                 count, trough = count + 1, height

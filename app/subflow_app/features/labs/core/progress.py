@@ -1,7 +1,7 @@
 """Progress of a student in a lab, kept in a JSON file that is replaced atomically, so that a crash loses nothing.
 
 A damaged file is renamed and reported, never overwritten. The file is named after the lab, and different lab files can
-share this name. The stored hash of the lab file therefore detects progress in another version.
+share this name. The stored hash of the lab file therefore detects progress that was made with another file.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class StepProgress:
     Attributes:
         passed_at: time when the step was passed, ISO 8601; empty before.
         hints: number of hints shown.
-        prediction: the student's prediction.
+        prediction: the student's prediction; None before it.
         answers: answers by question, in the order in which they were given.
         last_run: number of the last run when the step was passed; 0 without runs.
     """
@@ -140,7 +140,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Progress read from a file, None without a usable file; `notice` reports a damaged or unreadable file."""
+    """Progress from a file, or None; `notice` is the reason if the file exists but is damaged or unreadable."""
 
     progress: Progress | None
     notice: str = ""

@@ -210,8 +210,8 @@ class RunVerdict:
 
     Attributes:
         number: number of the run.
-        is_same: whether the signature was reproduced; None if the run could not be simulated, or was made by another
-            version.
+        is_same: whether the signature was reproduced; None if the run could not be simulated, or if the signature
+            differs and another version made the run.
         problem: reason; empty without a problem.
     """
 

@@ -70,7 +70,8 @@ def param_of(key: str) -> Param | None:
 def is_key(key: str) -> bool:
     """True if scenarios allow this key; names of nodes, links and flows are not checked."""
     section, rest = _section_and_rest(key)
-    # Keys of whole parts are refused; the scenario reader checks options of algorithms, queues and losses.
+    # A whole part, such as "links.wifi", is not a key. Deeper keys, such as options of algorithms, are left to the
+    # scenario reader.
     if not rest:
         return False
     return _declared(section, rest[0]) is not None or (section == "link" and rest[0] in LINK_TABLES)

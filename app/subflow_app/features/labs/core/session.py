@@ -44,7 +44,7 @@ ATTEMPTS = 2
 
 
 class StepState(StrEnum):
-    """State of a step."""
+    """State of a step: the first step that is not passed is active, and all later ones are locked."""
 
     LOCKED = "locked"
     ACTIVE = "active"
@@ -53,7 +53,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PredictionResult:
-    """Outcome of a prediction: `came` and `is_right` of `Predicted`."""
+    """Outcome of a prediction: `value` becomes `Predicted.came`, and `is_right` becomes `Predicted.is_right`."""
 
     value: str | float
     is_right: bool | None = None
@@ -84,7 +84,7 @@ class Judgement:
 
 
 class LabSession:
-    """Session of one lab. For one thread, except `judge` and `judge_answer`, which change nothing."""
+    """Session of one lab. Only `judge` and `judge_answer`, which change nothing, may be called in other threads."""
 
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
         """Continue from this progress; without a folder, nothing is saved."""
@@ -110,7 +110,7 @@ class LabSession:
     def begin_at(
         cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
     ) -> LabSession:
-        """Begin a lab from given last record numbers of a store, without saving the progress yet."""
+        """Begin a lab in which records of the store up to `begin` do not count; does not save the progress yet."""
         deal = secrets.token_hex(8)
         return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal), folder)
 
@@ -288,7 +288,7 @@ class LabSession:
             self._set(step, replace(made, answers={**made.answers, question.id: (*given, answered)}))
 
     def hint(self, step: Step) -> str | None:
-        """Show another hint; None if no more exist.
+        """Return the next hint and count it as shown; None if no hint is left.
 
         Raises:
             LabError: if the progress cannot be kept.

@@ -251,7 +251,7 @@ class _Plot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyp
         self._across, self._result = explorable.input(explorable.across), explorable.result
         self._title = self._result.labels[language]
         self._top = 0.0
-        # The plot has no interaction, so that the mouse scrolls the page below.
+        # The plot ignores the mouse, so that the wheel scrolls the page.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFixedHeight(_PLOT_HEIGHT)

@@ -61,12 +61,12 @@ class OptionButton(QRadioButton):
         return max(super().sizeHint().height(), lines + 6)
 
     def sizeHint(self) -> QSize:
-        """Width of the text on one line, up to a limit."""
+        """Width of the text on one line, up to a limit, and the height of the text wrapped to this width."""
         width = min(super().sizeHint().width(), _WIDE)
         return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """A narrow width; the height depends on the width."""
+        """A narrow width, and the height of a single line; `heightForWidth` gives the height of wrapped text."""
         return QSize(min(super().sizeHint().width(), _LEAST_WIDTH), super().sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -101,7 +101,7 @@ COLUMNS = 61
 
 _DEFAULT_UNTIL_S = 60.0
 _DEFAULT_TOP = 100.0  # in the unit of the sketch
-_KEY_STEPS = 20  # from bottom to top
+_KEY_STEPS = 20  # presses of an arrow key from bottom to top
 _LEFT, _RIGHT, _ABOVE, _BELOW = 46, 10, 8, 24
 _HEIGHT = 190
 
@@ -361,7 +361,7 @@ class QuestionForm(AskForm):
         self.question = question
 
     def show_answers(self, given: tuple[Answered, ...], *, is_done: bool) -> None:
-        """Shows the answers so far with feedback."""
+        """Shows feedback on the last answer, and prevents changes once the question is answered."""
         tokens, question = current_tokens(), self.question
         if not given:
             return
@@ -398,7 +398,7 @@ class PredictionForm(AskForm):
             self._layout.insertWidget(2, self.canvas)
 
     def show_prediction(self, made: Predicted | None) -> None:
-        """Shows the prediction and its outcome."""
+        """Shows the prediction with its outcome, and prevents changes; no effect for None."""
         if made is None:
             return
         tokens, prediction = current_tokens(), self.prediction

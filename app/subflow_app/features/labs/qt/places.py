@@ -169,7 +169,7 @@ def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
     for curve in curves[1:]:
         area = area.united(curve.bounds)
     seen = canvas.mapFromScene(area).boundingRect()
-    # A straight line has no height, so a margin is added.
+    # A horizontal link has no height, so a margin is added.
     return _in_view(ports.window(), canvas, seen.adjusted(-_LINE, -_LINE, _LINE, _LINE))
 
 

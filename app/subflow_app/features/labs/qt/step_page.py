@@ -150,7 +150,7 @@ class StepPage(QWidget):
         self.explorable: ExplorableView | None = None
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
-        self.shown: Step | None = None  # the shown step
+        self.shown: Step | None = None  # None before the first step
         self._session: LabSession | None = None  # session of the lab of the shown step
         self.say_reopen(is_wanted=False)
         self._style()
@@ -227,7 +227,7 @@ class StepPage(QWidget):
             self.scrolled.ensureWidgetVisible(self.prediction)
 
     def say_reopen(self, *, is_wanted: bool) -> None:
-        """Shows a button that reopens the lab's scenario while another document is open."""
+        """Shows or hides the button that reopens the lab's scenario."""
         self.reopen.setVisible(is_wanted)
 
     def _style(self) -> None:

@@ -272,7 +272,7 @@ class Teacher(QObject):
         if evidence is None or session.active is None or session.active is not self._step or not self.panel.isVisible():
             return
         text = self._text()
-        # An earlier pending request would use outdated data.
+        # Replaces earlier requests, which would use outdated data.
         self.reader.ask(lambda _is_cancelled: session.judge(evidence, text), is_other=True)
 
     def to_list(self) -> None:
@@ -317,7 +317,7 @@ class Teacher(QObject):
         store = self.ports.database.store
         if store is None or not self.ports.documents.open_text(text, lab.title):
             return
-        # Questions of the lab refer only to runs of the lab.
+        # Remove earlier runs from the plots, because questions of the lab refer only to its own runs.
         self.ports.shown.clear()
         path = str(self.ports.database.path or "")
         session = LabSession.begin_at(lab, begin, text, self._folder(), path)
@@ -470,7 +470,7 @@ class Teacher(QObject):
         return None
 
     def _is_kept(self) -> bool:
-        """True if the open document is the unsaved document of the lab, whose text the progress then contains."""
+        """True if the open document is that of the lab and has no file; its text is then saved with the progress."""
         return self._doc is not None and self._doc.path is None and self.ports.documents.doc is self._doc
 
     def _place(self, target: Target) -> QRect | None:

@@ -35,10 +35,10 @@ _UPDATE_S = 0.1
 
 
 class TrainCommand(TyperCommand):
-    """The command whose option `--resume` may have no value."""
+    """The command ``subflow train``, whose option `--resume` may lack a value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert the default value of `--resume` if it is missing."""
+        """Insert `LATEST` after an option `--resume` without a value."""
         words = []
         for position, word in enumerate(args):
             words.append(word)
@@ -230,7 +230,7 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
     """The folder of the training to continue.
 
     Raises:
-        InputError: if no such folder exists.
+        InputError: if no training is listed, or if the folder does not contain a training.
     """
     from subflow_app.features.training.core.training_folder import is_training_folder
 
@@ -293,7 +293,7 @@ class _Watched:
         self.is_left = False
 
     def stop(self) -> None:
-        """Handle the signal."""
+        """Stop the training, or only end the display of an attached training."""
         if self._job.is_attached:
             self.is_left = True
         else:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class JsonLines:
-    """Prints each report at once, as one JSON object on a line of stdout."""
+    """Prints each report immediately, as one JSON object on a line of stdout."""
 
     def show(self, reports: list[Mapping[str, Any]]) -> None:
         for report in reports:
@@ -33,7 +33,7 @@ class JsonLines:
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Does nothing, because every report is printed at once."""
+        """Does nothing, because every report has been printed already."""
 
 
 def json_line(document: Mapping[str, Any]) -> str:
@@ -42,7 +42,7 @@ def json_line(document: Mapping[str, Any]) -> str:
 
 
 class LiveTable:
-    """A live table on stderr, redrawn at each report; evaluations and errors are printed above it."""
+    """A live table on stderr, redrawn by `show`; evaluations and failed checkpoints are printed above it."""
 
     def __init__(self, job: TrainingJob, title: str) -> None:
         from rich.live import Live
@@ -54,7 +54,7 @@ class LiveTable:
         self._live.start()
 
     def show(self, reports: list[Mapping[str, Any]]) -> None:
-        """Redraw the table, and print evaluations and errors above it."""
+        """Redraw the table, and print evaluations and failed checkpoints above it."""
         from rich.text import Text
 
         for report in reports:

@@ -424,7 +424,7 @@ def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | st
 
 
 def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
-    """Windows after a decision, compared with the windows of other runs on the same subflows at that time, as text.
+    """Congestion windows after a decision, beside those of other runs on the same subflows at that time, as text.
 
     Args:
         told: the decision.

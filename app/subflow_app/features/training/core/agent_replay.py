@@ -35,7 +35,8 @@ class NumberRow:
         name: name of the number, e.g. "goodput"; in an earlier record "goodput, 1 before".
         unit: SI unit; "1" for scaled numbers.
         help: meaning and bounds; empty for figures of the epoch.
-        values: one value per subflow; NaN if unknown, or if the agent only observes the subflow.
+        values: one value per subflow; NaN if unknown, and for actions on subflows that the agent only observes. Empty
+            for choices.
         texts: names of choices, shown in place of `values`; empty for other numbers.
     """
 

@@ -43,7 +43,8 @@ _Run = tuple["Scenario", Sequence[str], int]
 class EvaluationJob(Batch[int]):
     """An evaluation of several controllers.
 
-    Threads are as fast as processes here, because the core releases Python's lock and no data has to be sent.
+    Threads are as fast as processes here, because the core releases Python's global interpreter lock, and no data has
+    to be sent.
 
     Args:
         contenders: policy files, names of the policy library, agents, controllers; see

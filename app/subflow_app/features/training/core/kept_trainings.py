@@ -1,7 +1,7 @@
 """Trainings that are made only once: the folder of a training is named after its settings, and looked up first.
 
 A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
-the store receives a row and the curves of each training, also if the database is new.
+the store receives a row and the curves of each training, even if the training was made with another database.
 """
 
 from __future__ import annotations
@@ -172,12 +172,12 @@ class KeptTrainings(Job):
                 config = configs[number]
                 folder = Path(config.folder)
                 if is_training_folder(folder) and (config.resume or living_process(folder) is not None):
-                    # Another program may be training in this folder: the job then waits for the program.
+                    # If another program is training in this folder, the job follows its process.
                     jobs[number] = service.job(service.go_on_in(folder, steps=config.steps))
                 else:
                     jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
             self._watch(configs, jobs)
-            # Waits for trainings that another program has started meanwhile.
+            # Wait for trainings that another program has started in the meantime.
             for _attempt in range(_ATTEMPTS):
                 others = [number for number, job in jobs.items() if _is_taken(job)]
                 if not others or self.is_stopped:

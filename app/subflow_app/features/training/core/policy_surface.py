@@ -68,7 +68,7 @@ class Observations:
     Attributes:
         rows: float32 [n, S, F]: observations of the subflows for each decision, features in the order of the
             controller, latest record of the history first.
-        mask: bool [n, S]: whether the row belongs to a subflow; others are padding.
+        mask: bool [n, S]: whether the row belongs to a subflow; other rows are padding.
         acting: bool [n, S]: whether the subflow acts.
     """
 
@@ -113,8 +113,8 @@ class Surface:
     """The action over two features.
 
     Attributes:
-        x: float32 [n]: values of the feature along the picture.
-        y: float32 [m]: values of the feature up the picture.
+        x: float32 [n]: values of the feature on the horizontal axis.
+        y: float32 [m]: values of the feature on the vertical axis.
         action: float32 [m, n]: action of the policy at each point of the grid.
         points: float32 [k, 2]: recent observations as (x, y).
         point_actions: float32 [k]: action at these observations, with all features as observed.
@@ -167,8 +167,8 @@ def policy_surface(
         policy: the policy.
         features: features of one record, in the order of the controller.
         seen: recent observations, at least one.
-        x: index of the feature along the picture.
-        y: index of the feature up the picture.
+        x: index of the feature on the horizontal axis.
+        y: index of the feature on the vertical axis.
         output: index of the action, for agents with several actions.
         resolution: number of values of each feature.
 
@@ -225,7 +225,7 @@ def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray
     return base, acting, latest
 
 
-# Different from the seeds of trainings and evaluations, so that the pictures do not influence them.
+# A seed that no training uses, and no evaluation by default.
 _SEED = 7_777_777
 # After this number of steps, queues and estimates no longer resemble an empty network.
 _SETTLING = 20

@@ -37,7 +37,7 @@ def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
             given.
 
     Raises:
-        InputError: if the trainings differ in more than their seeds, or if a score is missing.
+        InputError: if the trainings differ in more than their seeds or have equal seeds, or if a score is missing.
         PolicyError: if a file is not a policy.
     """
     cards = {path: Policy.load(path).card for path in policies}

@@ -137,7 +137,7 @@ class TrainingJob:
         return f"subflow train --resume {self.folder}"
 
     def wait(self, timeout_s: float | None = None, *, until: Callable[[], bool] | None = None) -> bool:
-        """Wait until the training has ended, or until a condition holds; returns the condition.
+        """Wait until the training has ended, or until a condition holds; returns whether the condition holds.
 
         Args:
             timeout_s: maximum time, s; None: no limit.
@@ -153,7 +153,7 @@ class TrainingJob:
     # Commands
 
     def start(self) -> None:
-        """Start the process; returns at once, before the training begins.
+        """Start the process; returns immediately, before the training begins.
 
         Raises:
             TrainingError: if the training was already started, if another process trains in the folder, or if the
@@ -201,7 +201,7 @@ class TrainingJob:
         self._send(command.value)
 
     def stop(self) -> None:
-        """End with a checkpoint, which a state report confirms. Before its start, the training ends at once."""
+        """End with a checkpoint, which a state report confirms. Before its start, the training ends immediately."""
         with self._changed:
             if self.state is JobState.WAITING:
                 self._end(JobState.STOPPED, "")
@@ -242,7 +242,7 @@ class TrainingJob:
         process = self._process
         assert process is not None
         assert process.stdin is not None
-        # An error occurs after the end of the process, which the reader detects.
+        # Writing fails only after the process has ended, which the reader thread detects.
         with self._send_lock, contextlib.suppress(OSError, ValueError):
             process.stdin.write(line.encode() + b"\n")
             process.stdin.flush()

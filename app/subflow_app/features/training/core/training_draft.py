@@ -174,7 +174,7 @@ class TrainingChoices:
 
     Attributes:
         agents: trainable agents, at least one.
-        recipes: tested trainings.
+        recipes: recipes of all agents.
         scenarios: names of the shipped scenarios and distributions.
     """
 
@@ -374,7 +374,7 @@ class TrainingDraft:
         return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
     def _default(self, param: Param, key: str) -> Any:
-        """The default of a field."""
+        """The default of a field: from the recipe, or else from its declaration; None if neither gives a value."""
         given = self._recipe_values()
         if key == "time":
             minutes = given.get("minutes")
@@ -411,7 +411,7 @@ class TrainingDraft:
                 problems = (Problem("", None, shown_key, text_of(value), error.message, error.allowed),)
         label = tr(training_label(param.key))
         options = tuple(FieldOption(each, each) for each in param.choices)
-        # Minutes are the usual unit for a training, also without a default that shows it.
+        # Without a default, "1min" provides the unit of a bare number: minutes, as is usual for a training.
         applies = "1min" if param.key == "time" and default is None else ""
         is_set = value is not None
         return FormField(shown_key, label, param, text_of(value), is_set, placeholder, options, problems, applies)

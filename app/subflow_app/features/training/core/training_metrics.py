@@ -25,8 +25,7 @@ class GrowingCurve:
     """A growing curve that can be reduced to few points with the same outline on the screen.
 
     The minimum and maximum of every four points are added to a coarser curve, recursively. Each level has half the
-    points of the finer one and the same outline, like the pyramids of stored runs. All points remain available for
-    zooming in.
+    points of the finer level and the same outline. All points remain available for zooming in.
     """
 
     def __init__(self) -> None:
@@ -141,7 +140,7 @@ class MetricLog:
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, object]) -> None:
-        """Append a report; other values than numbers (text, null) count as missing."""
+        """Append a report; values other than numbers (text, null) count as missing."""
         self.revision += 1
         self._make_room(self._count + 1)
         for name, value in values.items():

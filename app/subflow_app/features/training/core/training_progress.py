@@ -127,12 +127,12 @@ def possible(trainings: Sequence[Training]) -> frozenset[str]:
     return frozenset.intersection(*(_possible_with(training, alone=len(trainings) == 1) for training in trainings))
 
 
-# Names of pausing or resuming in a menu.
+# Menu texts of the toggle action: pause, resume a paused training, continue an ended one.
 TOGGLE_WORDS = (translatable("&Pause"), translatable("&Resume"), translatable("&Continue"))
 
 
 def toggle_word(trainings: Sequence[Training]) -> str:
-    """Name of pausing or resuming for these trainings, one of `TOGGLE_WORDS`."""
+    """Menu text of the toggle action for these trainings, one of `TOGGLE_WORDS`."""
     states = {training.state for training in trainings}
     if states and all(state.can_be_resumed for state in states):
         return "&Continue"
@@ -148,7 +148,7 @@ def _possible_with(training: Training, *, alone: bool) -> frozenset[str]:
         can.add(STOP)
     if state in (JobState.RUNNING, JobState.PAUSED):
         can |= {CHECKPOINT, EVALUATE}
-    # A race shows two runs and a promotion needs one name, so that both require exactly one training.
+    # A race shows two runs, and a promotion needs one name, so both require exactly one training.
     if alone and training.policy_path is not None:
         can |= {RACE, PROMOTE}
     return frozenset(can)

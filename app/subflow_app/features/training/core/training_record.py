@@ -1,4 +1,4 @@
-"""Updates the store from the folders of trainings, also of trainings that other programs started."""
+"""Updates the store from the folders of trainings, including trainings that other programs started."""
 
 from __future__ import annotations
 

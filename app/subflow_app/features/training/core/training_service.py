@@ -50,7 +50,7 @@ class ServedTraining:
         number: id of the training in the store; without a store, a number that the service assigns.
         name: name for people.
         job: process of the training.
-        store_error: why the store is not up to date; None if it is up to date.
+        store_error: error of the last update of the store; None if the store is up to date.
         recorder: updates the store; None without a store, or after the last update.
     """
 

@@ -48,7 +48,7 @@ DETACH = "detach"
 TRAINER = "subflow_agents.training"
 """The module whose `run_training(config, control, report)` trains."""
 
-_FILE_CHECK_S = 0.02  # a stat takes a microsecond, and commands should act within 100 ms
+_FILE_CHECK_S = 0.02  # stat() takes about a microsecond, and commands must take effect within 100 ms
 _MOST_WAITING = 10_000  # maximum number of queued reports for a parent that does not read
 _PARENT_PATIENCE_S = 5.0
 
@@ -69,7 +69,7 @@ def main() -> int:
         claim(folder, this_process())
         mend_reports(folder)
         if not config.resume:
-            # at once, so that a training killed before its first checkpoint can start over
+            # Immediately, so that a training killed before its first checkpoint can start over.
             write_config(folder, config)
     except (AgentError, AppError, OSError) as error:
         outbox.send(_failure(error))
@@ -126,7 +126,7 @@ class Outbox:
         self._thread.start()
 
     def send(self, report: Report) -> None:
-        """Queue a report and return at once; metrics are dropped while `_MOST_WAITING` reports wait."""
+        """Queue a report without waiting; metrics are dropped while `_MOST_WAITING` reports wait."""
         self.has_failed |= report.kind is ReportKind.FAILED
         line = json.dumps(plain(report.to_json()), allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:

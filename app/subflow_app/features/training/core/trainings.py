@@ -332,8 +332,8 @@ class Trainings(TrainingService):
         if kind == ReportKind.METRICS:
             step = number(values.get("step"))
             if step <= training.log.latest("step"):
-                # A resumed training repeats the steps after its last checkpoint, so that the old reports of these steps
-                # are invalid.
+                # A resumed training repeats the steps after its last checkpoint, so the old reports of these steps are
+                # invalid.
                 training.log.forget_from("step", step)
                 training.comparisons[:] = [each for each in training.comparisons if each.step < step]
             training.log.add(values)

@@ -31,7 +31,7 @@ class AgentPorts(FeatureHolder, Protocol):
 
 
 class AgentFeature(PanelFeature["AgentPanel"]):
-    """Shows the agents of the runs in the plots."""
+    """The panel that shows the learning agents of the plotted runs."""
 
     panel_name = "agent"
     title = translatable("Agent")

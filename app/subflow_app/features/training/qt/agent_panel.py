@@ -139,7 +139,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
         if len(columns) != len(self.columns) or len(rows) != len(self.rows):
             self.show_rows(rows, columns)
             return True
-        # This keeps scroll position and widths while a person steps through decisions.
+        # Without a model reset, scroll position and widths are kept while a person steps through decisions.
         self.rows, self.columns = rows, columns
         self.say_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
@@ -192,7 +192,7 @@ _EMPTY_TEXT = translatable(
 
 
 class AgentPanel(QWidget):
-    """Shows one agent of one of the runs in the plots."""
+    """Shows one learning agent of one plotted run."""
 
     decision_chosen = Signal(int, float)  # index of the run in the plots, time of the decision in s
     number_chosen = Signal(str, str)  # "observation" or "action", and the name of one of its numbers

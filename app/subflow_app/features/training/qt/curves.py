@@ -219,7 +219,7 @@ class PolicyView(QWidget):
         self._show(made)
 
     def _on_failed(self, error: Exception) -> None:
-        # A training replaces its policy file: another attempt is made only for a newer file.
+        # Count this version of the policy as seen, so that only a newer policy file leads to another attempt.
         if not self._reader.is_busy:
             self._seen_key = self._asking
         if self._seen is None:

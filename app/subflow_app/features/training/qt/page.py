@@ -270,7 +270,7 @@ def _swatch(colour: str) -> QIcon:
     return swatch
 
 
-# Ten updates a second, because reports arrive less often and curves last minutes.
+# Ten updates per second are enough, because reports arrive less often.
 _POLL_INTERVAL_MS = 100
 _FORM_WIDTH = 370
 _TABLE_ROWS = 4.5
@@ -575,7 +575,7 @@ class TrainPage(QWidget):
         race = self._tool("race"), Label(tr("against"), self), self.rival
         words = tr("Controller to race against")
         named(self.rival, "race_rival", words, words)
-        # The names depend on the selected training.
+        # The names of the rivals depend on the selected training, so the width of the box follows its entries.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         return h_box(None, *tools, 10, *race, None, margins=(6, 4, 6, 4), spacing=2)

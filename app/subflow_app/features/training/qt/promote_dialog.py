@@ -22,14 +22,14 @@ from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name
 
 
 class Promotion(NamedTuple):
-    """Answer of `PromoteDialog`."""
+    """Name and note entered in `PromoteDialog`."""
 
     name: str
     note: str
 
 
 class PromoteDialog(QDialog):
-    """Asks for name and note of one policy; reports an impossible name at once."""
+    """Asks for name and note of one policy; reports an invalid name while it is typed."""
 
     def __init__(self, training: Training, taken: Collection[str], parent: QWidget | None = None) -> None:
         """Asks about the policy of ``training``; ``taken`` are the existing names."""

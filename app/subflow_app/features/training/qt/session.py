@@ -84,7 +84,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
     # ---- used by the window and its actions ----
 
     def make(self) -> TrainPage:
-        """Makes the page."""
+        """Makes the page with its actions, and connects its signals."""
         from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS
         from subflow_app.features.training.qt.page import TrainPage
 
@@ -225,7 +225,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self.ended.emit(training)
         if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
-            # Not during the signal, because other slots do not know about the end yet.
+            # Not during the signal, because other slots have not handled the end yet.
             QTimer.singleShot(0, self, self.ports.close)
 
 
@@ -237,7 +237,7 @@ def open_desk(store: Store | None) -> Trainings:
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The Train menu."""
+    """Actions of the Train menu."""
     yield ActionSpec(
         "train.start",
         "&Start training",

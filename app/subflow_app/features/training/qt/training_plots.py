@@ -87,7 +87,7 @@ class TrainingPlots(ScrolledPlots):
         self.fit()
 
     def set_specs(self, specs: Sequence[TrainingPlot]) -> None:
-        """Replaces the plots."""
+        """Replaces the plots if ``specs`` differ from the current ones."""
         if tuple(specs) != self._specs:
             self._specs = tuple(specs)
             self._lay_out()
@@ -116,7 +116,7 @@ class TrainingPlots(ScrolledPlots):
         self.refresh()
 
     def legend_texts(self) -> list[str]:
-        """Texts of the legend."""
+        """Texts of the legend: the trainings, then the classic controllers with their goodput."""
         return [entry.text for entry in self._entries()]
 
     def _recolour(self, tokens: Tokens) -> None:
