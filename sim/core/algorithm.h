@@ -14,7 +14,7 @@
 namespace subflow {
 
 // Policy: name of the policy that decides for a learning agent. The core ignores this option, because FlowSpec::decider
-// names the policy.
+// contains the policy.
 enum class OptionKind { Number, Ratio, Time, Rate, Flag, Choice, Policy };
 
 struct OptionInfo {
@@ -50,8 +50,8 @@ struct AlgorithmInfo {
     std::span<const RuleInfo* const> rules = {};  // rules of its decisions, including rules of its parts
 };
 
-// Options of an algorithm, for its constructor: the given value, or the declared default. Throws ScenarioError for a
-// key that the algorithm does not declare or a value of the wrong kind or out of range.
+// Options of an algorithm, for its constructor: the given value, or the declared default. Flags are the numbers 0 and
+// 1. Throws ScenarioError for a key that the algorithm does not declare or a value of the wrong kind or out of range.
 class Options {
 public:
     Options(const AlgorithmInfo& info, std::span<const OptionValue> given);

@@ -50,7 +50,7 @@ public:
     // Records a packet. `extension`: SACK blocks and receive window of an ACK; nullptr if the ACK carries neither.
     void note(const Packet& packet, Station station, Nanos at, std::uint16_t payload_bytes,
               const AckExtension* extension, const EcnHeader& ecn);
-    // Moves the records up to and including `until` to the end of `out`; later records stay.
+    // Moves the records with times up to and including `until` to the end of `out`; later records stay.
     void take(Nanos until, std::vector<PacketRecord>& out);
     // Packets that were not recorded because the log was full.
     std::int64_t dropped() const { return dropped_; }

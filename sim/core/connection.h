@@ -79,7 +79,7 @@ struct Connection {
     std::int64_t reinjected_pkts = 0;  // packets that were handed to a subflow again
     Nanos data_acked_at{};             // time of the latest DATA_ACK progress, or of the start; multipath only
     MetaTimer meta_timer;
-    std::int64_t copied_pkts = 0;  // copies handed out for schedulers that use all subflows at once
+    std::int64_t copied_pkts = 0;  // copies handed out for schedulers that send copies
 
     bool signals_addresses = false;     // events announce or withdraw addresses of the receiving end
     std::uint32_t taken_addresses = 0;  // announced addresses that were accepted
@@ -92,7 +92,7 @@ struct Connection {
 
     // Receiving end
     Reassembly reassembly;
-    std::int64_t delivered_bytes = 0;  // payload handed to the application, in order; datagrams: that arrived
+    std::int64_t delivered_bytes = 0;  // payload handed to the application, in order; datagrams: arrived payload
     Nanos completed_at = kNever;
     Nanos ended_at = kNever;  // completed, or stopped with all sent data arrived; datagrams: stopped
 
@@ -176,7 +176,7 @@ struct alignas(kCacheLine) Subflow {
     std::int64_t marked_pkts = 0;   // marked packets at the receiver, of all incarnations
     std::int64_t dropped_pkts = 0;  // data packets and datagrams dropped in the network
     std::int64_t lost_pkts = 0;     // dropped packets that were sent within the measured interval
-    Boxed<SenderStats> at_end;      // sender's statistics at the end of the flow; empty until a change after it
+    Boxed<SenderStats> at_end;      // sender's statistics at the end of the flow; empty until they change after it
 
     // Saves the sender's statistics if the flow has ended. Call it before a timer, an event or an agent changes the
     // window.

@@ -28,8 +28,8 @@ public:
 
     struct Arrival {
         Nanos at;
-        Nanos heard_at;          // time at which its acknowledgement reached the sender; kNever: not arrived
-        std::uint32_t data_seq;  // or kNothing or kTimer
+        Nanos heard_at;          // time at which its acknowledgement reached the sender; kNever: not yet
+        std::uint32_t data_seq;  // data number, kNothing or kTimer
         std::uint32_t next;      // settled: DATA_ACK after this arrival; unsettled: order of processing
     };
 

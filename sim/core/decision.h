@@ -34,7 +34,7 @@ enum class Cause : std::uint8_t {
 
 inline constexpr std::size_t kMaxDecisionNumbers = 8;
 
-// Rule of a decision, declared once beside the code that applies it. The declaration must outlive all decisions that
+// Rule of a decision, declared once next to the code that applies it. The declaration must outlive all decisions that
 // refer to it.
 struct RuleInfo {
     std::string_view name;     // "linked_increase"
@@ -51,7 +51,8 @@ struct RuleInfo {
     }
 };
 
-// An executed line of a script, or a number that it read: the value of note `note` of its program (script/program.h).
+// Value that a script read or computed in one step. `note`: number of the description of this step, from 1
+// (ScriptProgram::Note).
 struct ScriptStep {
     std::uint32_t note = 0;
     double value = 0;
@@ -78,7 +79,7 @@ private:
 };
 
 // The steps of successive decisions, with positions as in Ring. Space for a whole decision is reserved in advance, so
-// that each step is written to its final place without a check of the remaining space.
+// that each step is written directly to its final place.
 class StepLog {
 public:
     static constexpr std::uint32_t kMostSteps = 1024;  // per decision
@@ -131,7 +132,7 @@ struct Reason {
 
     // Writer for the steps of a script; nullptr if steps are not recorded.
     StepWriter* begin_steps() { return steps != nullptr ? &steps->begin_decision() : nullptr; }
-    // Sets the numbers in the order of the rule's names; a later call replaces an earlier one.
+    // Sets the rule and its numbers, in the order of RuleInfo::numbers; a later call replaces an earlier one.
     void set(const RuleInfo& by, std::initializer_list<double> values) {
         SF_VALIDATE(values.size() == by.number_count());
         rule = &by;

@@ -34,7 +34,7 @@ private:
         auto number = std::ranges::find(rules, rule) - rules.begin();
         if (static_cast<std::size_t>(number) == rules.size()) {
             const auto it = std::ranges::find(of_scripts_, rule);
-            SF_ASSERT(it != of_scripts_.end());  // otherwise the algorithm fails to list the rule
+            SF_ASSERT(it != of_scripts_.end());  // otherwise no algorithm lists the rule
             number += it - of_scripts_.begin();
         }
         return {rule, static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(rule->number_count())};
@@ -42,7 +42,7 @@ private:
 
     std::span<const RuleInfo* const> of_scripts_;
 
-    std::array<Entry, 61> seen_;  // a prime, because the rules of an algorithm are adjacent in memory
+    std::array<Entry, 61> seen_;  // a prime size spreads rules at regular distances in memory
 };
 
 // Position of the merge in one log.

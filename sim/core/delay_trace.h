@@ -1,4 +1,4 @@
-// A wire with recorded delays.
+// Recorded propagation delays of a link.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Controllers of one connection without a sender or a network. The caller supplies each acknowledgement and loss, to
-// compare a controller with an oracle step by step.
+// Controllers of one connection without a sender or a network. The caller supplies each acknowledgement and loss, in
+// order to compare a controller with a reference step by step.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 namespace subflow {
 
 // Subflows are numbered from 0. Each has an RTT estimate from the beginning, as after a handshake, and its packet
-// numbers begin at 0. Fast recovery sets cwnd to ssthresh at once (RFC 6675 section 5, step (4.2)); a timeout sets cwnd
-// to one packet.
+// numbers begin at 0. Fast recovery sets cwnd to ssthresh immediately (RFC 6675 section 5, step (4.2)); a timeout sets
+// cwnd to one packet.
 class DrivenControllers {
 public:
     // Makes one subflow for each smoothed RTT in `srtts`. Throws ScenarioError for an unknown controller or option, for
@@ -23,11 +23,12 @@ public:
     // the sample; `snd_nxt`: next packet number to be sent; `is_cwnd_limited`: the window was fully used.
     void acknowledge(std::size_t subflow, std::uint32_t pkts, Nanos rtt, Nanos srtt, std::uint32_t snd_nxt,
                      bool is_cwnd_limited);
-    // A loss was detected, by duplicate ACKs or by the retransmission timer.
+    // A loss was detected, by duplicate ACKs (FastRetransmit) or by the retransmission timer (Timeout). Other kinds are
+    // not supported.
     void lose(std::size_t subflow, CongestionKind kind);
     // The latest acknowledgement ended fast recovery, or the recovery after a timeout.
     void recover(std::size_t subflow, std::uint32_t snd_nxt);
-    // Sets cwnd like a change by the sender itself, without a call of the controller.
+    // Sets cwnd without calling the controller, like a change by the sender itself.
     void set_window(std::size_t subflow, double cwnd_pkts);
 
     // Throws std::out_of_range if the subflow does not exist, like acknowledge(), lose(), recover() and set_window().

@@ -22,13 +22,13 @@ SUBFLOW_WORDS(EcnMode, "off", "rfc3168", "dctcp", "accecn")
 // Reaction of a controller to marks.
 struct EcnUse {
     bool answers = false;  // marks are congestion events for the controller; false: its packets are not ECN-capable
-    bool at_once = false;  // reduces the window at once, without PRR, and lets it grow meanwhile
+    bool at_once = false;  // reduces the window immediately, without PRR; ACKs with marks still grow it
     EcnMode needs = EcnMode::Off;  // mode that the controller requires in any scenario (Linux TCP_CONG_NEEDS_ECN)
-    Ecn capable = Ecn::Ect0;       // codepoint of its packets that can be marked
+    Ecn capable = Ecn::Ect0;       // codepoint of its packets if they are ECN-capable
 };
 
-// Mode that both ends agree on: the scenario's mode, unless the controller requires another mode. AccECN satisfies
-// every requirement.
+// Mode that both ends agree on: the scenario's mode `told`, unless the controller requires another mode. AccECN
+// satisfies every requirement.
 inline EcnMode agreed_mode(EcnMode told, const EcnUse& use) {
     return told == EcnMode::Accurate || use.needs == EcnMode::Off ? told : use.needs;
 }
@@ -83,7 +83,8 @@ struct EcnReceived {
 
 // Number of marked packets that an ACK reports. `ahead`: ACE field of the ACK minus the known value, modulo 8;
 // `delivered`: packets newly acknowledged by the ACK; `marked_bytes`: growth of the option's counter, negative without
-// an option. Without an option, the largest possible number is assumed where the field may have wrapped.
+// an option; `payload`: bytes of a full packet. Without an option, the largest possible number is assumed where the
+// field may have wrapped.
 // Source: RFC 9768 section 3.2.2.5.2 and appendix A.2; Linux tcp_accecn_process
 inline std::uint32_t marks_told(std::uint32_t ahead, std::uint32_t delivered, std::int64_t marked_bytes,
                                 std::uint32_t payload) {
@@ -95,7 +96,7 @@ inline std::uint32_t marks_told(std::uint32_t ahead, std::uint32_t delivered, st
     return std::min(most, by_bytes <= ahead ? ahead : ahead + ((by_bytes - ahead + kAceMask) & ~kAceMask));
 }
 
-// Marks that a sender has learned of and answered.
+// State of a sender: marks reported to it, and its reductions because of them.
 struct EcnEchoState {
     EcnEcho echo;             // report of the current acknowledgement
     std::uint32_t ahead = 0;  // flags of `echo` minus `told`, modulo 8
@@ -110,7 +111,7 @@ struct EcnEchoState {
     bool at_once = false;     // EcnUse::at_once
 
     // Records the report of an acknowledgement. `is_long`: the acknowledgement may cover more packets than the ACE
-    // field can count. Returns false if the report contains no news.
+    // field can count. Returns false if the report contains nothing new.
     bool hear(const EcnEcho& said, bool is_long, std::uint32_t payload) {
         ahead = (said.flags - told) & kAceMask;
         if (ahead == 0 && !is_long) return false;

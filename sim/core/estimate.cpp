@@ -97,7 +97,8 @@ PathLoad load_of(const Scenario& scenario, std::vector<LinkLoad>& links, const F
     return load;
 }
 
-// Upper bound: every ACK changes a window, and each packet of a flow with several paths is scheduled.
+// Upper bound of the memory for recorded decisions, as if every ACK changed a window and every packet of a flow with
+// several paths were scheduled.
 double decision_bytes(const std::vector<PathLoad>& loads, const DecisionLog::Limits& limits) {
     double bytes = 0;
     for (const PathLoad& load : loads) {

@@ -20,7 +20,7 @@ struct Estimate {
     double trace_bytes = 0;     // sampled columns
     double packet_bytes = 0;    // packets in queues and on wires, and their records at both ends
     double object_bytes = 0;    // links, connections, subflows, marks
-    double decision_bytes = 0;  // recorded decisions, and their columns when all are taken at once
+    double decision_bytes = 0;  // recorded decisions, and their columns when all are taken together
 
     std::int64_t samples = 0;
     std::int64_t columns = 0;

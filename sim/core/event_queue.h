@@ -96,7 +96,7 @@ private:
 
     struct Entry {
         Nanos time;
-        std::uint64_t source = 0;  // as wide as the time, so that copies of an entry read exactly what was written
+        std::uint64_t source = 0;  // as wide as the time: copies read words exactly as they were written
     };
 
     void push(std::uint32_t source, Nanos time) {
@@ -140,8 +140,8 @@ private:
         heap_[i] = moving;
     }
 
-    // Replaces the first entry. Its fields are passed and written one by one: a copy of an entry just written would
-    // wait until the entry is in the cache.
+    // Replaces the first entry. Its fields are passed and written one by one: copying an entry whose fields were just
+    // written would stall the processor until the writes reach the cache.
     SF_INLINE void sift_down(Nanos time, std::uint64_t source) {
         const Entry moving{time, source};
         constexpr std::size_t kFew = 12;

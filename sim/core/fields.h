@@ -1,4 +1,4 @@
-// Names of the fields of a structure and words for the values of an enumeration. They are declared once beside the
+// Names of the fields of a structure and words for the values of an enumeration. They are declared once, next to the
 // type, for code that reads and writes all fields or values.
 #pragma once
 

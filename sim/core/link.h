@@ -25,8 +25,8 @@ struct LinkStats {
     std::int64_t packets_in = 0;   // packets offered to the link
     std::int64_t packets_out = 0;  // packets that arrived at the far end
     Nanos busy{};                  // service time of all accepted packets, including service in the future
-    Nanos queue_time{};            // sum over packets of the time in the queue, including service (Little: its rate of
-                                   // growth is the mean queue length)
+    Nanos queue_time{};            // sum over packets of the time in the queue, including service; its rate of
+                                   // growth is the mean queue length (Little's law)
     std::int64_t drops_queue = 0;
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
@@ -75,7 +75,7 @@ public:
     SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t draw) {
         ++stats_.packets_in;
         if (!is_plain_) [[unlikely]] {
-            const Packet copy = packet;  // so that the packet itself does not need an address
+            const Packet copy = packet;  // so that `packet` itself can stay in registers
             return offer_featured(copy, at, draw);
         }
         if (has_independent_loss_ && is_lost(draw)) [[unlikely]] {
@@ -142,7 +142,7 @@ public:
     void serve(Nanos now);
 
     // Makes the link a station of a shared medium, which then determines by set_access_at() when the link sends.
-    // `number`: number of the station.
+    // `number`: the link's number in the medium, from Medium::add().
     void join_medium(const AccessOptions& options, std::uint32_t number);
     const MediumPlace* station() const { return features_ && features_->station ? &*features_->station : nullptr; }
     bool has_waiting() const { return waiting_pkts() != 0; }

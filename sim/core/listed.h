@@ -54,7 +54,7 @@ template <class Variant>
 std::vector<const AlgorithmInfo*> infos_of() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
         std::vector<const AlgorithmInfo*> infos{&std::variant_alternative_t<I, Variant>::kInfo...};
-        std::erase_if(infos, [](const AlgorithmInfo* info) { return info->name.empty(); });  // scripts
+        std::erase_if(infos, [](const AlgorithmInfo* info) { return info->name.empty(); });  // scripts have no name
         return infos;
     }(std::make_index_sequence<std::variant_size_v<Variant>>());
 }

@@ -1,10 +1,10 @@
-// Carrying packets ahead of the clock: the part of Network that decides how far.
+// The part of Network that decides how far packets are carried ahead of the clock.
 //
 // A discrete-event simulator spends most of its time on an event per packet and link. Most of these events are
 // unnecessary. The departure of a packet from a drop-tail queue is known when it is enqueued, and with it the arrival
-// at the next link. If no other packet can arrive there in between, the next link can be offered the packet at once,
-// with a time ahead of the clock. The same holds for a receiver that depends only on these packets, and for the link of
-// its answers. The simplest networks need only one event per ACK, at the sender.
+// at the next link. If no other packet can arrive there in between, the packet can be offered to the next link
+// immediately, with a time ahead of the clock. The same holds for a receiver that depends only on these packets, and
+// for the link of its answers. The simplest networks need only one event per ACK, at the sender.
 //
 // Each link must be offered packets in order, and neither a change of the scenario nor an observer may find a link that
 // has already decided about later packets. Therefore
@@ -105,14 +105,14 @@ void Network::replan_lookahead() {
     for (Hop& hop : hops_) hop.leads = Leads::ToEvent;
     held_ahead_.clear();
     plan_lookahead();
-    // A packet that waited without an event may now wait for the clock.
+    // A packet that waited without an event may need an event now.
     for (std::uint32_t i = 0; i < links_.size(); ++i)
         if (links_[i].next_event() < kNever) events_.schedule(link_source(i), links_[i].next_event());
 }
 
-// True if the arrivals on the subflows of a connection may be put into order afterwards. Not if each acknowledgement
+// True if the arrivals on the subflows of a connection may be put into order afterwards. False if each acknowledgement
 // needs its DATA_ACK when it leaves: for the receive window, announced addresses, a capture of packets, an agent, or
-// copies on several subflows. Nor if the order of arrivals at the same time could be unknown afterwards.
+// copies on several subflows. Also false if the order of arrivals at the same time could be unknown afterwards.
 bool Network::may_defer_data(const Connection& c) const {
     if (!c.is_multipath() || c.signals_addresses || c.reassembly.is_limited() || c.copies != Copies::None ||
         c.captured || !agents_.empty())

@@ -120,7 +120,8 @@ void SubflowSender::adapt_reordering_window(SeqRange duplicate) {
     if (is_duplicate_round_ && snd_una_ < duplicate_round_end_) return;
     is_duplicate_round_ = true;
     duplicate_round_end_ = snd_nxt_;
-    // Linux keeps the number of steps in eight bits; min_rtt times 64 is beyond srtt anyway.
+    // Linux keeps the number of steps in eight bits. 255 steps of min_rtt / 4 usually exceed srtt, which limits the
+    // window anyway.
     reordering_steps_ = std::min<std::int64_t>(reordering_steps_ + 1, 255);
     reordering_persist_ = 16;
 }
@@ -128,7 +129,7 @@ void SubflowSender::adapt_reordering_window(SeqRange duplicate) {
 bool SubflowSender::judge_probe(const AckOutcome& ack, SeqRange duplicate) {
     if (snd_una_ < probe_end_) return false;
     const bool was_needless = probe_ == Probe::New || duplicate.end == probe_end_;
-    // A repeated acknowledgement of the end without news: original and probe both arrived.
+    // The same acknowledgement again, without a new delivery: the original and the probe both arrived.
     const bool is_plain_duplicate = !ack.has_advanced && ack.newly_delivered == 0;
     if (was_needless || snd_una_ > probe_end_ || is_plain_duplicate) {
         const bool has_repaired = !was_needless && snd_una_ > probe_end_;

@@ -67,7 +67,7 @@ struct FlowResult {
     std::int64_t retransmits = 0;
     std::int64_t reinjections = 0;   // packets that were handed to a subflow again
     std::int64_t duplicates = 0;     // arrivals discarded because their data had already arrived
-    double mean_hol_blocking_s = 0;  // mean wait of packets for earlier ones; NaN without deliveries
+    double mean_hol_blocking_s = 0;  // mean time for which packets wait for earlier ones; NaN without deliveries
     std::int64_t max_reorder_queue_bytes = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace subflow {
 
 enum class AccessKind : std::uint8_t {
-    Contention,  // listen, wait a random number of slots, collide: Wi-Fi
+    Contention,  // stations listen, wait a random number of slots, and may collide: Wi-Fi
     Turns,       // a scheduler polls the stations in turn
 };
 SUBFLOW_WORDS(AccessKind, "wifi", "cell")

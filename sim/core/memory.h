@@ -1,4 +1,4 @@
-// Heap memory of a value.
+// heap_bytes(): the heap memory that a value owns, in bytes.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ std::size_t heap_bytes(const std::variant<T...>& value) {
     return std::visit([](const auto& each) { return heap_bytes(each); }, value);
 }
 
-// Sum over several values.
+// Sum of heap_bytes() over several values.
 template <class... T>
 std::size_t heap_bytes_of(const T&... values) {
     return (heap_bytes(values) + ...);

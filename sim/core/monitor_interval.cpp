@@ -30,7 +30,7 @@ void IntervalMonitor::begin(const IntervalPlan& plan, double rate_pps, std::uint
 }
 
 IntervalMonitor::Open* IntervalMonitor::interval_of(std::uint32_t number) {
-    // At most a handful of intervals is open, and most news concerns the oldest.
+    // Few intervals are open at a time, and most reports concern the oldest.
     for (std::uint32_t pos = open_.begin_pos(); pos != open_.end_pos(); ++pos) {
         Open& interval = open_[pos];
         if (number < interval.first) return nullptr;

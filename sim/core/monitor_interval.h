@@ -1,8 +1,9 @@
-// Monitor intervals: a controller sends at one rate for a while and learns the fate of exactly these packets.
+// Monitor intervals: a controller sends at one rate for some time, and later receives the fate of exactly these
+// packets.
 //
-// The fate of a packet belongs to the interval in which it was sent, whenever that fate becomes known; so do RTT
-// samples. A subflow numbers its transmissions, including retransmissions, so that an interval is a range of these
-// numbers. An interval is finished when each transmission has been delivered or marked lost.
+// The fate of a packet and its RTT sample belong to the interval in which it was sent, whenever they become known. A
+// subflow numbers its transmissions, including retransmissions, so that an interval is a range of these numbers. An
+// interval is finished when each transmission has been delivered or marked lost.
 // Source: Dong et al., "PCC Vivace", NSDI 2018, section 4; Gilad et al., "MPCC", CoNEXT 2020.
 #pragma once
 

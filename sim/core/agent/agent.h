@@ -14,7 +14,8 @@
 
 namespace subflow {
 
-// Part of a network's state and copied with it. Code for the network's subflows is in learning_agents.h.
+// Part of a network's state and copied with it. learning_agents.h contains the code that reads and controls the
+// network's subflows.
 class Agent {
 public:
     // Counters of a sender at one instant.
@@ -30,28 +31,29 @@ public:
     struct Member {
         std::uint32_t subflow = 0;
         std::uint32_t flow = 0;
-        bool acts = false;      // the agent also controls it
-        bool is_known = false;  // a record exists
+        bool acts = false;      // the agent also controls the subflow
+        bool is_known = false;  // the history contains a record
         bool is_counted = false;
         std::uint8_t incarnation = 0;
-        Nanos joined_at{};  // start of this incarnation; at_join: the counters then
-        Counters at_join;
+        Nanos joined_at{};  // start of this incarnation
+        Counters at_join;   // counters at joined_at
         Counters at_begin;  // counters at the start of the current epoch
         Nanos begun_at{};
-        double handed_pkts = 0;  // packets handed to the subflow in the current epoch
+        double handed_pkts = 0;  // packets handed to the subflow in the epoch, as of the last observation
         EpochSample sample;      // measurements of the last epoch
         // Minimum RTT in s, and largest delivery rate of an epoch, within EpochPlan::memory (in ms)
         WindowedMin min_rtt{0};
         WindowedMax reference{0};
-        Counters at_decision;  // counters at the last decision of a host's agent, for any flow
-        Nanos decided_at{};    // 0: before the first record
+        Counters at_decision;  // AgentScope::Host: counters at the agent's last decision
+        Nanos decided_at{};    // time of at_decision; 0: no decision yet
     };
 
     Agent(const AgentInfo& info, const EpochPlan& plan, const DecisionSource& decider, std::uint64_t seed);
 
     const AgentInfo& info() const { return *info_; }
     const EpochPlan& plan() const { return plan_; }
-    // True if news of its subflows or a request of the controller, not the clock, ends the agent's epochs.
+    // True if packet feedback (EpochKind::Packets) or the controller (EpochKind::Own), not the clock, ends the agent's
+    // epochs.
     bool acts_on_news() const { return plan_.kind == EpochKind::Packets || plan_.kind == EpochKind::Own; }
     const DecisionSource& decider() const { return decider_; }
     // Numbers per subflow in an observation.
@@ -62,14 +64,16 @@ public:
     std::vector<Member>& members() { return members_; }
     const std::vector<Member>& members() const { return members_; }
 
-    // Makes room for a record in the history of a member ([history, features], latest first) and returns the room.
+    // Shifts the history of a member ([history, features], latest first) by one record. Returns the place of the new
+    // record, which the caller fills in.
     std::span<float> shift(std::size_t member);
     void forget(std::size_t member);
 
-    // Begins a decision. add_row() then adds a row for each member that exists now.
+    // Begins a decision without rows. The caller then calls add_row() for each member with a record.
     void begin_decision(double reward);
     void add_row(std::size_t member, bool acts);
-    // Decides by the neutral action, at random or by the policy. External actions use the second overload.
+    // Chooses the action: the neutral one, a random one, or that of the policy. The second overload takes an external
+    // action, [acting, action_width], and limits it to the allowed range; NaN throws std::invalid_argument.
     void decide();
     void decide(std::span<const float> action);
 
@@ -86,12 +90,12 @@ public:
     }
 
     bool is_waiting = false;      // true while an external action is pending
-    std::uint32_t decisions = 0;  // executed decisions; the reward of the last one is not yet known
+    std::uint32_t decisions = 0;  // executed decisions; the last one has no reward yet
     Nanos due = kNever;           // end of the epoch; kNever if unknown
-    double feedback_goal = 0;     // number of resolved packets that ends the epoch
+    double feedback_goal = 0;     // total of delivered and lost packets at which the epoch ends
     Nanos decided_at{};           // time of the last executed decision
     Nanos length{};               // time between the last two decisions; 0 before the second
-    std::uint32_t turn = ~0u;     // host agents: the flow that was served last
+    std::uint32_t turn = ~0u;     // AgentScope::Host: the flow that was served last
 
 private:
     const AgentInfo* info_;

@@ -1,8 +1,9 @@
-// Description of a learning agent to the simulator: its scope, observations, actions and epochs.
+// Describes a learning agent to the simulator: its scope, observations, actions and epochs.
 //
-// An agent acts at decision epochs. Its observation covers the epoch that ends, its action takes effect at once, and
-// the reward of the action is measured over the following epoch. All values derive from ACKs at the sending end, so
-// that they do not depend on the division of a run into calls.
+// An agent acts at the end of each epoch. Its observation covers the epoch that ends, its action takes effect
+// immediately, and the reward of the action is measured over the following epoch. All values derive from the state of
+// senders, which is never ahead of the clock. They therefore do not depend on how a caller divides a run into calls of
+// Network::run_until().
 #pragma once
 
 #include <concepts>
@@ -24,9 +25,9 @@ enum class AgentScope : std::uint8_t {
 
 // Condition that ends an epoch.
 enum class EpochKind : std::uint8_t {
-    Time,     // after a fixed time; a host serves each of its flows once in that time
+    Time,     // after a fixed time; AgentScope::Host: each flow is served once in that time
     Rtt,      // after the longest smoothed RTT of the acting subflows, but at least EpochPlan::time
-    Packets,  // once this number of the subflow's packets is delivered or lost
+    Packets,  // once EpochPlan::packets packets of the agent's subflows are delivered or lost
     Own,      // when the controller requests it (ChoosesEpochs)
 };
 
@@ -36,7 +37,7 @@ struct EpochPlan {
     std::uint32_t packets = 0;     // number of packets that ends an epoch (Packets)
     std::uint32_t history = 1;     // records per subflow in an observation, latest first
     double reference_bps = 10e6;   // lower bound of the reference rate (EpochSample::reference_pps)
-    Nanos memory{10'000'000'000};  // window for the extremes that scale rates and RTTs
+    Nanos memory{10'000'000'000};  // how long the largest rate and the smallest RTT are kept as scales
 };
 
 // One number of an observation or an action of a subflow.
@@ -54,7 +55,7 @@ struct AgentInfo {
     std::span<const NumberInfo> actions;             // numbers for each acting subflow, within [minimum, maximum]
     std::span<const std::string_view> choices = {};  // replaces `actions`: an action is the index of one of these
     float neutral_choice = 0;                        // choice without effect; numeric actions use 0
-    std::string_view reward;                         // formula, for readers
+    std::string_view reward;                         // formula, for display
 
     std::size_t action_width() const { return choices.empty() ? actions.size() : 1; }
 };

@@ -19,7 +19,7 @@ struct EpochDefaults {
     double history = 1;
 };
 
-// Key of the reference rate, which scales rates and is never a sending rate.
+// Option key of the reference rate, which only scales observed rates and does not limit sending.
 inline constexpr std::string_view kReferenceRate = "reference_rate";
 
 // Options for the observations of all agents: policy, history and scaling of rates.
@@ -59,7 +59,7 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
     };
 }
 
-// The options above, and the options of epochs that the simulator ends.
+// observation_options() and the options for epochs that end by time, RTT or number of packets.
 constexpr auto agent_options(const EpochDefaults& defaults) {
     const std::array epochs{
         OptionInfo{

@@ -12,7 +12,7 @@
 
 namespace subflow {
 
-// A subflow in an agent's observation at a decision. Undefined values are NaN.
+// One subflow in an agent's observation at a decision. Undefined values are NaN.
 struct AgentStep {
     static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
@@ -41,7 +41,7 @@ struct AgentStep {
 // Steps in order of time, with all rows of a decision together, and the observations and actions of the rows.
 struct AgentStepTable {
     std::uint32_t width = 0;         // widest observation of all agents; shorter ones end with NaN
-    std::uint32_t action_width = 0;  // likewise for actions; NaN for subflows only observed
+    std::uint32_t action_width = 0;  // widest action of all agents; NaN for subflows that are only observed
     std::vector<AgentStep> steps;
     std::vector<float> numbers;  // [steps, width + action_width]
 
@@ -75,7 +75,7 @@ public:
     void add(const AgentStep& step, std::span<const float> observation, std::span<const float> action);
 
     std::vector<AgentStep>& steps() { return table_.steps; }
-    // Returns the steps since the last call.
+    // Returns and removes the steps since the last call.
     AgentStepTable take();
     std::int64_t lost() const { return lost_; }
     std::size_t heap_bytes() const { return heap_bytes_of(table_.steps, table_.numbers); }

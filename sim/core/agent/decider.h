@@ -17,7 +17,7 @@ struct Observation {
     // [subflows, width] one row per existing subflow, each with `history` records of its features, latest first.
     std::span<const float> rows;
     std::uint32_t width = 0;
-    std::span<const std::uint32_t> acting;  // rows that need an action, ascending; at least one
+    std::span<const std::uint32_t> acting;  // indices of the rows that need an action, ascending; at least one
 
     std::uint32_t subflows() const { return width == 0 ? 0 : static_cast<std::uint32_t>(rows.size() / width); }
     std::span<const float> row(std::uint32_t i) const {

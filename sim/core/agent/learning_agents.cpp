@@ -10,7 +10,9 @@ namespace subflow {
 
 namespace {
 
-// Time until the next check of an agent: the minimum for epochs by time or RTT, and the time for epochs by packets.
+// Time after which an agent is checked again if nothing can be observed: at least kShortestRetry for epochs by time or
+// RTT, kPatience for epochs by packets. kPatience is also the shortest time after which an epoch by packets ends
+// without enough packets.
 constexpr Nanos kShortestRetry{10'000'000};
 constexpr Nanos kPatience{1'000'000'000};
 
@@ -122,7 +124,7 @@ bool LearningAgents::has_news(const Network& network, std::uint32_t subflow) {
     const Subflow& s = network.subflows()[subflow];
     const bool is_due = agent.plan().kind == EpochKind::Own ? s.sender.wants_action()
                                                             : feedback_of(network, agent) >= agent.feedback_goal;
-    // After a transfer is complete, ACKs still arrive, but no decision is left.
+    // After a transfer is complete, ACKs still arrive, but the agent makes no further decisions.
     if (!is_due || !network.can_be_seen(s)) return false;
     if (!agent.is_waiting) set_due(agent, network.now(), Nanos(0));
     return true;
@@ -237,7 +239,8 @@ void LearningAgents::measure(EpochSample& e, const Agent::Counters& then, const 
     if (rtts > 0) e.rtt_s = (now.rtt_seconds - then.rtt_seconds) / rtts;
 }
 
-// A host's agent observes flows at separate times, but the reward covers all of them since the last decision.
+// Returns the sample of a subflow for the reward of a host's agent: the agent observes its flows at different times,
+// but the reward covers all of them since the last decision.
 EpochSample LearningAgents::since_last_decision(const Network& network, Agent::Member& m) {
     EpochSample e = m.sample;
     const Agent::Counters now = count(network.subflows()[m.subflow].sender);
@@ -264,7 +267,7 @@ EpochSample LearningAgents::take_sample(const Reach& reach, const Agent& agent, 
     e.rtt_s = m.is_known ? last.rtt_s : to_seconds(s.sender.rtt().srtt());
     measure(e, m.at_begin, now, network.now() - m.begun_at);
     e.rtt_dev_s = to_seconds(s.sender.rtt().rttvar());
-    // take_least_rtt() is reserved for the controlling agent.
+    // take_least_rtt() resets the minimum, so that only the agent that controls the subflow may call it.
     const Agent* const steering = agent_of_[m.subflow] == kNoAgent ? &agent : &agents_[agent_of_[m.subflow]];
     const Nanos least = steering == &agent ? s.sender.take_least_rtt() : kNever;
     e.least_rtt_s = least != kNever ? to_seconds(std::max(least, Nanos(1))) : m.is_known ? last.least_rtt_s : e.rtt_s;

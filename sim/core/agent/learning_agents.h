@@ -15,8 +15,8 @@ namespace subflow {
 class Network;
 struct Subflow;
 
-// Works beside the network, which reports events, calls on_epoch() when an agent is due (Agent::due), and sends packets
-// after an action has opened a window. A copy of the network copies this object.
+// A member of Network, which calls on_epoch() when an agent is due (Agent::due) and sends packets after an action has
+// opened a window. A copy of the network copies this object.
 class LearningAgents {
 public:
     // The parts of a network that agents use: the network to observe, the senders to control, and the log of marks.
@@ -40,13 +40,12 @@ public:
     // True while an agent waits for an external action.
     bool is_waiting() const { return waiting_ != 0; }
 
-    // A subflow was established. Returns true if the call has set the Agent::due of the agent that controls the
-    // subflow.
+    // Call when a subflow is established. Returns true if this sets Agent::due of the agent that controls the subflow.
     bool note_joined(const Network& network, std::uint32_t subflow);
-    // New information about a subflow whose agent acts on news. Returns true if the agent acts now, before any packet
-    // leaves.
+    // Call after an event of a subflow whose agent has Agent::acts_on_news(). Returns true if the agent acts now,
+    // before any packet leaves.
     bool has_news(const Network& network, std::uint32_t subflow);
-    // An agent may be due. Returns the flow whose windows changed, if any.
+    // Call when an agent may be due. Returns the flow whose windows changed, if any.
     std::optional<std::uint32_t> on_epoch(const Reach& reach, std::uint32_t index);
     // Executes the action of a waiting agent. Returns the flow whose windows changed.
     std::uint32_t act(const Reach& reach, std::uint32_t index, std::span<const float> action);

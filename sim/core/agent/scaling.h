@@ -11,10 +11,10 @@ namespace subflow {
 // Limit r_max of scaled(), which maps a ratio r >= 0 to ln(1 + min(r, r_max)): small ratios nearly unchanged, large
 // ones compressed.
 inline constexpr double kLargestRatio = 10;
-inline constexpr float kScaledMaximum = 2.3978953F;  // ln 11, to the last digit of a float or one above
+inline constexpr float kScaledMaximum = 2.3978953F;  // ln(1 + kLargestRatio) as the nearest float
 
 inline float scaled(double ratio) {
-    if (!(ratio > 0)) return 0;  // unknown so far, or zero
+    if (!(ratio > 0)) return 0;  // zero, or NaN: not measured yet
     return static_cast<float>(natural_log(1 + std::min(ratio, kLargestRatio)));
 }
 

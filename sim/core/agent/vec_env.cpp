@@ -146,7 +146,8 @@ void VecEnv::work() {
 void VecEnv::step_next(std::unique_lock<std::mutex>& lock) {
     const std::uint32_t env = sent_.front();
     sent_.pop_front();
-    // The next environment fetches its last level, the environment after that the level before, and so on.
+    // Prefetches for the following environments: the last level for the next environment, and one level less for each
+    // environment after it.
     for (std::uint32_t i = 0; i < Network::kFetchLevels && i < sent_.size(); ++i)
         episodes_[sent_[i]].network->fetch_ahead(Network::kFetchLevels - 1 - i);
     lock.unlock();
@@ -258,8 +259,8 @@ void VecEnv::tell_truth(std::uint32_t env, const EpochSample& sample, std::uint3
     told.beside_pps = rate(before.beside_pkts, now.beside_pkts);
 }
 
-// Clears the mask of subflows that have disappeared since their agent last acted, and marks completed flows. The agent
-// may never act again.
+// Clears the mask of subflows that have disappeared since their agent last acted, and marks completed flows. show()
+// updates the mask only when the agent acts, which may never happen again.
 void VecEnv::note_absent(std::uint32_t env) {
     const Episode& e = episodes_[env];
     const Network& network = *e.network;

@@ -29,10 +29,10 @@ struct VecEnvShape {
     std::uint32_t action_width = 1;
 };
 
-// Results of an episode, over all flows with a window.
+// Results of an episode, over all flows with a congestion window, so without datagrams.
 struct EpisodeSummary {
     double goodput_bps = 0;       // DATA_ACKed payload of all flows over the episode
-    double flow_goodput_bps = 0;  // flows with the controller: mean goodput of each while active
+    double flow_goodput_bps = 0;  // mean over the flows with the controller: goodput while active
     double rtt_inflation = 0;     // mean RTT / lowest RTT, weighted by samples; 0 without samples
     double loss_ratio = 0;        // lost packets as a share of the packets sent
     double jain = 0;              // Jain index of the goodputs while active; 0 without deliveries
@@ -47,15 +47,15 @@ struct EpochTruth {
     float loss_ratio = 0;
     float rtt_s = 0;  // mean RTT of the epoch
     float own_pps = 0;
-    float group_pps = 0;   // delivered by all subflows of the group in that time
-    float beside_pps = 0;  // delivered by the flows that do not learn in that time
+    float group_pps = 0;   // delivery rate of all subflows of the group
+    float beside_pps = 0;  // delivery rate of the flows that do not learn
 
     static constexpr std::uint32_t kWidth = 6;
 };
 static_assert(sizeof(EpochTruth) == EpochTruth::kWidth * sizeof(float));
 
-// Arrays are allocated once and never move. Only one thread at a time may call `send` and `recv`. Between the two
-// calls, the rows of a sent environment belong to its worker.
+// Arrays are allocated once and never move. Only one thread at a time may call `send` and `recv`. From `send` until
+// `recv` returns an environment, its rows belong to a simulating thread.
 class VecEnv {
 public:
     // `controller`: controller whose agents learn. `threads`: number of simulating threads; 0: recv() simulates.
@@ -64,10 +64,10 @@ public:
     VecEnv(const VecEnv&) = delete;
     VecEnv& operator=(const VecEnv&) = delete;
 
-    // Makes the next step of that environment begin an episode of this scenario, which ends no later than `end`; flows
-    // with the controller learn. Throws ScenarioError if the scenario is not usable, has no flow with the controller,
-    // or has more subflows than slots. `groups`: a number for each used slot, equal for subflows whose packets are
-    // summed in EpochTruth; empty if no truth is needed.
+    // Makes the next step of environment `env` begin an episode of `scenario`, which ends no later than `end`; flows
+    // with the controller learn. `groups`: a number for each used slot, equal for subflows whose packets are summed in
+    // EpochTruth; empty if no truth is needed. Throws ScenarioError if the scenario is not usable, no flow has the
+    // controller, the agents observe more subflows than slots exist, or `groups` has the wrong length.
     void load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
               std::vector<std::uint32_t> groups = {});
 
@@ -115,12 +115,13 @@ private:
         Nanos stepped_at{};
         bool is_fresh = false;
         std::int64_t decisions = 0;
-        EpisodeSummary summary;  // summary of the last episode that ended here
+        EpisodeSummary summary;  // summary of the last episode that ended in this environment
         std::exception_ptr failure;
     };
     static constexpr std::uint32_t kNoSlot = ~0u;
 
-    // The part of an array that belongs to an environment, with an equal share for each.
+    // The elements of an array that belong to environment `env`: each environment has an equal number of consecutive
+    // elements.
     template <class T>
     std::span<T> part_of(std::vector<T>& array, std::uint32_t env) const {
         const std::size_t size = array.size() / shape_.envs;

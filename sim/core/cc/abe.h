@@ -19,11 +19,11 @@ constexpr OptionInfo abe_option(std::string_view key) {
     };
 }
 
-// An option of controllers that answer a mark like a loss.
+// Alternative backoff as an option of controllers that otherwise answer a mark like a loss.
 class OptionalAbe {
 public:
     static constexpr OptionInfo kOption = abe_option("abe");
-    // A separate name, because `uncoupled` has this option beside that of NewReno.
+    // The key differs from that of NewReno's option, because `uncoupled` declares the options of both controllers.
     static constexpr OptionInfo kOptionOfCubic = abe_option("abe_cubic");
     static constexpr RuleInfo kReduction{
         .name = "alternative_backoff",
@@ -32,8 +32,8 @@ public:
         .source = "RFC 8511 section 3.1",
         .numbers = {number::kCwnd, number::kBeta, number::kSsthresh},
     };
-    static constexpr double kBeta = 0.8;          // section 3.1
-    static constexpr double kBetaOfCubic = 0.85;  // section 4.1
+    static constexpr double kBeta = 0.8;          // RFC 8511 section 3.1
+    static constexpr double kBetaOfCubic = 0.85;  // RFC 8511 section 4.1
 
     explicit OptionalAbe(const Options& options, const OptionInfo& by = kOption)
         : is_chosen_(options.number(by.key) != 0) {}

@@ -24,7 +24,7 @@ public:
 
     explicit AckCounting(const Options& options) : by_ack_(options.choice(kOption.key) == kChoices[1]) {}
 
-    // Increments that an ACK counts for, with `acked_pkts` packets beyond slow start.
+    // Number of per-packet increases for an ACK that acknowledges `acked_pkts` packets beyond slow start.
     double counted(double acked_pkts) const { return by_ack_ ? std::min(acked_pkts, 1.0) : acked_pkts; }
 
 private:

@@ -14,8 +14,8 @@ namespace subflow {
 // Slow start runs until the agent's first action or the first loss, which halves the window; then the agent sets the
 // window. Later losses are retransmitted and do not change the window. After a timeout, slow start returns from one
 // packet to the agent's window.
-// Source: Xu et al., "Experience-driven congestion control", JSAC 2019, section III: the kernel's hook sets the window,
-// and TCP keeps its loss recovery.
+// Source: Xu et al., "Experience-driven congestion control", JSAC 2019, section III: a hook in the kernel sets the
+// window, and TCP keeps its loss recovery.
 class AgentWindow {
 public:
     static constexpr RuleInfo kFirstLoss{
@@ -100,7 +100,7 @@ public:
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         const double before = window.cwnd_pkts;
         if (event.kind == CongestionKind::Timeout) {
-            // After the agent's first action, ssthresh is the agent's window, also during repeated timeouts.
+            // After the agent's first action, ssthresh is the agent's window, and repeated timeouts do not change it.
             if (std::isinf(window.ssthresh_pkts)) window.ssthresh_pkts = std::max(before / 2, 1.0);
             if (event.why != nullptr) event.why->set(kBackAfterTimeout, {window.ssthresh_pkts});
         } else if (has_acted_) {
@@ -134,7 +134,7 @@ protected:
         return price;
     }
 
-    // Reference bandwidth-delay product in packets, the unit of windows (BDP_ref).
+    // Product of the reference rate and the minimum RTT in packets (BDP_ref).
     static double reference_bdp_pkts(const ActionMoment& moment) {
         return moment.reference_pps * to_seconds(moment.min_rtt);
     }
@@ -149,9 +149,10 @@ private:
 };
 
 // The action of drl-cc and dql-mptcp: w + a max(w/2, 2), a in [-1, 1], within [2, 10 BDP_ref].
-// DEVIATION: the papers define a "change of the window" without a scale; this scale changes small and large windows
-// alike. The minimum is 2, because the receiver delays the ACK of a single packet. That delay resembles a queue, and an
-// agent that lowers the window in response would stay at one packet.
+// DEVIATION: the papers define a "change of the window" without a scale; this scale changes large windows in
+// proportion, and windows below four packets by up to two packets. The minimum is 2, because the receiver delays the
+// ACK of a single packet. This delay resembles a queue, and an agent that lowers the window in response would stay at
+// one packet.
 class RelativeWindow : public AgentWindow {
 public:
     static constexpr double kMostBdps = 10;

@@ -7,7 +7,7 @@
 namespace subflow {
 
 namespace {
-constexpr double kMaxEpochPkts = 1 << 20;  // longer epochs of excess ACKs restart
+constexpr double kMaxEpochPkts = 1 << 20;  // epochs that measure ACK aggregation restart at this size
 }  // namespace
 
 void Bbr::on_start(Window& window, std::uint64_t seed) {
@@ -57,7 +57,8 @@ void Bbr::update_rate(const DeliverySample& sample) {
         begins_round_ = true;
         conserves_packets_ = false;
     }
-    // A rate from an idle application or a reduced window is a lower bound: it may raise the estimate, but not age it.
+    // A rate from an idle application or a reduced window is a lower bound: it may raise the estimate, but must not
+    // displace higher samples.
     const bool was_cut =
         sample.prior_delivered_pkts >= cut_from_delivered_ && sample.prior_delivered_pkts <= cut_until_delivered_;
     const double rate_pps = sample.rate_pps();
@@ -72,7 +73,7 @@ void Bbr::update_aggregation(const Window& window, const DeliverySample& sample)
         excess_[excess_index_] = 0;
     }
     double expected = max_rate_.value() * to_seconds(sample.now - epoch_at_);
-    // ACKs no faster than the rate end the epoch.
+    // The epoch ends when ACKs have arrived no faster than the estimated rate.
     if (epoch_acked_ <= expected || epoch_acked_ + sample.newly_delivered_pkts >= kMaxEpochPkts) {
         epoch_acked_ = 0;
         epoch_at_ = sample.now;
@@ -90,7 +91,8 @@ double Bbr::inflight_target(const Window& window, double gain) const {
     if (!has_linux_quanta_) return product;
     const double least = window.pacing_pps < kSlowPps ? 1 : 2;
     const double quantum = std::clamp(std::floor(window.pacing_pps / kQuantaPerSecond), least, kMaxQuantumPkts);
-    // Even, so that delayed ACKs of two packets leave no packet over; slightly more during probes, for short pipes.
+    // An even number, because receivers delay the ACK of a single last packet. Two packets more during probes, so that
+    // probes exceed small bandwidth-delay products as well.
     const double target = 2 * std::ceil((std::ceil(product) + kQuanta * quantum) / 2);
     return mode_ == Mode::ProbeBw && cycle_index_ == 0 ? target + 2 : target;
 }
@@ -129,7 +131,7 @@ void Bbr::check_full_pipe(const DeliverySample& sample) {
 void Bbr::check_drain(Window& window, const DeliverySample& sample) {
     if (mode_ == Mode::Startup && has_filled_pipe()) {
         mode_ = Mode::Drain;
-        // BBR does not use ssthresh; the value signals the end of slow start to other readers.
+        // BBR does not use ssthresh; the value marks the end of slow start for observers.
         window.ssthresh_pkts = window_target(window, 1);
     }
     if (mode_ == Mode::Drain && sample.inflight_pkts <= inflight_target(window, 1)) enter_probe_bw(sample.now);
@@ -234,7 +236,7 @@ double Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
             target += std::min(std::max(excess_[0], excess_[1]), max_rate_.value() * kMaxAggregation_s);
             cwnd = std::min(cwnd + acked, target);
         } else if (cwnd < target || static_cast<double>(sample.delivered_pkts) < initial_cwnd_) {
-            cwnd += acked;  // too early to end the growth
+            cwnd += acked;  // the target does not limit the growth of startup yet
         }
         cwnd = std::max(cwnd, kMinCwnd);
     }
@@ -244,7 +246,7 @@ double Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
 }
 
 void Bbr::save_cwnd(const Window& window) {
-    // A window already reduced, by recovery or on purpose, must not be restored later.
+    // A window that recovery or PROBE_RTT has reduced must not replace a larger saved window.
     const bool is_whole = !was_recovering_ && mode_ != Mode::ProbeRtt;
     saved_cwnd_ = is_whole ? window.cwnd_pkts : std::max(saved_cwnd_, window.cwnd_pkts);
 }
@@ -255,7 +257,7 @@ void Bbr::on_congestion_event(Window& window, const CongestionEvent& event, cons
     if (event.kind != CongestionKind::Timeout) return;
     was_recovering_ = true;
     conserves_packets_ = false;
-    full_rate_pps_ = 0;  // a full pipe has to be detected again, if not yet found
+    full_rate_pps_ = 0;  // unless a full pipe was detected, the detection starts again
 }
 
 void Bbr::on_idle_restart(Window& window, Nanos now, Reason* why) {
@@ -264,7 +266,7 @@ void Bbr::on_idle_restart(Window& window, Nanos now, Reason* why) {
     epoch_at_ = now;
     epoch_acked_ = 0;
     if (mode_ == Mode::ProbeBw) {
-        set_pacing(window, 1);  // sends at the bottleneck rate at once, and no faster
+        set_pacing(window, 1);  // resumes at the bottleneck rate, and no faster
     } else if (mode_ == Mode::ProbeRtt) {
         leave_probe_rtt_if_done(window, now);
     }

@@ -105,7 +105,7 @@ public:
     static constexpr double kCwndGain = 2;
     static constexpr double kPacingMargin = 0.99;  // slightly below the rate, so that no queue persists
     static constexpr double kMinCwnd = 4;          // enough to keep ACKs coming
-    static constexpr double kQuanta = 3;           // quanta beyond the product: in the hosts, or awaiting delayed ACKs
+    static constexpr double kQuanta = 3;           // quanta beyond one product: queued in hosts or awaiting an ACK
     // Linux's target for a segmentation quantum: one millisecond of data (sk_pacing_shift: 1/1024 s), at least two
     // packets, or one below 1.2 Mbit/s (bbr_min_tso_rate), counted in payload of 1448 bytes; at most 64 kB.
     static constexpr double kQuantaPerSecond = 1024;
@@ -117,7 +117,7 @@ public:
     static constexpr double kFullPipeGrowth = 1.25;
     static constexpr int kFullPipeRounds = 3;
     static constexpr int kAggregationWindowRounds = 5;
-    // largest excess of ACKed packets, as seconds at the measured rate
+    // largest excess of ACKed packets, in seconds at the measured rate
     static constexpr double kMaxAggregation_s = 0.1;
     static constexpr Nanos kInitialRtt{1'000'000};  // assumed before the first sample
 
@@ -165,7 +165,7 @@ private:
     double cwnd_gain_ = kHighGain;
     Draws draws_;
 
-    // The path: the maximum delivery rate of ten round trips, the minimum RTT of ten seconds
+    // The path: the maximum delivery rate of the last ten round trips, the minimum RTT of the last ten seconds
     WindowedMax max_rate_{kRateWindowRounds};
     Nanos min_rtt_ = kNever;
     Nanos min_rtt_at_{};

@@ -136,7 +136,8 @@ double Bbr3::bdp_multiple(double bw, double gain) const {
     return min_rtt_ == kNever ? initial_cwnd_ : gain * bw * to_seconds(min_rtt_);
 }
 
-// Packets that have to be in flight to keep hosts busy that send and receive in quanta. "QuantizationBudget".
+// "QuantizationBudget" of the draft: raises a number of packets in flight so that hosts that send and receive in quanta
+// stay busy.
 double Bbr3::with_quanta(double pkts) const {
     const double enough = std::max({pkts, kQuanta * quantum_, kMinCwnd});
     return state_ == State::Up ? enough + 2 : enough;
@@ -151,7 +152,7 @@ double Bbr3::inflight_with_headroom() const {
     return std::max(inflight_longterm_ - std::max(1.0, headroom_ * inflight_longterm_), kMinCwnd);
 }
 
-// "TargetInflight"
+// "TargetInflight" of the draft.
 double Bbr3::flight_aimed_at(const Window& window) const {
     return std::min(bdp_multiple(bw_, 1), window.cwnd_pkts);
 }
@@ -195,7 +196,7 @@ void Bbr3::update_rate(const DeliverySample& sample) {
 
 void Bbr3::update_aggregation(const Window& window, const DeliverySample& sample) {
     double expected = bw_ * to_seconds(sample.now - aggregation_at_);
-    // ACKs no faster than the rate end the epoch.
+    // The epoch ends when ACKs have arrived no faster than the estimated rate.
     if (aggregation_acked_ <= expected) {
         aggregation_acked_ = 0;
         aggregation_at_ = sample.now;
@@ -306,14 +307,14 @@ void Bbr3::update_cycle(const Window& window, const DeliverySample& sample) {
     }
 }
 
-// "AdaptLongTermModel". Returns true if it has set the next state.
+// "AdaptLongTermModel" of the draft. Returns true if it has set the next state.
 bool Bbr3::adapt_long_term_model(const Window& window, const DeliverySample& sample) {
     if (feedback_ == Feedback::Starting && begins_round_) feedback_ = Feedback::Probing;
     if (feedback_ == Feedback::Stopping && begins_round_) {
         is_probe_sample_ = false;
         feedback_ = Feedback::None;
         if (is_probe_bw() && !is_limited_ && cycle_rates_[1] > 0) {
-            // Advances the cycle of rates. A cycle without a rate keeps the previous one.
+            // Begins the next cycle of the rate filter, unless the current cycle has measured no rate.
             cycle_rates_ = {cycle_rates_[1], 0};
         }
         if (is_probe_bw() && stopped_early_ && !was_too_high_) {
@@ -360,7 +361,7 @@ bool Bbr3::is_time_to_go_down(const Window& window, const DeliverySample& sample
         return true;
     }
     if (sample.is_cwnd_limited && window.cwnd_pkts >= inflight_longterm_) {
-        reset_full_pipe(rate_);  // the rate does not measure the path: the bound limits it
+        reset_full_pipe(rate_);  // inflight_longterm_, not the path, limits the measured rate
         return false;
     }
     return is_full_now_;
@@ -392,7 +393,7 @@ void Bbr3::check_probe_rtt(Window& window, const DeliverySample& sample) {
         cut_from_delivered_ = sample.delivered_pkts;
     }
     if (state_ == State::ProbeRtt) {
-        // "MarkConnectionAppLimited"
+        // "MarkConnectionAppLimited" of the draft: packets sent under the reduced window do not measure the rate.
         cut_until_delivered_ = sample.delivered_pkts + static_cast<std::uint64_t>(sample.inflight_pkts);
         if (probe_rtt_done_at_ == kNever) {
             if (sample.inflight_pkts <= probe_rtt_cwnd()) {
@@ -440,7 +441,7 @@ void Bbr3::save_for_undo() {
 }
 
 void Bbr3::save_cwnd(const Window& window) {
-    // A window already reduced, by recovery or on purpose, must not be restored later.
+    // A window that recovery or PROBE_RTT has reduced must not replace a larger saved window.
     const bool is_whole = !was_recovering_ && state_ != State::ProbeRtt;
     saved_cwnd_ = is_whole ? window.cwnd_pkts : std::max(saved_cwnd_, window.cwnd_pkts);
 }
@@ -453,7 +454,7 @@ void Bbr3::set_pacing(Window& window, double gain) const {
     if (rate_pps > 0 && (has_filled_pipe_ || rate_pps > window.pacing_pps)) window.pacing_pps = rate_pps;
 }
 
-// Returns the target window: "max_inflight".
+// Returns the target window, "max_inflight" of the draft.
 double Bbr3::set_cwnd(Window& window, const DeliverySample& sample) const {
     const double target = with_quanta(bdp_multiple(bw_, cwnd_gain()) + extra_acked_.value());
     double cwnd = window.cwnd_pkts;

@@ -86,7 +86,7 @@ inline constexpr RuleInfo kIdleRestart{
 
 }  // namespace bbr3_rules
 
-// The draft leaves the response to ECN open.
+// Does not respond to ECN marks: the draft leaves the response open.
 class Bbr3 {
 public:
     enum class State : std::uint8_t { Startup, Drain, Down, Cruise, Refill, Up, ProbeRtt };
@@ -138,7 +138,7 @@ public:
     static constexpr double kProbeRttCwndGain = 0.5;
     static constexpr double kPacingMargin = 0.99;
     static constexpr double kBeta = 0.7;   // minimum share that remains after a round trip with losses
-    static constexpr double kMinCwnd = 4;  // "MinPipeCwnd"
+    static constexpr double kMinCwnd = 4;  // "MinPipeCwnd" of the draft
     static constexpr double kQuanta = 3;
     static constexpr double kQuantum_s = 1e-3;
     static constexpr double kMinQuantumPkts = 2;
@@ -146,7 +146,7 @@ public:
     static constexpr double kFullPipeGrowth = 1.25;
     static constexpr int kFullPipeRounds = 3;
     static constexpr std::uint32_t kDrainRounds = 3;
-    static constexpr int kStartupLossRanges = 6;  // "BBRStartupFullLossCnt"
+    static constexpr int kStartupLossRanges = 6;  // "BBRStartupFullLossCnt" of the draft
     static constexpr std::uint32_t kAggregationRounds = 10;
     static constexpr std::uint32_t kRenoRounds = 63;
     static constexpr double kShortestProbeWait_s = 2;
@@ -232,10 +232,10 @@ private:
     bool is_precautionary_;
 
     State state_ = State::Startup;
-    Feedback feedback_ = Feedback::None;  // "ack_phase"
+    Feedback feedback_ = Feedback::None;  // "ack_phase" of the draft
     Draws draws_;
 
-    // The path
+    // The model of the path
     std::array<double, 2> cycle_rates_{};  // largest delivery rates of the previous and the current cycle
     double max_rate_ = 0;
     double bw_ = 0;  // max_rate_, bounded by bw_shortterm_
@@ -244,7 +244,7 @@ private:
     double inflight_longterm_ = kNoBound;
     Nanos min_rtt_ = kNever;
     Nanos min_rtt_at_{};
-    Nanos recent_min_rtt_ = kNever;  // "probe_rtt_min_delay": over five seconds
+    Nanos recent_min_rtt_ = kNever;  // minimum over five seconds, "probe_rtt_min_delay" of the draft
     Nanos recent_min_rtt_at_{};
     bool has_recent_expired_ = false;
     bool has_seen_rtt_ = false;
@@ -256,7 +256,7 @@ private:
     bool is_limited_ = false;  // the sample's packet was sent by an idle application or under a reduced window
     double rate_ = 0;          // delivery rate of the current sample; 0: no rate
 
-    // This round trip, for losses
+    // The round trip over which the response to losses is computed
     double bw_latest_ = 0;
     double inflight_latest_ = 0;
     std::uint64_t loss_round_end_delivered_ = 0;
@@ -273,8 +273,8 @@ private:
 
     // Probing for bandwidth
     bool is_probe_sample_ = false;
-    bool was_too_high_ = false;   // "prev_probe_too_high"
-    bool stopped_early_ = false;  // "prev_probe_precautionary"
+    bool was_too_high_ = false;   // "prev_probe_too_high" of the draft
+    bool stopped_early_ = false;  // "prev_probe_precautionary" of the draft
     std::uint32_t up_rounds_ = 0;
     double up_acked_ = 0;
     double up_acked_per_packet_ = kNoBound;
@@ -294,7 +294,7 @@ private:
     double quantum_ = kMinQuantumPkts;
 
     // State before a loss, to be restored if the loss was spurious
-    State undo_state_ = State::Drain;  // Startup or Up; else: losses changed no state
+    State undo_state_ = State::Drain;  // Startup or Up: left because of losses; Drain: no state to restore
     double undo_bw_shortterm_ = 0;
     double undo_inflight_shortterm_ = 0;
     double undo_inflight_longterm_ = 0;

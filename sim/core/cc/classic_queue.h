@@ -1,7 +1,6 @@
-// Detection of a classic ECN queue by a scalable sender, as opposed to an L4S queue: by the variation of the RTT and
-// its excess over the minimum. Source: Briscoe and Ahmed, TCP Prague Fall-back on Detection of a Classic ECN AQM
-// (2021); Linux tcp_prague.c of the L4S team (prague_classic_ecn_detection, prague_classic_ecn_fallback,
-// prague_rtt_estimator).
+// Lets a scalable sender distinguish a classic ECN queue from an L4S queue, by the variation of the RTT and its excess
+// over the minimum. Source: Briscoe and Ahmed, TCP Prague Fall-back on Detection of a Classic ECN AQM (2021); Linux
+// tcp_prague.c of the L4S team (prague_classic_ecn_detection, prague_classic_ecn_fallback, prague_rtt_estimator).
 #pragma once
 
 #include <algorithm>
@@ -34,7 +33,8 @@ public:
     static constexpr double kLgOfDeviation = 9.550746785;  // log2 of 750 us, the RTT deviation of a classic queue
     static constexpr double kLgOfDepth = 10.965784284;     // log2 of 2 ms, the mean depth of a classic queue
 
-    // Slower averages than those of the retransmission timeout smooth the variation within a round trip.
+    // These averages are slower than those for the retransmission timeout, in order to smooth the variation within a
+    // round trip.
     void on_rtt(Nanos rtt) {
         const double rtt_us = static_cast<double>(rtt.value) / 1e3;
         if (srtt_us_ == 0) srtt_us_ = rtt_us;
@@ -49,7 +49,7 @@ public:
             std::isfinite(ssthresh_pkts) ? std::max(std::ilogb(std::max(ssthresh_pkts, 1.0)), 0) : kMostBits;
         gain_bits_ = std::min(bits + bits / 2 + 1, kMostBits);
     }
-    // A round trip ended, and the path is known to mark packets.
+    // Call at the end of each round trip, once the path is known to mark packets.
     void on_round(Nanos min_rtt) { judge(deviation_us_, srtt_us_ - static_cast<double>(min_rtt.value) / 1e3); }
     void judge(double deviation_us, double depth_us) {
         score_ += (deviation_.take(deviation_us) - kLgOfDeviation) / 2;

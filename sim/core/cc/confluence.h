@@ -118,11 +118,11 @@ public:
     static constexpr double kPacingGain = 1.1;  // slightly above the window's rate, so that the window is the limit
     static constexpr double kStartGain = 2;
     static constexpr double kQueueBegins = 1.25;  // relative to the minimum RTT
-    static constexpr double kCapRates = 2;        // times the windowed maximum rate and the current RTT
+    static constexpr double kCapRates = 2;        // factor of the windowed maximum rate times the current RTT
     static constexpr double kCapPkts = 4;         // packets added to that product
     static constexpr double kEpochPkts = 20;      // minimum number of packets in an epoch
     static constexpr std::int64_t kMostRtts = 5;  // maximum length of an epoch, for any number of packets
-    static constexpr double kFewPkts = 10;        // smaller epochs carry no information
+    static constexpr double kFewPkts = 10;        // epochs with fewer packets carry too little information
     // A window that fills no queue yields no information: the window grows at an increasing rate until a queue appears.
     static constexpr double kNoQueue = 0.03;  // relative to the minimum RTT
     static constexpr double kStep = 0.02;
@@ -357,7 +357,7 @@ public:
         record[21] = scaled_change(others_rtt_);
     }
 
-    // A simple reward; a trainer has more information and computes its own.
+    // A simple reward; a trainer has more information and computes a reward itself.
     double reward(std::span<const EpochSample> samples) const {
         const EpochSample& own = samples.front();
         const double rate = std::max(own.delivered_pps / own.reference_pps, 1e-3);
@@ -408,7 +408,7 @@ public:
 
 private:
     static constexpr double kLn2 = 0.693147180559945309417232121458;
-    static constexpr double kMostPkts = 1e6;  // upper bound of the window without the cap
+    static constexpr double kMostPkts = 1e6;  // upper bound of the window without the option safety
 
     static float root(double share) { return static_cast<float>(std::sqrt(std::clamp(share, 0.0, 1.0))); }
 
@@ -477,7 +477,8 @@ private:
         moved_ += kSlowGain * (done * done - moved_);
         followed_ += kSlowGain * (done * queue_change - followed_);
     }
-    // Measures the control over the queue: the RTT of a flow that fills a queue alone grows like its window.
+    // Measures the control over the queue, from -1 to 1: the RTT of a flow that fills a queue alone grows like its
+    // window, which gives 1.
     double grip() const {
         constexpr double kHardlyMoved = 1e-4;
         if (moved_ < kHardlyMoved) return 0;
@@ -485,7 +486,7 @@ private:
     }
 
     // Pools the statistics of the siblings at the end of an epoch: this subflow's share of the connection's rate, and
-    // the siblings that share a bottleneck with this subflow, so that their queueing delays correlate.
+    // how closely the siblings' queueing delays correlate with its own, which indicates a shared bottleneck.
     void pool(const Siblings& siblings) {
         if (!siblings.has_others()) {
             share_ = together_ = 1;
@@ -558,7 +559,7 @@ private:
     double slow_loss_ = 0;
     double queue_swing_ = 0;
     std::array<double, 2> exponents_{};  // exponents of the last two actions
-    double moved_ = 0;  // mean square of the sum of exponents_; followed_: mean product with the queue change
+    double moved_ = 0;  // mean of the squared sum of exponents_; followed_: of this sum times the queue's change
     double followed_ = 0;
     WindowedMax highest_rtt_s_{0};
     double share_ = 1;

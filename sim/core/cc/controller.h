@@ -1,4 +1,4 @@
-// Concept of a congestion controller: a small value that turns ACKs and losses into a window.
+// Concept of a congestion controller: a small value type that turns ACKs and losses into a window.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace subflow {
 
 inline constexpr double kInfiniteSsthresh = std::numeric_limits<double>::infinity();
 
-// The controller's decision: real-valued, in packets. The sender keeps floor(cwnd) packets in flight.
+// The controller's decision: real-valued, in packets. The sender keeps at most floor(cwnd) packets in flight.
 struct Window {
     double cwnd_pkts = 0;
     double ssthresh_pkts = kInfiniteSsthresh;
     double pacing_pps = 0;  // pacing rate in packets per second; 0: ACK-clocked
-    // A number for siblings, used by controllers that coordinate by it: a rate in packets per second unless stated
-    // otherwise
+    // A number that the controllers of the other subflows can read (Sibling::advertised): a rate in packets per second
+    // unless the controller defines another meaning
     double advertised = 0;
 
     bool in_slow_start() const { return cwnd_pkts < ssthresh_pkts; }
@@ -43,7 +43,7 @@ struct AckSample {
     bool begins_round = false;        // the first ACK of a packet sent after the previous round trip ended
     bool is_cwnd_limited = true;      // the window held packets back, or cwnd validation is off
     bool in_recovery = false;         // the ACK arrived in fast recovery; always false in on_ack
-    std::uint32_t snd_una = 0;        // packet numbers: all below this one are acknowledged
+    std::uint32_t snd_una = 0;        // all packets with lower numbers are acknowledged
     std::uint32_t snd_nxt = 0;        // number of the next packet to be sent
     std::uint32_t advanced_pkts = 0;  // advance of snd_una by this ACK
     double marked_pkts = 0;           // packets newly reported by the receiver as marked by queues
@@ -66,7 +66,7 @@ struct CongestionEvent {
     Reason* why = nullptr;  // output: reason of the decision; null if decisions are not recorded
 };
 
-// State of the sender, for calls of controllers with monitor intervals.
+// State of the sender, as passed to controllers with monitor intervals.
 struct IntervalMoment {
     Nanos now{};
     Nanos srtt{};              // 0 before the first sample
@@ -97,7 +97,7 @@ struct Sibling {
 
 // Common state of the controllers of a connection. Source: Linux MPTCP, which stores it in the meta socket.
 struct CommonState {
-    std::uint64_t lia_alpha = 1;  // KernelLia
+    std::uint64_t lia_alpha = 1;  // alpha of KernelLia, times 4096
     bool lia_is_stale = false;    // lia_alpha has to be recomputed before use
 };
 
@@ -117,7 +117,7 @@ struct Siblings {
     std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in `all` yet
     std::uint32_t absent = 0;       // subflows of the connection missing from `all`, one bit each
     CommonState* common = nullptr;  // state shared by the controllers of the connection; null without a connection
-    std::span<const PathRate> known_rates = {};  // rates of all subflows, if maintained; else empty
+    std::span<const PathRate> known_rates = {};  // rates of the subflows in `all`; empty: not maintained
 
     // True if coupling is possible: another subflow exists, and this subflow has an RTT. Otherwise a coupled controller
     // runs the code of its single-path ancestor, because its coupled formulas would agree only up to rounding.
@@ -151,7 +151,8 @@ struct Siblings {
             if (i != self) sum += all[i].advertised;
         return sum;
     }
-    // Bit mask of the subflows for which is_member(sibling) holds; the connection's first subflow has bit 1.
+    // Bit mask of the subflows for which is_member(sibling) holds, as a number for a rule; the connection's first
+    // subflow has the lowest bit.
     template <class IsMember>
     double mask_of(IsMember&& is_member) const {
         std::uint32_t mask = 0;
@@ -173,8 +174,8 @@ concept GrowsPerAck = requires(T controller, Window& window, const AckSample& ac
     controller.on_ack(window, ack, siblings);
 };
 
-// on_delivery(window, sample, siblings): like on_every_ack, but after loss detection, and with the delivery rate of the
-// network. Senders maintain delivery samples only for controllers with this hook.
+// on_delivery(window, sample, siblings): like on_every_ack, but after loss detection, and with a sample of the delivery
+// rate. Senders maintain delivery samples only for controllers with this hook.
 template <class T>
 concept SamplesDelivery = requires(T controller, Window& window, const DeliverySample& sample,
                                    const Siblings& siblings) { controller.on_delivery(window, sample, siblings); };
@@ -191,8 +192,8 @@ template <class T>
 concept FollowsUndo = requires(T controller, Window& window) { controller.on_undo(window); };
 
 // on_start(window, seed): once, before the first packet, or when the controller replaces another one during the run;
-// the window is set. `seed` is specific to the subflow and reproducible with the scenario's seed; draws use it through
-// Draws (rng.h).
+// the window already has its initial values. `seed` derives from the seed of the run and is specific to the subflow.
+// Controllers draw random numbers from Draws(seed), rng.h.
 template <class T>
 concept FollowsStart =
     requires(T controller, Window& window, std::uint64_t seed) { controller.on_start(window, seed); };
@@ -219,9 +220,9 @@ concept FollowsIdle =
 
 // plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller uses monitor
 // intervals (monitor_interval.h). plan_interval() is called at the start of an interval, before its first packet; the
-// controller sets the rate in the window and returns the length. on_interval() is called for each interval in order,
-// once all of its packets are delivered or lost, or if no packet is acknowledged within a time limit. The controller
-// may change the window, add its utility to the record, and return NextInterval::BeginsNow to end the current interval
+// controller sets the rate in the window and returns the plan. on_interval() is called for each interval in order, once
+// all of its packets are delivered or lost, or if no packet is acknowledged within a time limit. The controller may
+// change the window, add its utility to the record, and return NextInterval::BeginsNow to end the current interval
 // early.
 enum class NextInterval : std::uint8_t { InTurn, BeginsNow };
 template <class T>
@@ -254,7 +255,7 @@ concept TakesActions = requires(T controller, const T& same, Window& window, con
 };
 
 // wants_action(): called after each ACK and timer; once true, on_action() follows at the same time, before any packet
-// leaves, and resets it. epoch_sample(sample): replaces measurements of the sender by those of the controller.
+// leaves, and resets it. epoch_sample(sample): overwrites measurements of the sender with those of the controller.
 template <class T>
 concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSample& sample) {
     { controller.wants_action() } -> std::same_as<bool>;
@@ -278,8 +279,9 @@ concept CongestionController =
         controller.on_congestion_event(window, event, siblings);
     } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T> || TakesActions<T>);
 
-// Hooks and properties of a controller as configured. A controller that uses a hook only for some options or scripts
-// defines a function of the same name: some hooks slow down the processing of each ACK.
+// Hooks and properties of a controller as configured. If a property depends on the options or the script, the
+// controller defines a member function of the same name as here. The sender then skips hooks that are not in use, some
+// of which slow down the processing of each ACK.
 namespace set_up {
 
 template <class T>

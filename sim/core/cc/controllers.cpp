@@ -9,7 +9,7 @@ namespace subflow {
 namespace {
 
 // `uncoupled` has no algorithm of its own: each subflow runs the base independently. Possible bases are the single-path
-// controllers of the list; `uncoupled` has all of their options, each for its base.
+// controllers of the list; `uncoupled` has all of their options, each of which applies only to its base.
 template <class>
 struct SinglePath;
 

@@ -1,4 +1,4 @@
-// The list of congestion controllers. A new one needs a file in this folder and an entry here.
+// The list of congestion controllers. A new controller needs a file in this folder and an entry here.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Dctcp
                                    Balia, CoupledCubic, WVegas, MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate,
                                    DdpgMpcc, MpLibra, RlExplore, Confluence, Scripted>;
 
-// Any of the controllers. A class, so that a forward declaration does not need the header of each.
+// Any of the controllers. A class, so that a forward declaration does not need the headers of all controllers.
 class Controller : public AnyController {
 public:
     using AnyController::AnyController;
@@ -51,7 +51,7 @@ public:
 std::vector<const AlgorithmInfo*> controller_infos();
 
 // Throws ScenarioError for an unknown name or option. A choice with a program yields a scripted controller. `uncoupled`
-// yields one instance of its base per subflow, which receives the other options.
+// yields its base, with the other options.
 Controller make_controller(const AlgorithmChoice& choice);
 
 // True if the controller couples the subflows of a connection.
@@ -63,7 +63,7 @@ bool monitors_intervals(const Controller& controller);
 
 // Description of the controller's agent; null without an agent.
 const AgentInfo* agent_of(const Controller& controller);
-// Epochs of the controller's agent, which must exist.
+// Epochs of the controller's agent; a default plan without an agent.
 EpochPlan epoch_plan_of(const Controller& controller);
 // Index of the action that is a subflow's logit in the scheduler; empty without such an action.
 std::optional<std::size_t> schedule_action_of(const Controller& controller);

@@ -21,7 +21,7 @@ void Copa::on_delivery(Window& window, const DeliverySample& sample, const Sibli
     const bool is_above = rate > target;
     if (is_slow_start_ && is_above) {
         is_slow_start_ = false;
-        // Copa does not use ssthresh; the value signals the end of slow start to other readers.
+        // Copa does not use ssthresh; the value marks the end of slow start for observers.
         window.ssthresh_pkts = window.cwnd_pkts;
     }
     const RuleInfo* rule = nullptr;
@@ -80,7 +80,7 @@ void Copa::end_round(const Window& window) {
     cwnd_at_round_ = window.cwnd_pkts;
     if (!is_slow_start_) {
         if (!has_moved) {
-            // An unused window has no direction and gains no velocity.
+            // A window that did not change has no direction, so that its velocity starts again at 1.
             velocity_ = 1;
             steady_rounds_ = 0;
         } else if (is_up == is_up_) {
@@ -101,8 +101,8 @@ void Copa::end_round(const Window& window) {
     lost_in_round_ = false;
 }
 
-// DEVIATION: a velocity for the other direction ends at once, not with the round trip, as in mvfst (Copa.cpp): after a
-// long rise, the velocity would empty the window.
+// DEVIATION: when the direction changes, the velocity returns to 1 immediately, as in mvfst (Copa.cpp), and not at the
+// end of the round trip. Otherwise the velocity of a long rise would empty the window.
 void Copa::turn(bool is_up) {
     if (is_up == is_up_ || velocity_ <= 1) return;
     is_up_ = is_up;

@@ -2,8 +2,8 @@
 // 9438 for the curve and RFC 6356 for the goals. MPCubic (Le, Hong, Lee, ICTC 2011), mpCUBIC (Kato et al., WorldCIST
 // 2020) and Coupled CUBIC (Lee et al., CSSE 45(1), 2023) have the same goal; the coupling is derived here. The window
 // of a CUBIC scales as C^(1/4), RFC 9438 section 5.1, and that of its Reno-friendly estimate as alpha^(1/2). With s^4 C
-// and s^2 alpha on each path, a subflow reaches s times the rate of a CUBIC on that path. For s = max(x_i) / sum(x_i),
-// the sum of the rates is that of the best CUBIC, for any losses.
+// and s^2 alpha on each path, a subflow reaches s times the rate of a CUBIC on that path. For s = max(x_i) / sum(x_i)
+// with the subflows' rates x_i, the sum of the rates is that of one CUBIC on the best path, for any losses.
 #pragma once
 
 #include <array>

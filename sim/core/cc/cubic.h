@@ -13,7 +13,7 @@ namespace subflow {
 
 namespace cubic_rules {
 
-// Growth by region of the curve. RFC 9438 sections 4.3 to 4.5
+// Rules for growth, by region of the curve: RFC 9438 sections 4.3 to 4.5
 constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula, std::string_view computed,
                                std::string_view source) {
     return {.name = name,
@@ -148,7 +148,8 @@ public:
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         const double w = window.cwnd_pkts;
         const bool is_timeout = event.kind == CongestionKind::Timeout;
-        // Linux restarts after a timeout (bictcp_reset); RFC 9406 applies only to the first slow start.
+        // HyStart of Linux restarts after a timeout (bictcp_reset); HyStart++ of RFC 9406 applies only to the first
+        // slow start.
         watches_slow_start_ = is_timeout && std::holds_alternative<HyStart>(hystart_);
         const bool is_gentle = abe_.applies_to(event);
         if (has_linux_arithmetic_) {

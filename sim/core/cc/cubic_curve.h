@@ -59,7 +59,7 @@ public:
         const double w = window.cwnd_pkts;
         const bool has_lost = w_max_ > 0;
         if (!has_lost) cwnd_prior_ = w;  // slow start ended without a loss
-        // Sections 4.8 and 4.10: after a timeout or such a slow start, the window is at the inflection point.
+        // Sections 4.8 and 4.10: after a timeout or a slow start without loss, the window is at the inflection point.
         if (!has_lost || is_after_timeout_ || w >= w_max_) w_max_ = w;
         is_after_timeout_ = false;
         share_ = share;
@@ -88,7 +88,7 @@ public:
         double w_max;
         double w_cubic;
         double w_est;
-        double target;  // one RTT ahead, at most 1.5 times the window; W_est if Reno is ahead
+        double target;  // W_cubic one RTT ahead, from 1 to 1.5 times the window; W_est if Reno is ahead
         bool is_reno_ahead;
 
         bool is_concave(const Window& window) const { return window.cwnd_pkts < w_max; }
@@ -125,7 +125,8 @@ public:
         is_after_timeout_ = event.kind == CongestionKind::Timeout;
     }
 
-    // Shifts the start of the epoch, so that only time with a used window counts, and returns the shift. Section 5.8.
+    // Shifts the start of the epoch, so that only time in which the window was the limit counts, and returns the shift.
+    // Section 5.8.
     Nanos leave_out_unused_time(const AckSample& ack) {
         Nanos unused{};
         if (was_idle_) {

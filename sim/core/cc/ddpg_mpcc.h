@@ -11,8 +11,8 @@
 
 namespace subflow {
 
-// A step of the agent is a monitor interval. The reward of an action is the utility of that interval, even if probing
-// precedes the agent's next turn.
+// Each step of the agent lasts for one monitor interval. The reward of an action is the utility of that interval, even
+// if probing precedes the agent's next turn.
 class DdpgMpcc : public Mpcc {
 public:
     static constexpr std::array<std::string_view, 2> kBases{"loss", "latency"};
@@ -89,8 +89,8 @@ public:
           step_(options.number("step")),
           counts_range_(options.choice("reward") == kRewards[1]) {}
 
-    // New rate after an action. The upper bound does not lower a rate that is already beyond it: a zero action keeps
-    // the rate.
+    // New rate after an action. The upper bound does not lower a rate that is already beyond it, so that a zero action
+    // keeps the rate.
     static double moved_bps(double rate_bps, double change, double reference_bps) {
         const double most_bps = std::max(kMostReferences * reference_bps, rate_bps);
         return std::clamp(rate_bps * (1 + change), kMinRate_bps, std::max(most_bps, kMinRate_bps));

@@ -37,8 +37,8 @@ public:
     static constexpr double kLowWindow = 16;
     static constexpr std::uint32_t kMinSamples = 8;
     static constexpr Nanos kAckSpacing{2'000'000};
-    // Linux allows a train the time of four segments of the largest offload size at twice the current rate, but at most
-    // a millisecond; up to 1 Gbit/s the limit is the millisecond.
+    // Time for delayed ACKs, added to the minimum RTT. Linux allows the time of four segments of the largest offload
+    // size at twice the current rate, but at most a millisecond; up to 1 Gbit/s the millisecond applies.
     static constexpr Nanos kAckDelayAllowance{1'000'000};
 
     // True if slow start should end.

@@ -14,8 +14,8 @@ namespace subflow {
 // The modules are mptcp_coupled.c (LIA), mptcp_olia.c, mptcp_balia.c and mptcp_wvegas.c of multipath-tcp.org, release
 // 0.92, based on Linux 4.4. Its tcp_ack() calls cong_avoid for each ACK that moves snd_una outside recovery, before
 // loss detection processes the same ACK; a loss calls ssthresh, then reports the new state. Not modelled: the state
-// Disorder between a first duplicate ACK and the recovery, the window's clamp, and the reset of LIA's alpha to its
-// first value for one round trip when a subflow joins.
+// Disorder between a first duplicate ACK and the recovery, the upper limit of the window (snd_cwnd_clamp), and the
+// reset of LIA's alpha to its first value for one round trip when a subflow joins.
 class KernelArithmetic {
 public:
     static constexpr std::array<std::string_view, 2> kChoices{"specification", "kernel"};
@@ -63,7 +63,7 @@ public:
     // True for an ACK for which the kernel calls cong_avoid.
     static bool raises_window(const AckSample& ack) { return ack.advanced_pkts != 0 && !ack.in_recovery; }
 
-    // tcp_slow_start: returns the acknowledged packets beyond the slow start threshold.
+    // Like tcp_slow_start: returns the acknowledged packets beyond the slow start threshold.
     static std::uint32_t slow_start(Window& window, const AckSample& ack) {
         const std::uint32_t before = cwnd(window);
         const std::uint32_t after = std::min(before + ack.advanced_pkts, ssthresh(window));
@@ -73,7 +73,7 @@ public:
         return ack.advanced_pkts - (after - before);
     }
 
-    // tcp_reno_cong_avoid
+    // Like tcp_reno_cong_avoid.
     void reno(Window& window, const AckSample& ack) {
         if (!ack.is_cwnd_limited) return;
         std::uint32_t acked = ack.advanced_pkts;
@@ -112,13 +112,13 @@ public:
     }
     std::uint32_t counted() const { return count_; }
 
-    // tcp_reno_ssthresh
+    // Like tcp_reno_ssthresh.
     static void halve(Window& window, const CongestionEvent& event) {
         const std::uint32_t pkts = cwnd(window);
         set_ssthresh(window, std::max(pkts / 2, 2u));
         if (event.why != nullptr) event.why->set(kHalving, {static_cast<double>(pkts), window.ssthresh_pkts});
     }
-    // tcp_init_cwnd_reduction, tcp_enter_loss
+    // Call at a loss: tcp_init_cwnd_reduction and tcp_enter_loss reset the count.
     void begin_reduction() { count_ = 0; }
 
     // A subflow as seen by a module. The controller's own subflow has its current window, because `siblings` dates from
@@ -152,7 +152,7 @@ public:
             }
         }
     }
-    // mptcp_cb.cnt_established
+    // Number of established subflows, including this one (mptcp_cb.cnt_established).
     static std::uint32_t established(const Siblings& siblings) {
         return static_cast<std::uint32_t>(siblings.all.size() + (siblings.self >= siblings.all.size() ? 1 : 0));
     }

@@ -7,8 +7,8 @@ namespace subflow {
 
 // The module computes increase and decrease when the window grows, in slow start, at the end of a recovery, and at a
 // timeout after the call of ssthresh; both stay unchanged between these events. (Changes of state also request the
-// computation, but store the request in the subflow, whereas cong_avoid checks the connection.) An increase takes one
-// ACK more than the rule states; alpha of the decrease is an integer.
+// computation, but without effect: they store the request in the subflow, whereas cong_avoid looks for it in the
+// connection.) An increase takes one ACK more than specified; alpha of the decrease is an integer.
 class KernelBalia {
 public:
     static constexpr RuleInfo kStep{
@@ -29,8 +29,8 @@ public:
     };
 
     struct Plan {
-        std::uint64_t acks_per_step = 0;  // ai
-        std::uint64_t decrease = 0;       // md
+        std::uint64_t acks_per_step = 0;  // ai in the module
+        std::uint64_t decrease = 0;       // md in the module
     };
 
     static Plan plan(const Siblings& siblings, const KernelArithmetic::Path& own) {
@@ -78,8 +78,8 @@ public:
         if (KernelArithmetic::established(siblings) <= 1) {
             KernelArithmetic::halve(window, event);
         } else {
-            // DEVIATION: if the window has become smaller than the decrease, the difference wraps in the kernel and
-            // removes all limits; here the window stays.
+            // DEVIATION: if the window has become smaller than the decrease, the difference wraps around in the kernel
+            // and ssthresh becomes unlimited; here the window stays.
             const std::uint64_t decrease = plan_.decrease > before ? 0 : plan_.decrease;
             KernelArithmetic::set_ssthresh(window,
                                            static_cast<std::uint32_t>(std::max<std::uint64_t>(before - decrease, 1)));

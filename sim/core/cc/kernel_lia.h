@@ -6,9 +6,9 @@
 namespace subflow {
 
 // One alpha for the connection, times 2^12, updated when a window grows, in slow start, after a change of state and at
-// a timeout. An increase takes one ACK more than the rule states. The search for the best path divides cwnd * 2^32 by
-// the square of srtt in eighths of a microsecond: with fewer packets than srtt^2 / (8.2 ms)^2, 149 at 100 ms, all
-// quotients are 0, and the best path is the connection's first one.
+// a timeout. An increase takes one ACK more than specified. The search for the best path divides cwnd * 2^32 by the
+// square of srtt in eighths of a microsecond. If each cwnd is below srtt^2 / (8.2 ms)^2, which is 149 packets at 100
+// ms, all quotients are 0, and the connection's first path counts as the best.
 class KernelLia {
 public:
     static constexpr RuleInfo kStep{

@@ -120,7 +120,7 @@ public:
 private:
     static constexpr int kScale = 10;
     static constexpr std::int32_t kStepAt = (1 << kScale) - 1;
-    static constexpr std::uint64_t kBytes = 1428;  // per packet: intervals count bytes, which may overflow
+    static constexpr std::uint64_t kBytes = 1428;  // per packet: the kernel counts bytes, whose products may overflow
 
     static std::int32_t signed_of(std::uint64_t dividend, std::uint64_t divisor) {
         return static_cast<std::int32_t>(dividend / divisor);
@@ -130,7 +130,7 @@ private:
         una_ = last_loss_ = loss_before_ = ack.snd_una - ack.advanced_pkts;
     }
 
-    std::int32_t sum_ = 0;  // mptcp_snd_cwnd_cnt
+    std::int32_t sum_ = 0;  // mptcp_snd_cwnd_cnt in the module
     std::uint32_t una_ = 0;
     std::uint32_t last_loss_ = 0;
     std::uint32_t loss_before_ = 0;

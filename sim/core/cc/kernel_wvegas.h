@@ -6,8 +6,8 @@
 namespace subflow {
 
 // RTTs are whole microseconds plus one, queued packets are rounded down, and rates are packets per microsecond times
-// 2^16: 6 for ten packets in 100 ms. A new round trip begins after each recovery. The drain compares raw times: two
-// microseconds are twice as much as one, and even an empty queue counts as doubled.
+// 2^16: 6 for ten packets in 100 ms. A new round trip begins after each recovery. The drain compares queueing delays
+// without a tolerance: two microseconds are twice as much as one, and even an empty queue counts as doubled.
 class KernelWVegas {
 public:
     static constexpr RuleInfo kSlowStartExit{
@@ -64,7 +64,7 @@ public:
         advertise(window);
     }
 
-    // wvegas_enable
+    // Like wvegas_enable.
     void on_recovery_exit(Window& window, const AckSample& ack) {
         is_enabled_ = is_begun_ = true;
         round_end_ = ack.snd_nxt;
@@ -140,7 +140,7 @@ private:
         }
         cwnd = std::max(cwnd, 2u);
         window.cwnd_pkts = cwnd;
-        KernelArithmetic::set_ssthresh(window, std::max(ssthresh, cwnd / 2 + cwnd / 4));  // tcp_current_ssthresh
+        KernelArithmetic::set_ssthresh(window, std::max(ssthresh, cwnd / 2 + cwnd / 4));  // like tcp_current_ssthresh
     }
 
     std::uint64_t weight(const Siblings& siblings, const KernelArithmetic::Path& own) const {
@@ -165,14 +165,14 @@ private:
     static double seconds(std::uint32_t microseconds) { return to_seconds(Nanos(microseconds * std::int64_t{1000})); }
 
     KernelArithmetic tcp_;
-    std::uint64_t rate_ = 0;       // instant_rate
+    std::uint64_t rate_ = 0;       // instant_rate in the module
     std::uint64_t weight_ = kOne;  // share of the connection's rate, times 2^16
     std::uint32_t alpha_ = kLowestAlpha;
     std::uint32_t base_rtt_ = 0x7fffffff;
     std::uint32_t queueing_delay_ = 0;  // minimum since the last drain; 0: no sample yet
     std::uint32_t sampled_rtt_ = 0;     // sum in the current round trip
     std::uint16_t samples_ = 0;         // number of samples in the sum
-    std::uint32_t round_end_ = 0;       // beg_snd_nxt
+    std::uint32_t round_end_ = 0;       // beg_snd_nxt in the module
     bool drains_;
     bool is_enabled_ = true;
     bool is_begun_ = false;

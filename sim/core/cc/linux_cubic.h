@@ -1,4 +1,4 @@
-// CUBIC in Linux's arithmetic: whole packets, ACKs counted down, a clock of 4 ms. Part of CUBIC.
+// CUBIC in Linux's arithmetic: whole packets, a counter of ACKed packets, a clock of 4 ms. Part of CUBIC.
 // Source: Linux 6.18 tcp_cubic.c (bictcp_update, bictcp_recalc_ssthresh), tcp_cong.c (tcp_cong_avoid_ai).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace subflow {
 
 namespace linux_cubic_rules {
 
-// Growth by its determining part: the curve below or above its inflection point, or Reno's window
+// Rules for growth, by what determines it: the curve before or after its inflection point, or Reno's window
 constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula) {
     return {.name = name,
             .formula = formula,
@@ -55,7 +55,7 @@ public:
     static constexpr Nanos kTick{1'000'000'000 / kHz};
     static constexpr std::int64_t kLooksPerSecond = 32;  // evaluations of the curve while the window is constant
     static constexpr double kC = 410.0 / 1024;           // 0.4, in steps of 1/1024
-    static constexpr double kBeta = 717.0 / 1024;        // 0.7, likewise
+    static constexpr double kBeta = 717.0 / 1024;        // 0.7, in steps of 1/1024
 
     // The window after a loss: rounded down to whole packets, at least two.
     static double reduced(double cwnd_pkts, double beta = kBeta) {
@@ -84,7 +84,7 @@ public:
         const std::int64_t acked = whole(acked_pkts + 0.5);
         const std::int64_t credit = credit_;
         update(cwnd, acked, now, min_rtt, reno_friendly);
-        if (credit_ >= acks_per_packet_) {  // accumulated under a larger divisor: applied gently
+        if (credit_ >= acks_per_packet_) {  // counted for a larger acks_per_packet_: yields only one packet
             credit_ = 0;
             ++cwnd;
         }
@@ -105,7 +105,7 @@ private:
     static std::int64_t whole(double pkts) { return static_cast<std::int64_t>(pkts); }
     static std::int64_t ticks(Nanos time) { return time / kTick; }
 
-    // Updates the number of ACKed packets per packet of growth.
+    // Updates acks_per_packet_, the number of ACKed packets for which the window grows by one.
     void update(std::int64_t cwnd, std::int64_t acked, Nanos now, Nanos min_rtt, bool reno_friendly) {
         const std::int64_t tick = ticks(now);
         epoch_acked_ += acked;

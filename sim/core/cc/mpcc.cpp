@@ -58,7 +58,7 @@ Mpcc::Mpcc(const Options& options, bool senses_latency, Mover mover)
     constants_.alpha = or_preset(options.number("alpha"), constants_.alpha);
     constants_.beta = or_preset(options.number("beta"), constants_.beta);
     constants_.gamma = senses_latency ? or_preset(options.number("gamma"), constants_.gamma) : 0;
-    // The equilibria are proven for these values: Gilad et al. 2020, section 4.
+    // The proof of the equilibria requires beta > 3: Gilad et al. 2020, section 4.
     if (constants_.beta <= 3) throw ScenarioError("option 'beta' of MPCC must be above 3, or 0 for that of the preset");
 }
 
@@ -108,7 +108,8 @@ IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
     return plan;
 }
 
-// Sets the pacing rate. Adapts the window at once, unless a timeout has left one packet or the RTT is unknown.
+// Sets the pacing rate and the window. The window stays if no feedback has arrived since a timeout, or if the RTT is
+// unknown.
 void Mpcc::apply_rate(Window& window, double rate_bps, const IntervalMoment& moment) const {
     window.pacing_pps = rate_bps / moment.packet_bits;
     if (moment.srtt == Nanos(0) || is_silent_) return;
@@ -124,7 +125,7 @@ void Mpcc::on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
     if (ack.why != nullptr) ack.why->set(mpcc_rules::kCwnd, {window.pacing_pps * packet_bits_, to_seconds(ack.srtt)});
 }
 
-// Losses count through the utility. A subflow on a silent path advertises no rate.
+// Losses count only through the utility. After a timeout, the subflow advertises no rate until the next ACK.
 void Mpcc::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
     if (event.kind != CongestionKind::Timeout) return;
     is_silent_ = true;
@@ -207,7 +208,7 @@ void Mpcc::decide_slow_start(Window& window, const IntervalRecord& record, const
     } else {
         explain(mpcc_rules::kLeaveSlowStart);
         rate_bps_ = last_[0].rate_bps;
-        window.ssthresh_pkts = kMinCwnd;  // signals the end of slow start to other readers
+        window.ssthresh_pkts = kMinCwnd;  // marks the end of slow start for observers
         begin_round(Mode::Probing);
     }
 }
@@ -285,7 +286,7 @@ void Mpcc::decide_probing(const IntervalMoment& moment) {
     begin_round(Mode::Moving);
 }
 
-// Without a result: the same rate is probed again.
+// Probes the same rate again, because probing had no result.
 void Mpcc::stay() {
     direction_ = Direction::Stay;
     advertised_bps_ = rate_bps_;
@@ -294,7 +295,7 @@ void Mpcc::stay() {
 
 // DEVIATION from the kernel module, which compares the first step after probing only with the worse of the probed
 // rates. If that rate exceeded the capacity, its utility is so low that the rate would keep falling even below the
-// capacity. Here both comparisons must agree, like the two pairs of probes before.
+// capacity. Here the comparisons with both probed rates must agree, as the two pairs of probes had to.
 void Mpcc::decide_moving(const IntervalMoment& moment) {
     const Trial& trial = trials_[0];
     if (trial.calls_for_brake) return brake(moment, trial);
@@ -327,8 +328,8 @@ void Mpcc::move(Window& window, double rate_bps, const IntervalMoment& moment) {
 
 // Source: DDPG-MPCC, section 2.2: "when utility decreases, it falls back to the probing phase". Here the rate returns
 // to its previous value, as Vivace undoes a step: an agent's moves follow no gradient, and if failed moves remained,
-// the rate of a random agent would drift towards 0. As for MPCC's own steps, an unchanged rate or a rate without
-// packets has no result.
+// the rate of a random agent would drift towards 0. A rate that did not change, or a higher rate at which too few
+// packets were sent, has no result, as for MPCC's own steps.
 void Mpcc::judge_move(const IntervalMoment& moment) {
     const Trial& trial = moved_ = trials_[0];
     if (trial.calls_for_brake) return brake(moment, trial);

@@ -49,7 +49,7 @@ public:
 
     static constexpr double kInitialRate_bps = 4e6;
     static constexpr double kMinRate_bps = 0.2e6;
-    static constexpr double kMaxRate_bps = 8.0 * 4'294'967'295;  // limit of the kernel's 32 bits of byte/s
+    static constexpr double kMaxRate_bps = 8.0 * 4'294'967'295;  // the kernel module stores byte/s in 32 bits
     static constexpr double kProbeShare = 0.05;                  // relative to the connection's total
     static constexpr double kIntervalRtts = 1.5;
     static constexpr std::uint32_t kProbes = 4;
@@ -66,8 +66,8 @@ public:
     static constexpr double kMaxStepShare = 0.5;  // relative to the subflow's own rate
     // Emergency brake
     static constexpr double kBrakeLoss = 0.30;
-    static constexpr std::uint32_t kBrakePackets = 100;  // an interval needs more packets
-    static constexpr int kBrakeProbes = 2;               // must be exceeded
+    static constexpr std::uint32_t kBrakePackets = 100;  // the interval must have more packets than this
+    static constexpr int kBrakeProbes = 2;               // more probes than this must call for the brake
     // The window only limits a sender without feedback.
     static constexpr double kCwndGain = 2;
     static constexpr double kMinCwnd = 4;
@@ -79,7 +79,8 @@ public:
 
     // (srtt at the last ACK - srtt at the first ACK) / sending time; 0 below the floor.
     static double latency_inflation(const IntervalRecord& record);
-    // {x + w, x - w}, or {x + w, (x + w) / 2} if w is larger than x.
+    // The higher and the lower rate for probes around a rate x with width w: {x + w, x - w}, or {x + w, (x + w) / 2} if
+    // w is larger than x; the lower rate is at least kMinRate_bps.
     static std::array<double, 2> probe_rates(double rate_bps, double width_bps);
     // Largest change of the rate; `steps`: current number of increments of the bound.
     static double change_bound(double total_bps, int steps) { return kBoundShare * (1 + steps) * total_bps; }
@@ -105,7 +106,7 @@ protected:
     enum class Mover : std::uint8_t { Gradient, Agent };
     Mpcc(const Options& options, bool senses_latency, Mover mover = Mover::Gradient);
 
-    // An entry of the option list that both variants declare.
+    // The options that all variants declare.
     static constexpr OptionInfo kPresetOption{
         .key = "preset",
         .kind = OptionKind::Choice,
@@ -146,7 +147,7 @@ protected:
         .maximum = 0.5,
     };
 
-    // True, for an agent, after probing has found a direction, and after each move whose utility is not below the
+    // Mover::Agent: true after probing has found a direction, and after each move whose utility is not below the
     // previous one.
     bool wants_move() const { return wants_move_; }
     // The agent's move: the subflow sends at `rate_bps` for one interval.
@@ -215,7 +216,7 @@ private:
     std::uint32_t judged_ = 0;
     std::array<Trial, kProbes> trials_{};
     // References for the next result. Slow start: [0] is the last rate with a rising utility, initially rate and
-    // utility 0. Moving: the previous rate, or the better and the worse of the probed rates. Moves of an agent: [0] is
+    // utility 0. Moving: the previous rate, or the higher and the lower of the probed rates. Moves of an agent: [0] is
     // the previous rate.
     std::array<Result, 2> last_{};
     int retries_left_ = kSlowStartRetries;

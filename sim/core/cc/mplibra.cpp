@@ -12,8 +12,8 @@ namespace {
 constexpr std::int32_t kParts = 8;
 constexpr std::int32_t kCycles = 1 << 27;
 
-// Relative tolerance between a sibling's window and its advertised rate; a paced subflow has a window unrelated to its
-// rate.
+// Relative tolerance in the test for paced siblings: a sibling is paced if its advertised rate times its srtt is
+// smaller than its window.
 constexpr double kRounding = 1e-9;
 
 Nanos part_of(Nanos time, double share) {
@@ -126,7 +126,7 @@ IntervalPlan MpLibra::plan_interval(Window& window, const IntervalMoment& moment
     is_open_ended_ = false;
     switch (stage_) {
         case Stage::Beginning: {
-            // Beginning ends with the first packet.
+            // The first interval contains one packet; the second lasts until the result of the first.
             const bool is_first = !is_running_;
             is_running_ = true;
             return {.length = is_first ? Nanos(1) : kOpenEnd, .tag = tag(is_first ? Part::First : Part::None)};
@@ -154,7 +154,7 @@ IntervalPlan MpLibra::plan_interval(Window& window, const IntervalMoment& moment
 }
 
 IntervalPlan MpLibra::plan_exploration(const IntervalMoment& moment) {
-    // Packets sent without feedback, or before a pending action, are no part of the exploration.
+    // Packets sent without feedback, or while an action is pending, do not belong to the exploration.
     if (is_silent_ || is_running_) return {.tag = tag(Part::None)};
     is_running_ = true;
     stage_end_ = moment.now + stage_srtt_;
@@ -198,8 +198,8 @@ NextInterval MpLibra::on_interval(Window& window, IntervalRecord& record, const 
                                   const Siblings&) {
     const Candidate result = judge(record);
     record.utility = result.utility;
-    // A timeout aborted the cycle that waited for these results: without this end, the open-ended interval would never
-    // end.
+    // If a timeout has aborted the cycle that waited for these results, no other result would end the current
+    // open-ended interval.
     if (record.tag / kParts != cycle_)
         return is_open_ended_ && stage_ != Stage::Feedback ? NextInterval::BeginsNow : NextInterval::InTurn;
     switch (static_cast<Part>(record.tag % kParts)) {
@@ -230,8 +230,8 @@ NextInterval MpLibra::on_interval(Window& window, IntervalRecord& record, const 
     return NextInterval::BeginsNow;
 }
 
-// Algorithm 2, line 21. DEVIATION: if a candidate was not evaluated, the classic controller's rate wins; the paper
-// compares utilities of any number of packets.
+// Algorithm 2, line 21. DEVIATION: if the result of a candidate is not conclusive, the classic controller's rate wins;
+// the paper compares utilities of any number of packets.
 void MpLibra::choose(Window& window, const IntervalMoment& moment) {
     const double before_pps = base_pps_;
     const Candidate* best = &of_classic_;
@@ -250,7 +250,7 @@ void MpLibra::choose(Window& window, const IntervalMoment& moment) {
     if (choice != 2) base_pps_ = best->rate_pps;
     if (choice == 1) overruled_pps_ = std::max(overruled_pps_, of_classic_.rate_pps);
     base_utility_ = best->utility;
-    // A smaller rate was better than that of slow start.
+    // Slow start ends once a rate below that of the classic controller wins.
     has_met_a_limit_ = has_met_a_limit_ || base_pps_ < of_classic_.rate_pps;
     if (moment.why != nullptr && is_conclusive) {
         moment.why->set(mplibra_rules::kChoice, {choice, of_classic_.rate_pps, of_classic_.utility, of_agent_.rate_pps,
@@ -291,7 +291,7 @@ void MpLibra::on_ack(Window& window, const AckSample& ack, const Siblings& sibli
     advertise(window, ack.srtt);
 }
 
-// wVegas does nothing between a loss and its repair, in any stage.
+// wVegas suspends its estimates from a loss until this call, and needs the call in any stage.
 void MpLibra::on_recovery_exit(Window& window, const AckSample& ack, const Siblings& siblings) {
     if (auto* vegas = std::get_if<WVegas>(&classic_)) vegas->on_recovery_exit(window, ack, siblings);
     advertise(window, ack.srtt);
@@ -301,12 +301,12 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     has_met_a_limit_ = true;
     const double advertised = window.advertised;
     const bool is_timeout = event.kind == CongestionKind::Timeout;
-    // The classic controller has a more recent estimate.
+    // The classic controller's reaction to this event is more recent than the rate that the agent overruled.
     if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
         call_classic(siblings,
                      [&](auto& classic, const Siblings& view) { classic.on_congestion_event(window, event, view); });
-        // The window shrinks at once: RFC 6675 section 5, step (4.2)
+        // The window shrinks immediately: RFC 6675 section 5, step (4.2)
         if (!is_timeout) window.cwnd_pkts = std::max(window.ssthresh_pkts, 1.0);
     } else if (event.why != nullptr) {
         event.why->set(mplibra_rules::kLossPassed, {window.pacing_pps});
@@ -325,7 +325,7 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
 
 void MpLibra::on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
     wants_action_ = false;
-    if (stage_ != Stage::Exploration || !is_running_) return;  // aborted in the meantime
+    if (stage_ != Stage::Exploration || !is_running_) return;  // a timeout has aborted the exploration
     const double srtt_s = to_seconds(stage_srtt_);
     const double a = static_cast<double>(action.front());
     const double most_pkts = std::max(kMostBdps * moment.reference_pps * to_seconds(moment.min_rtt), kLeastWindow);

@@ -19,17 +19,17 @@
 
 namespace subflow {
 
-// Rates x are packets per second. A cycle starts with the exploration: the classic controller sets the window for a
-// round trip, then the agent acts. If both proposals agree, the exploration continues. Otherwise both rates are
-// evaluated for half a round trip each, and the better one is exploited. A round trip is the smoothed RTT at the start
-// of a stage.
+// Rates x are packets per second; x_prev is the base rate, the result of the previous cycle. A cycle starts with the
+// exploration: the classic controller sets the window for a round trip, then the agent acts. If both proposals agree,
+// the exploration continues. Otherwise both rates are evaluated for half a round trip each, and the better one is
+// exploited. A round trip is the smoothed RTT at the start of a stage.
 class MpLibra {
 public:
     enum class Stage : std::uint8_t {
         Beginning,     // before the first RTT sample
         Exploration,   // the classic controller sets cwnd
         Evaluation,    // paced at one candidate, then at the other
-        Feedback,      // paced at x_prev: the first round trip of the exploitation, while the results arrive
+        Feedback,      // paced at x_prev while the results arrive
         Exploitation,  // paced at the chosen rate
     };
     // Purpose of an interval, stored in its tag as tag % 8.
@@ -48,7 +48,7 @@ public:
     static constexpr double kGamma = 5;
     static constexpr double kActionRange = 5;  // windows times 2^-5 to 2^5
     static constexpr double kHistory = 10;
-    static constexpr double kLossWeight = 10;  // factor in the reward
+    static constexpr double kLossWeight = 10;  // factor of the loss ratio in the reward
 
     // Smaller RTT gradients, and gradients from fewer packets, are noise.
     static constexpr double kGradientFloor = 0.01;
@@ -63,8 +63,8 @@ public:
     // While the subflow is paced, the window only limits a sender without feedback.
     static constexpr double kCwndGain = 2;
     static constexpr double kMinCwnd = 4;
-    // Packets that may leave at once when the window is the limit again (RFC 6928). Further packets are paced at twice
-    // the window's rate, as Linux paces slow start.
+    // Packets that may leave in a burst when the window becomes the limit again (RFC 6928). If the window has room for
+    // more, the packets are paced at twice the window's rate, as Linux paces slow start.
     static constexpr double kBurst = 10;
     static constexpr double kBurstPacing = 2;
 
@@ -229,7 +229,8 @@ public:
     // Loss ratio above which the utility no longer grows with the rate: 1 / (beta T).
     static double break_even_loss(double total_mbps, double beta = kBeta) { return 1 / (beta * total_mbps); }
     // dRTT/dt in the utility: signed, 0 for noise. A fall lasts only until the queue is empty. At full weight it would
-    // outweigh any loss of rate, and the utility would accept any proposal of the agent.
+    // outweigh any loss of rate, and the utility would accept any proposal of the agent; unless `counts_falls_in_full`,
+    // the gradient is therefore at least -kGradientFloor.
     static double gradient_of(const IntervalRecord& record, bool counts_falls_in_full);
 
     IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
@@ -285,7 +286,7 @@ private:
     double reward_throughput_;
     double reward_delay_;
     double reward_loss_;
-    bool compares_base_;  // algorithm 2
+    bool compares_base_;  // the base rate is a candidate, too, as in algorithm 2
     bool is_priced_by_rate_;
     bool rewards_logarithms_;
     bool counts_falls_in_full_;
@@ -293,7 +294,7 @@ private:
 
     Stage stage_ = Stage::Beginning;
     std::int32_t cycle_ = 0;
-    bool is_running_ = false;  // a packet of the stage has left
+    bool is_running_ = false;  // an interval of the stage has begun
     bool wants_action_ = false;
     bool is_open_ended_ = false;    // the current interval lasts until a result ends it
     bool is_silent_ = false;        // timed out, without feedback since

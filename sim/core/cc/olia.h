@@ -88,8 +88,9 @@ public:
         double largest_ = 0;
     };
 
-    // alpha of this subflow: 1 / (n |B \ M|) for the best paths below the largest window (B \ M), taken from the paths
-    // with the largest window (M). 0 if each best path has the largest window.
+    // alpha of this subflow, one of n: 1 / (n |B \ M|) for a best path without the largest window (B \ M), and
+    // -1 / (n |M|) for a path with the largest window (M). 0 for other paths, and for all paths if each best path has
+    // the largest window.
     static double alpha(const Siblings& siblings, const Sets& sets) {
         const auto is_collected = [&](const Sibling& s) { return sets.is_best(s) && !sets.is_largest(s); };
         double largest_count = 0;

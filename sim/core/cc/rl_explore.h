@@ -19,19 +19,19 @@ namespace subflow {
 class RlExplore {
 public:
     static constexpr double kRateFactor = 1.25;  // factor of an increase, a decrease and a probe
-    // Epochs whose maximum is throughput_max; fewer at the start
+    // throughput_max is the largest throughput of this number of epochs; fewer at the start
     static constexpr std::uint32_t kThroughputEpochs = 5;
     static constexpr double kLatencyWeight = 10;        // cost in the reward per second of latency
-    static constexpr double kLossWeight = 10;           // factor of the loss ratio
-    static constexpr double kStartingRate_bps = 6e6;    // the emulator's demonstration: 500 packets of 1500 bytes
+    static constexpr double kLossWeight = 10;           // factor of the loss ratio in the reward
+    static constexpr double kStartingRate_bps = 6e6;    // the emulator's demonstration: 500 packets/s of 1500 bytes
     static constexpr std::uint32_t kIntervalPkts = 50;  // the emulator's demonstration
     static constexpr std::uint32_t kProbeInterval = 8;  // the paper writes "several"
     static constexpr double kRateFloor_bps = 120e3;
-    static constexpr double kBitsPerPacket = 12'000;  // conversion of the options' rates to packets
-    static constexpr double kFewestPkts = 10;         // packets of an epoch: fewer measure no throughput
+    static constexpr double kBitsPerPacket = 12'000;  // packet size behind the rates in the options
+    static constexpr double kFewestPkts = 10;         // per epoch: fewer packets measure no throughput
     static constexpr double kShortestEpoch_s = 1e-4;  // ACKs that arrive together measure no throughput
-    // DEVIATION: an agent that always raises the rate would flood the path. The rate may exceed the throughput by the
-    // same factor as slow start: twice per round trip.
+    // DEVIATION: an agent that always raises the rate would flood the path. The rate is therefore at most twice the
+    // throughput, as slow start doubles its rate per round trip.
     static constexpr double kMostThroughputs = 2;
     static constexpr double kCwndGain = 2.5;  // as in vivace
     static constexpr double kMinCwnd = 4;
@@ -120,8 +120,9 @@ public:
         .source = "as in vivace (PCC-Uspace)",
         .numbers = {number::kRatePps, number::kSrtt},
     };
-    // DEVIATION: the emulator reports each loss to the sender, so that the paper does not treat silence. An agent that
-    // decides after returned packets would otherwise wait long after the silence began.
+    // DEVIATION: the emulator reports each loss to the sender, so that the paper does not treat a path without
+    // feedback. An agent that decides after a number of ACKs and losses would otherwise keep its rate on such a path
+    // for a long time.
     static constexpr RuleInfo kSilence{
         .name = "agent_silence",
         .formula = "rate / 2, not below rate_floor: no ACK arrived for a retransmission timeout",
@@ -180,7 +181,7 @@ public:
 
     EpochPlan epoch_plan() const { return plan_; }
 
-    // RL-explore, equation (4).
+    // Reward of an epoch, RL-explore, equation (4): throughput on the wire, lowest RTT.
     static double reward_of(double throughput_mbps, double latency_s, double loss_ratio) {
         return log_goodput(throughput_mbps * 1e6) - kLatencyWeight * latency_s - kLossWeight * loss_ratio;
     }
@@ -188,7 +189,7 @@ public:
     void on_start(Window& window, std::uint64_t) { window.pacing_pps = std::max(starting_rate_pps_, rate_floor_pps_); }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
-        // A timeout reduced the window to one packet, and the RTT may have changed.
+        // A timeout may have reduced the window to one packet, and the RTT may have changed.
         make_room(window, ack.srtt);
         if (ack.why != nullptr) ack.why->set(kSafetyCap, {window.pacing_pps, to_seconds(ack.srtt)});
     }
@@ -200,7 +201,7 @@ public:
         }
         if (event.why != nullptr) event.why->set(kSilence, {window.pacing_pps});
         window.pacing_pps = std::max(window.pacing_pps / 2, rate_floor_pps_);
-        window.ssthresh_pkts = kMinCwnd;  // signals the end of slow start to readers of ssthresh
+        window.ssthresh_pkts = kMinCwnd;  // marks the end of slow start for observers
     }
 
     void observe(const EpochSample& sample, std::span<float> record) {
@@ -234,8 +235,8 @@ public:
         const double most = std::max(kMostThroughputs * throughput_max_pps(), starting_rate_pps_);
         window.pacing_pps = std::max(std::min(rate, most), rate_floor_pps_);
         window.ssthresh_pkts = kMinCwnd;
-        // Without a sample, the initial window stays. After a timeout, the window of one packet stays until the first
-        // feedback.
+        // Without an RTT sample, the initial window stays. After a timeout, the window of one packet stays until the
+        // first feedback.
         if (moment.srtt > Nanos(0) && !moment.is_in_loss) make_room(window, moment.srtt);
         if (moment.why != nullptr)
             moment.why->set(is_probe ? kProbe : kRateChoice, {choice, before, throughput_max_pps()});

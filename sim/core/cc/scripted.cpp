@@ -106,8 +106,8 @@ void Scripted::on_delivery(Window& window, const DeliverySample& sample, const S
 
 void Scripted::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
     if (!program_->has(ScriptHook::Loss)) {
-        // A controller that sends by rate has no threshold; a timeout leaves one packet, from which the window grows at
-        // once.
+        // A script with monitor intervals sends by rate and needs no threshold: after a timeout, its window may grow
+        // from one packet without a limit.
         if (!governs_recovery()) window.ssthresh_pkts = std::max(window.cwnd_pkts / 2, 2.0);
         return;
     }

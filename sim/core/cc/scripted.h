@@ -13,7 +13,8 @@ namespace subflow {
 
 class Scripted {
 public:
-    // Not in the lists of controllers; the program defines the name. Never a base of `uncoupled`, coupled or not.
+    // The empty name excludes scripts from the lists of controllers; their names are in the program. `is_coupled`
+    // excludes them as bases of `uncoupled`, whether or not a script is coupled.
     static constexpr AlgorithmInfo kInfo{.name = "", .summary = "", .source = "", .is_coupled = true};
 
     // Bounds of a script's window: at least one packet, and at most a number that no realistic link can hold.

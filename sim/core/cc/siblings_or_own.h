@@ -1,4 +1,4 @@
-// The subflows of a connection as a controller uses them: never an empty list, and always with its own subflow.
+// The subflows of a connection as a script reads them: a list that always includes the script's own subflow.
 #pragma once
 
 #include <algorithm>

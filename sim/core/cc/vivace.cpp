@@ -45,7 +45,7 @@ void Vivace::on_start(Window&, std::uint64_t seed) {
 }
 
 void Vivace::on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
-    // A timeout reduced the window to one packet, and the RTT may have changed.
+    // A timeout may have reduced the window to one packet, and the RTT may have changed.
     const double srtt_s = to_seconds(ack.srtt);
     window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * srtt_s, kMinCwnd);
     if (ack.why != nullptr) ack.why->set(kSafetyCap, {window.pacing_pps, srtt_s});
@@ -56,7 +56,7 @@ void Vivace::on_congestion_event(Window& window, const CongestionEvent& event, c
     // contain long silences.
     if (event.kind != CongestionKind::Timeout) return;
     if (mode_ == Mode::Starting) rate_mbps_ = has_last_ ? last_rate_mbps_ : rate_mbps_ / 2;
-    // Signals the end of slow start to readers of ssthresh.
+    // Marks the end of slow start for observers.
     window.ssthresh_pkts = kMinCwnd;
     if (mode_ == Mode::Starting && !has_last_) {
         forget_trial();
@@ -74,12 +74,12 @@ double Vivace::least_rate_mbps(const IntervalMoment& moment) const {
 
 void Vivace::set_rate(Window& window, double rate_mbps, const IntervalMoment& moment) const {
     window.pacing_pps = rate_mbps * 1e6 / moment.packet_bits;
-    // Without a sample, keeps the initial window.
+    // Without an RTT sample, the initial window stays.
     if (moment.srtt > Nanos(0))
         window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * to_seconds(moment.srtt), kMinCwnd);
 }
 
-// Requests the results of this interval.
+// Tags an interval as part of the current trial, so that on_interval() uses its result.
 void Vivace::await(IntervalPlan& plan, std::size_t position) {
     plan.tag = trial_ * 8 + static_cast<std::int32_t>(position) + 1;
     planned_ = position + 1;
@@ -272,8 +272,7 @@ void Vivace::take_step(double gradient, double utility, double last_utility, con
         change_mbps = limit_mbps;
         ++bounds_met_;
     } else {
-        // DEVIATION from the code: its minimum step does not exceed the bound, because it would be far too large at low
-        // rates.
+        // DEVIATION from PCC-Uspace: the bound also limits the minimum step, which would be far too large at low rates.
         change_mbps = std::min(std::max(change_mbps, kMinStep_mbps), limit_mbps);
         bounds_met_ = std::max(bounds_met_ - 1, 0);
     }

@@ -1,6 +1,6 @@
 // PCC Vivace: tries rates, measures their utility, and follows its gradient.
 // Source: Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira, "PCC Vivace: Online-Learning Congestion Control", NSDI
-// 2018; the authors' PCC-Uspace for details that the paper omits ("the code" below).
+// 2018; the authors' PCC-Uspace for details that the paper omits.
 #pragma once
 
 #include <array>
@@ -26,22 +26,23 @@ public:
     static constexpr double kExponent = 0.9;
     static constexpr double kLatencyWeight = 900;
     static constexpr double kLossWeight = 11.35;
-    // Smaller RTT gradients count as noise: 1 to 3 % in the code.
+    // Smaller RTT gradients count as noise: 1 to 3 % in PCC-Uspace.
     static constexpr double kNoiseFloor = 0.01;
 
     static constexpr double kProbeStep = 0.05;      // epsilon, section 4.1
     static constexpr double kConversion_mbps = 1;   // theta_0: Mbit/s per unit of gradient
     static constexpr double kFirstBound = 0.05;     // omega_0: largest relative change of the rate
-    static constexpr double kBoundStep = 0.1;       // delta: increment of that bound for each bound met in a row
-    static constexpr double kMinStep_mbps = 0.5;    // from the code
-    static constexpr double kMinRate_mbps = 0.5;    // from the code
+    static constexpr double kBoundStep = 0.1;       // delta: increment of this bound each time a step reaches it
+    static constexpr double kMinStep_mbps = 0.5;    // as in PCC-Uspace
+    static constexpr double kMinRate_mbps = 0.5;    // as in PCC-Uspace
     static constexpr double kMinPacketsPerRtt = 2;  // lower bound of the rate
     static constexpr int kMaxUndone = 3;
     static constexpr int kMaxSwingBuffer = 2;              // changes after a reversal that are not amplified
-    static constexpr std::uint32_t kMinIntervalPkts = 5;   // from the code
-    static constexpr double kInitialRate_mbps = 1.2;       // ten packets per RTT of 100 ms, as in the code
+    static constexpr std::uint32_t kMinIntervalPkts = 5;   // as in PCC-Uspace
+    static constexpr double kInitialRate_mbps = 1.2;       // ten packets per RTT of 100 ms, as in PCC-Uspace
     static constexpr Nanos kInitialInterval{100'000'000};  // length before the first RTT sample
-    // An interval measures no utility if the window held packets back and the rate was not reached.
+    // An interval measures no utility if its sending rate is below this share of the planned rate: the window held
+    // packets back.
     static constexpr double kReachedShare = 0.8;
     // The window is a safety cap, which limits the packets in flight of a sender without feedback.
     static constexpr double kCwndGain = 2.5;
@@ -228,7 +229,7 @@ public:
 
     explicit Vivace(const Options& options);
 
-    // NSDI 2018, equation (2).
+    // NSDI 2018, equation (2), with the RTT gradient in s/s; 0 if the rate is not positive.
     static double utility(double rate_mbps, double loss_ratio, double rtt_gradient,
                           double latency_weight = kLatencyWeight, double loss_weight = kLossWeight);
     // Loss ratio above which the utility no longer grows with the rate: 0.9 x^-0.1 / loss_weight.

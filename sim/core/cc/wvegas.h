@@ -66,8 +66,9 @@ public:
         if (KernelArithmetic::is_chosen(options)) kernel_.emplace(drains_);
     }
 
-    // The share of the connection's queued packets for a subflow of rate `own_pps`, given the last advertised rates of
-    // its siblings. The subflow's own entry in `siblings` does not count.
+    // Number of queued packets at which a subflow of rate `own_pps` aims: its share of kTotalAlpha by rate, given the
+    // last advertised rates of its `siblings`, but at least kLowestAlpha. The subflow's own entry in `siblings` does
+    // not count.
     static double alpha(double own_pps, const Siblings& siblings) {
         double total_pps = own_pps;
         for (std::size_t i = 0; i < siblings.all.size(); ++i) {
