@@ -1,4 +1,4 @@
-"""``subflow sweep`` and ``subflow sweeps``: making sweeps, and showing, resuming and managing earlier ones.
+"""``subflow sweep`` and ``subflow sweeps``: make sweeps, and show, resume and manage earlier sweeps.
 
 A sweep runs a scenario over values of its parameters and seeds, on all cores or on a cluster.
 """

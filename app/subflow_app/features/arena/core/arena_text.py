@@ -1,4 +1,4 @@
-"""The arena as tables for people, as CSV and as a document."""
+"""The results of the arena as tables for people, as CSV and as a JSON document."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def score_text(value: float) -> str:
 
 
 def harm_text(row: Standing) -> str:
-    """Numbers of networks with the lowest utility, gated for harm or failed; empty if both are zero."""
+    """Numbers of networks with the lowest utility: "3 gated" for harm to TCP, "1 failed"; empty if both are zero."""
     gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
     failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
     return ", ".join([*gated, *failed])
@@ -126,7 +126,7 @@ def entry_table(entry: Entry) -> TextTable:
 
 
 def told_of(board: Board) -> Iterator[str]:
-    """Notes on a board, a sentence each: completeness, origin, versions, and entries tuned on the test networks."""
+    """Notes on a board, a sentence each: completeness, origin, date, versions, and names of different entries."""
     known, wanted = board.n_finished, board.n_wanted
     if board.entry.is_quick:
         yield tr("{known} of {wanted} results, quick form.", known=known, wanted=wanted)
@@ -148,7 +148,7 @@ def told_of(board: Board) -> Iterator[str]:
 
 
 def values_csv(board: Board) -> str:
-    """CSV with a line for each value, in SI units."""
+    """CSV with a line for each value, with its unit in a column."""
     return csv_text(VALUE_COLUMNS, _value_rows(board))
 
 

@@ -16,8 +16,8 @@ title = "Beside five TCPs with 2 % loss"
 scenario = "drlcc-sc7"                  # a shipped scenario, or a file in the folder of the contest
 competes = ["mptcp"]                    # the mptcp flows whose controller the entrants replace
 beside = ["tcp"]                        # competing NewReno flows; left out: none
-documents = false                       # true: the entrants' flows have a size, and the makespan counts
-step = false                            # true: the capacity changes at the start of measuring, for convergence
+documents = false                       # true: the entrants' flows have a size, and the makespan is scored
+step = false                            # true: the capacity changes when measuring starts; gives convergence times
 
 [set]                                   # overrides of the scenario, as with --set
 warmup = "20s"
@@ -109,9 +109,9 @@ class Entrant:
         options: options of the controller.
         scheduler: scheduler that the controller requires; empty to keep the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
-        learns: whether a policy decides.
+        learns: whether the controller is an agent, which follows a policy.
         folder: folder of the policy file in the options; None without a file.
-        problem: reason for being excluded; may be empty.
+        problem: reason for excluding the entrant; empty if it takes part.
         script: source of a scripted controller; None for a built-in controller.
     """
 
@@ -129,15 +129,15 @@ class Entrant:
 
     @property
     def is_blind(self) -> bool:
-        """True for senders that ignore all feedback, and for the oracle, which gets the network in advance."""
+        """True for senders whose rates are fixed before the run: those that ignore the network, and the oracle."""
         return not self.controller
 
     def __hash__(self) -> int:
-        """Hashes only the name, because it determines the rest."""
+        """Hash of the name alone, because the options are a dictionary, which has no hash."""
         return hash(self.name)
 
     def scenario(self, net: Network) -> Scenario:
-        """The network with this entrant on the competing connections.
+        """The scenario of the network, with this entrant on the competing connections.
 
         Raises:
             ArenaError: if the controller, its options or its policy are not valid in a scenario.
@@ -154,7 +154,7 @@ class Entrant:
         return replace(net.scenario, flows={**net.scenario.flows, **flows})
 
     def sends(self, profile: str) -> str:
-        """Cache key of everything besides the network that determines the packets of the entrant.
+        """Text for a cache key: everything that determines the packets of the entrant, except the network.
 
         Args:
             profile: transport profile.
@@ -182,7 +182,8 @@ class Entrant:
     def put_into(self, text: str, flows: Sequence[str]) -> str:
         """The text of a scenario with this entrant on the given flows; unchanged for a blind sender.
 
-        Flows of kind mptcp get the same choice as in `scenario`; flows of kind tcp get the plain controller.
+        Flows of kind mptcp get the same choice as in `scenario`; flows of kind tcp get the controller itself, without
+        the wrapper `uncoupled`.
 
         Raises:
             InputError: if the scenario contains a different script of the same name.
@@ -205,7 +206,10 @@ class Entrant:
         return text
 
     def _standalone(self, *, is_alone: bool) -> TomlValue:
-        """Like `_written`, with the full path of a policy file, because the text of a network has no folder."""
+        """Like `_written`, with the full path of a policy file.
+
+        The text of a network has no folder, to which a relative path could refer.
+        """
         written = self._written(is_alone=is_alone)
         policy = written.get("policy") if isinstance(written, Mapping) else None
         if self.folder is None or not isinstance(written, Mapping) or not str(policy).endswith(SUFFIX):
@@ -437,12 +441,12 @@ class Contest:
         paper: key of `PAPERS`.
         figure: number of the figure in the paper.
         title: title in a line.
-        prose: comment at the start of the file; may be empty.
+        prose: comment at the start of the file; empty without a comment.
         scenario: path of the scenario file.
         competes: flows whose controller the entrants replace.
         beside: NewReno flows that share the network.
-        has_documents: whether the makespan counts.
-        has_step: whether the capacity changes at the start of measuring.
+        has_documents: whether the entrants' flows have a size, so that the makespan is scored.
+        has_step: whether the capacity changes at the start of measuring, so that a convergence time is measured.
         values: overrides of the scenario by dotted key.
     """
 

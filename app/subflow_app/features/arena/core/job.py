@@ -39,7 +39,7 @@ _DIGITS = 6  # significant digits of stored values; tables show two decimals
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """An entrant paired with a network."""
+    """A result to compute: an entrant in a network, its cache key, and the reason why it cannot run, if any."""
 
     entrant: Entrant
     net: Network
@@ -104,7 +104,7 @@ class ArenaJob(Batch[_Wanted]):
         self._survey, wanted = survey, survey.wanted
         scenarios = []
         for number in spread_numbers(len(wanted)):
-            with suppress(AppError, SimError):  # an invalid entrant fails at once and costs no time
+            with suppress(AppError, SimError):  # an invalid entrant fails immediately and costs no time
                 scenarios.append(wanted[number].entrant.scenario(wanted[number].net))
         per_network = Counter(each.net.name for each in wanted if each.net.beside)
         references = sum(min(self.jobs, count) for count in per_network.values())
@@ -167,7 +167,7 @@ class ArenaJob(Batch[_Wanted]):
         self._tell(finished=self._progress.finished + 1, doing=f"{wanted.entrant.name}, {wanted.net.name}")
 
     def _give_up(self, wanted: _Wanted, problem: str) -> None:
-        """An entrant that crashes its process gets the lowest utility in that network."""
+        """Keeps the lowest utility for an entrant that has crashed its process in this network."""
         self._problems.append(f"{wanted.entrant.name}, {wanted.net.name}: {problem}")
         self._keep(wanted, (Result(WORST, reason=problem), ""))
 
@@ -178,7 +178,7 @@ class ArenaJob(Batch[_Wanted]):
 
 
 def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
-    """The entrant paired with the network, and the cache key; ``network`` is the hash of the network's scenario."""
+    """The result to compute for an entrant in a network; ``network`` is the hash of the network's scenario."""
     problem = ""
     try:
         sends = entrant.sends(net.scenario.profile)

@@ -1,4 +1,4 @@
-"""The report of the arena: ranking, results by family, cost, and the commands that repeat it."""
+"""The report of the arena: ranking, scatter plots, results by family, and the commands that repeat the runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | Non
 
 
 def write_pages(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, Path]:
-    """Write the report as HTML and as PDF.
+    """Write the report as HTML and as PDF into an existing folder; returns both paths.
 
     Raises:
         ExportError: if a file cannot be written.

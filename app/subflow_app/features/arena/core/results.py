@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 QUICK_NUMBERS, FULL_NUMBERS = range(1, 11), range(1, 21)
-"""Numbers of the networks of each family. Each number is also the seed, and the contests of a paper take turns."""
+"""Numbers of the networks of each family. A number is the seed, and selects one of a paper's contests cyclically."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Entry:
 
     @property
     def n_networks(self) -> int:
-        """Number of networks."""
+        """Number of networks in all families together."""
         return len(self.families) * len(self.numbers)
 
 
@@ -141,10 +141,10 @@ class Result:
         throughput: mean of ln(goodput / fair share).
         queueing: mean queueing delay in base round-trip times.
         loss: loss ratio beyond the random loss of the links, 0..1.
-        friendliness: goodput of competing TCP over the goodput that the gate demands; NaN without competing flows.
+        friendliness: goodput of the competing TCP flows over their reference goodput; NaN without competing flows.
         convergence: convergence time in seconds; NaN without a change of capacity.
         cpu: CPU time per packet in microseconds.
-        reason: reason for the lowest utility; may be empty.
+        reason: reason for the lowest utility; empty if the run passed.
     """
 
     utility: float
@@ -161,7 +161,8 @@ class Result:
         """Reads a stored result.
 
         Raises:
-            ValueError: if the utility is missing or not finite, or a string is no number; `TypeError` for other types.
+            ValueError: if the utility is missing or not finite, or if a string is not a number.
+            TypeError: if a value is neither a number nor a string.
         """
         values: dict[str, Any] = {}
         for each in fields(cls):
@@ -211,7 +212,7 @@ class Board:
         return not self.results
 
     def of_family(self, entrant: str, family: str) -> list[Result | None]:
-        """Results in a family by number; None where unknown."""
+        """Results of an entrant in the networks of a family, in order; None for unknown results."""
         return [self.results.get((entrant, name)) for name in self.entry.names(family)]
 
 
@@ -221,7 +222,7 @@ def known_board(
     shipped: Sequence[ArenaOutcome] = (),
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Board:
-    """The board from stored outcomes, completed by shipped ones.
+    """The board from stored outcomes, completed by shipped outcomes.
 
     Scores do not depend on the other entrants, so outcomes of different runs of the arena can be combined.
 

@@ -1,15 +1,15 @@
 """Standings of the entrants of the arena: columns, ranks, intervals, and the frontier of two columns.
 
-Only the utility ranks the entrants; further columns show its components. A value of an entrant is the mean over the
-families, and the value of a family is the mean over its networks.
+Only the utility ranks the entrants; further columns show its components, and the convergence and CPU times. A value of
+an entrant is the mean over the families, and the value of a family is the mean over its networks.
 
 The interval is a bootstrap: the networks of each family are drawn repeatedly with replacement. All entrants share the
 same draws, so the difference between two entrants usually has a narrower interval than either score. The draws depend
 only on the number of networks, so the values of an entrant do not depend on the other entrants.
 
 An entrant is on the frontier if no other entrant is at least as good in both columns and better in one. The frontier
-leaves out entrants that ignore feedback: the oracle receives the network in advance, and blind senders have short
-queues because they send next to nothing.
+leaves out entrants that ignore feedback: the oracle receives the network in advance, and a blind sender that sends next
+to nothing has short queues.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ class Standing:
         worst_decile: mean of the lowest tenth of the utilities.
         families: mean utility by family, with intervals.
         columns: means of the other columns, over the families that have a value.
-        lead: difference to the score of the next rank with its interval; None for the last or an incomplete entrant.
+        lead: difference to the score of the next rank with its interval; None for the last rank, or if either entrant
+            is incomplete.
         n_gated: number of networks with the lowest utility because of harm to competing TCP.
         n_failed: number of networks in which the run failed.
         reasons: counts of failures by reason.
@@ -260,7 +261,7 @@ def _utilities(results: Sequence[Result | None]) -> list[float]:
 
 
 def _drawn_scores(own: Mapping[str, Sequence[Result | None]]) -> Floats:
-    """Bootstrap samples of the score; NaN if a result is missing."""
+    """Bootstrap samples of the score, float64 [draws]; a single NaN if a result is missing."""
     if not all(all(each) for each in own.values()):
         return np.full(1, math.nan)
     # An independent stream of draws for each family
@@ -270,7 +271,7 @@ def _drawn_scores(own: Mapping[str, Sequence[Result | None]]) -> Floats:
 
 
 def _resampled(utilities: Sequence[float], stream: int = 0) -> Floats:
-    """Bootstrap samples of the mean."""
+    """Bootstrap samples of the mean, float64 [draws]."""
     means: Floats = np.asarray(utilities)[_draws(len(utilities), stream)].mean(axis=1)
     return means
 

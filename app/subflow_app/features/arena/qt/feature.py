@@ -119,7 +119,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self.study.start(lambda: ArenaJob(entry(entrants, is_quick=is_quick), store, jobs=jobs_beside_window()))
 
     def stop(self) -> None:
-        """Stops soon after the current runs; finished outcomes are kept, and another run computes the missing ones."""
+        """Stops soon after the current runs; finished outcomes are kept, and the next run starts from them."""
         self.study.stop()
 
     def read(self) -> None:

@@ -1,4 +1,4 @@
-"""The panel of the arena: the standings in one family or in all, as a table or as a scatter.
+"""The panel of the arena: the standings in one family or in all, as a table or as a scatter plot.
 
 The table has a row per entrant, with its score, its worst tenth and the components of the score.
 """
@@ -39,7 +39,7 @@ NAME, SCORE = 1, 2  # columns
 
 
 class BoardModel(TableModel[Standing]):
-    """Standings of the entrants."""
+    """Table model with a row for the standing of each entrant."""
 
     translates = False
     aligns_headings = False
@@ -72,7 +72,7 @@ class BoardModel(TableModel[Standing]):
         self.show_rows(tuple(rows), columns)
 
     def other_data(self, row: Standing, column: int, role: int) -> object | None:
-        """Length of the score bar, from 0 to 1, and tool tips."""
+        """Relative length of the score bar, 0 to 1, and tool tips for names and scores; None for other cells."""
         if role == BAR_ROLE and column == SCORE:
             return None if math.isnan(row.score.mean) else 1 - row.score.mean / WORST
         if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
@@ -117,7 +117,7 @@ _UP = "throughput"
 class ArenaPanel(QWidget):
     """Shows the board; :class:`ArenaFeature` reads and runs it."""
 
-    choice_changed = Signal()  # quick or full
+    choice_changed = Signal()  # the quick or the full form was chosen
 
     def __init__(self, actions: Sequence[QAction], run: QAction, parent: QWidget | None = None) -> None:
         """An empty board with a button for each action; the empty state offers ``run``."""

@@ -1,8 +1,8 @@
 """The criteria of RFC 9743, as recipes of experiments with a placeholder for the assessed controller.
 
 Each file in `assets/assess` is a recipe in which `{entrant}` represents the name of the controller. The scenarios are
-in a subfolder; `entered-NAME.toml` is the scenario NAME.toml with the controller on its flows of kind mptcp. After
-substitution, the folder contains ordinary recipes and scenarios that `subflow reproduce` runs.
+in a subfolder. `written_criteria` fills in the name, and writes a copy `entered-NAME.toml` of each scenario NAME.toml
+with the controller on its flows of kind mptcp. The result is a folder of recipes that `subflow reproduce` runs.
 
 `dossier.toml` lists the claims to search and the sections that are not tried:
 
@@ -122,7 +122,7 @@ def shown_name(entrant: Entrant) -> str:
 
 
 def written_criteria(entrant: Entrant, folder: Path) -> tuple[Recipe, ...]:
-    """Fill in all criteria, write them with their scenarios, and read them.
+    """Write the criteria and their scenarios for an entrant, and read the criteria as recipes.
 
     Args:
         entrant: controller to assess.

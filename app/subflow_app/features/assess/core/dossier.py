@@ -67,7 +67,7 @@ def criteria_table(results: Sequence[Results]) -> TextTable:
 
 
 def searches_table(searches: Sequence[BreakJob]) -> TextTable:
-    """A row for each searched claim."""
+    """A row for each searched claim: its verdict, the numbers of networks, and an example of a failure."""
     columns: tuple[Column[BreakJob], ...] = (
         Column("Claim", lambda each: each.question.claim.title),
         Column("Source", lambda each: each.question.claim.source or NOTHING),
@@ -92,7 +92,7 @@ def summary_tables(assessment: Assessment, results: Sequence[Results]) -> Iterat
 
 
 def values_table(results: Results) -> TextTable:
-    """Measured values: means over the seeds, with 95 % intervals."""
+    """Means over the seeds with 95 % intervals: a row for each series at each point, a column for each measure."""
     recipe = results.recipe
     measures = list(recipe.measures.values())
     is_single = recipe.axis.is_single

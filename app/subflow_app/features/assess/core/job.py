@@ -66,7 +66,7 @@ class Extent:
     """Size of an assessment.
 
     Attributes:
-        is_quick: whether to use fewer seeds and points.
+        is_quick: whether to use fewer seeds and points, and shorter searches.
         seeds: seeds of each point; None for ten, or five in a quick assessment.
         minutes: time of each search; 0 for no search; None for five minutes, or seconds in a quick assessment.
         only: names of criteria and claims; empty for all.

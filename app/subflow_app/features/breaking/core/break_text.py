@@ -182,7 +182,7 @@ def _factor(margin: float) -> str:
 
 
 def write_claim_page(each: Counterexample, path: Path) -> Path:
-    """Write the page of a counterexample, with only one run if no controller satisfies the claim.
+    """Write the web page of a counterexample and return its path; only one run if no controller satisfies the claim.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -11,13 +11,13 @@ spaces = ["two-links", "three-links"]   # networks to search; the first is the d
 
 [cases.newreno]                         # an additional run, which the claim names
 controller = "newreno"                  # an entry of the arena; left out: the entrant
-path = "best"                           # an individual path: its number, or the path with the highest goodput
+path = "best"                           # use one path: its number, or "best" for the path with the highest goodput
 alone = false                           # true: without competing flows
 
 The entrant is the tested controller; it runs on all mptcp flows of a network. The tcp flows compete with them.
 
 The functions measure the runs of a network in SI units. The first argument of most functions is a case, the name of a
-run in the claim; left out, or "entrant", it is the run of the tested controller.
+run in the claim. Without a case, or with the case "entrant", they measure the run of the tested controller.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ ABOUT: Mapping[str, str] = {
     "fair": "Total max-min fair share of the tested flows, bit/s.",
     **{name: about for name, (_, about) in _OF_PATH.items()},
 }
-"""Descriptions of these functions for people."""
+"""Descriptions of the functions in `MEASURES`, for people."""
 
 
 def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
@@ -101,7 +101,7 @@ def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
 
 
 def measure_network(net: Network, name: str, arguments: Sequence[Value]) -> Value:
-    """A property of the network; `Missing` for a path that does not exist.
+    """A property of the network; `Missing` for a path that does not exist, or if fair shares cannot be computed.
 
     Args:
         net: network to describe.
@@ -274,7 +274,7 @@ Place = int | Literal["best"] | None
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run in addition to the entrant's.
+    """A run that a claim compares with the run of the entrant.
 
     Attributes:
         name: name in the claim.
@@ -296,8 +296,8 @@ class ClaimFile:
     Attributes:
         name: name of the file without its suffix: "rfc6356-improve".
         title: the claim in a line.
-        source: source of the claim; may be empty.
-        prose: comment at the start of the file; may be empty.
+        source: source of the claim, such as a paper; empty if unknown.
+        prose: comment at the start of the file; empty without a comment.
         holds: text of the claim.
         when: condition on the network; empty for all networks.
         ratio: expression for the severity of a failure; empty for the ratio of both sides of the claim.
@@ -321,7 +321,7 @@ class ClaimFile:
 
     @property
     def claim(self) -> Claim:
-        """The parsed claim."""
+        """The claim `holds`, parsed."""
         return _claim(self.holds)
 
     @property

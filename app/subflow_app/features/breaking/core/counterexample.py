@@ -16,7 +16,7 @@ better path". The optional key `told` is the claim with its numbers, such as "5.
 
 The runs of a counterexample become scenario files: one for the tested controller and one for each case of the claim.
 Networks are described as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
-Failed comparisons show measured numbers beside claimed ones.
+Texts of failed comparisons show the measured numbers beside the claimed numbers.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _losses(paths: Sequence[PathFacts]) -> list[str]:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Joins numbers as in "5 and 25 Mbit/s": the unit appears once, and equal numbers appear once."""
+    """Joins numbers as in "5 and 25 Mbit/s", with the unit once; if all are equal, a single number remains."""
     if len(set(texts)) == 1:
         return texts[0]
     numbers, units = zip(*(text.partition(" ")[::2] for text in texts), strict=True)
@@ -236,7 +236,7 @@ class Counterexample:
         return Estimate.of(self.confirmed[profile])
 
     def document(self) -> dict[str, Any]:
-        """The document that the store keeps."""
+        """The document that the store keeps, and that `of_document` reads."""
         return {
             "claim": self.claim.name,
             "claim_text": self.claim.text,
@@ -256,7 +256,7 @@ class Counterexample:
         return Trial(self.claim, chosen_entrants([self.entrant], scripts=self.network().scenario.scripts)[0])
 
     def network(self, profile: str = "") -> Network:
-        """The network, with the transport profile of the file or with another one.
+        """The network, with the given transport profile; empty for the profile of the file.
 
         Raises:
             ScenarioError: if the scenario is not usable.
@@ -333,7 +333,7 @@ def _confirmed(trial: Trial, nets: Mapping[str, Network]) -> dict[str, tuple[flo
 
 
 def of_document(document: Mapping[str, Any]) -> Counterexample:
-    """Read a counterexample from the store.
+    """Read a counterexample from a document of the store.
 
     Raises:
         ValueError: if the document is damaged.
@@ -410,7 +410,7 @@ def _read(name: str, scenario: str, tree: Mapping[str, Any], report: Report) -> 
     return Counterexample(claim, values["entrant"], values["says"], values.get("told", ""), scenario, margins, name)
 
 
-# The text of the scenario
+# ---- text of the scenario ----
 
 
 def _text(trial: Trial, tree: Tree, tried: Sequence[str], says: str) -> str:
@@ -459,12 +459,12 @@ def case_runs(each: Counterexample) -> list[CaseRun]:
     """The runs of a counterexample: the tested controller first, then each case of the claim.
 
     For a claim without cases, the second run uses the first controller of the catalogue that satisfies the claim in
-    this network. The run is omitted if no controller does.
+    this network, without agents. The run is omitted if no controller does.
 
     Raises:
         InputError: if the controller no longer exists.
         ScenarioError: if the scenario is not usable.
-        SimError: if a run fails that determines the best path or the second controller.
+        SimError: if a run that determines the best path or the second controller fails.
     """
     trial, net = each.trial(), each.network()
     runs = [CaseRun(ENTRANT, trial.entrant.name, _source(each, each.text))]
@@ -498,7 +498,7 @@ def _entrant(trial: Trial, case: Case) -> Entrant:
 
 
 def _keeper(trial: Trial, net: Network) -> Entrant | None:
-    """The first controller of the catalogue that satisfies the claim in a network; None if no controller does."""
+    """The first controller that satisfies the claim in a network, without agents; None if no controller does."""
     able = (each for each in entrants() if not (each.problem or each.is_blind or each.learns))
     return next((each for each in able if 0 <= Trial(trial.claim, each).margin(net) <= LARGEST_MARGIN), None)
 

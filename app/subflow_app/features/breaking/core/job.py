@@ -46,7 +46,7 @@ _SAME = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tried:
-    """Networks for a task, consecutive rows of a generation."""
+    """Networks for a task: consecutive rows of a generation, beginning at the row `first`."""
 
     first: int
     nets: tuple[Network, ...]
@@ -78,7 +78,7 @@ class Question:
 
     @property
     def replaced(self) -> list[str]:
-        """Lines that name replaced controllers and schedulers of the scenario that have options."""
+        """A line for each controller and scheduler with options that the entrant replaces in the scenario."""
         net = network_of(self.space.scenario)
         return told_replacements(net.scenario, self.entrant.scenario(net))
 
@@ -189,7 +189,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         return told >= 1
 
     def _recall(self) -> None:
-        """Feeds the stored results of the same search to this one, which continues after them."""
+        """Replays the stored generations of the same search, so that this search continues after them."""
         question = self.question
         if self._store is None:
             return
@@ -211,7 +211,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             width = points.shape[1]
             was = np.frombuffer(known.points, "<f8")
             if was.size != points.size or not np.allclose(was.reshape(-1, width), points, atol=_SAME):
-                break  # another version of a library draws other points: the search continues afresh from here
+                break  # another version of a library draws other points: the search ignores the results from here on
             niches = np.frombuffer(known.niches, np.uint8).reshape(len(points), -1)
             margins = np.frombuffer(known.margins, "<f8").tolist()
             self.search.tell(points, margins, [Niche(*map(int, row)) for row in niches])
@@ -268,7 +268,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         self._tell(share=1.0, eta_s=0.0)
 
     def _tell_running(self, n_under_way: int, executor: Executor) -> None:
-        """Reports the number of running tasks; the remaining time is known for the search, not for a generation."""
+        """Reports the number of running tasks, without the remaining time, which `_is_through` estimates."""
         self._tell(
             state=self._running_state,
             under_way=min(n_under_way, executor.jobs),

@@ -41,7 +41,7 @@ SHARE = 0.9
 """The runs diverge when one mean falls below this share of the other."""
 
 _SAMPLES = 1000  # samples per run
-_REACH_RTTS = 2.0  # losses within so many RTTs are taken as the cause
+_REACH_RTTS = 2.0  # a loss within this many RTTs counts as the cause
 _RATES = ("goodput_bps", "throughput_bps")
 _WORDS = {  # by column: name, unit, scale
     "goodput_bps": (translatable("goodput"), "Mbit/s", 1e-6),
@@ -190,8 +190,8 @@ class Parting:
 def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | None:
     """Divergence of the tested controller's run from one of the other runs.
 
-    Among several divergences, those in which the tested controller is worse come first, then those of compared curves,
-    then those with the largest difference.
+    Among several divergences, those in which the tested controller is worse come first, then those of curves that the
+    claim compares, then those with the largest ratio.
 
     Args:
         each: counterexample to explain.
@@ -213,7 +213,7 @@ def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | Non
         for subject, is_compared in _subjects(each.claim, runs[place]).items()
         for parting in _partings(subject, net, runs, traces, whole, place)
     ]
-    # Prefers curves in which the tested controller is worse, because they explain why the claim fails.
+    # Curves in which the tested controller is worse come first, because they explain why the claim fails.
     return max(found, key=lambda known: (*known[1:], _log_ratio(known[0].means)), default=(None,))[0]
 
 
@@ -260,7 +260,7 @@ def _partings(
     whole: LiveTraces,
     place: int,
 ) -> Iterator[Parting]:
-    """Divergence of each curve of a subject that both runs have."""
+    """The divergences of the curves of a subject, for curves that both runs contain."""
     own, other = traces[0], traces[place]
     ours, theirs = (_curves(subject, net, each) for each in (own, other))
     for flows in ours:
@@ -304,12 +304,15 @@ def _last_change_s(net: Network) -> float:
 
 
 def parting_sample(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
-    """Index of the first sample from which the mean of one curve stays below `SHARE` of the other's, or None.
+    """Index of the first sample from which the mean of one curve stays below `SHARE` of the other's.
 
     Args:
         curves: both curves, of equal length.
         begins: index of the first sample to consider.
         measured: index of the first measured sample; the measured time determines the lower curve.
+
+    Returns:
+        None if the lower curve reaches `SHARE` of the other over the measured time.
     """
     low, high = sorted(curves, key=lambda curve: float(curve[measured:].sum()))
     if not low[measured:].sum() < SHARE * high[measured:].sum():
@@ -355,8 +358,8 @@ def _explained(
 ) -> str:
     """Owner of the decision: the scheduler for sized multipath flows, otherwise the subflow that differs most.
 
-    If the tested flows get less, this subflow falls short of the same path in the other run by most. If the competing
-    flows get less, this subflow exceeds the same path by most.
+    If the tested flows get less, this subflow falls short of the same path in the other run the most. If the competing
+    flows get less, this subflow exceeds the same path the most.
     """
     own, other = (_tried_subflows(net, subject, traces) for traces in runs)
     names = net.connections

@@ -119,7 +119,7 @@ class Elite:
 
 
 class Search:
-    """Proposes points. Not thread-safe.
+    """Proposes the points to try next, and records their results. Not thread-safe.
 
     Args:
         width: number of coordinates of a point.
@@ -145,7 +145,7 @@ class Search:
         self._begun_in: set[Niche] = set()
 
     def ask(self) -> Points:
-        """The next generation, a point in each row."""
+        """The next generation, float64 [GENERATION, width]: a point in each row."""
         rng = np.random.default_rng([self._seed, self._generation])
         if self._generation < RANDOM_GENERATIONS:
             drawn: Points = rng.random((GENERATION, self._width))
@@ -177,11 +177,11 @@ class Search:
         self._generation += 1
 
     def failures(self, count: int, *, least: int = 2) -> list[Elite]:
-        """The elites in which the claim fails most clearly, each sufficiently different from the previous ones.
+        """The elites in which the claim fails most clearly, the clearest first, without elites of similar kinds.
 
         Args:
             count: largest number of elites.
-            least: smallest number of properties in which two chosen elites differ.
+            least: smallest number of properties of their kinds, see `Niche`, in which two chosen elites differ.
         """
         chosen: list[Elite] = []
         for elite in sorted(self.elites.values(), key=lambda each: (each.margin, each.number)):

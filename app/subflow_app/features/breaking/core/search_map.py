@@ -33,7 +33,7 @@ _UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one 
 
 @dataclass(frozen=True, slots=True)
 class MapAxis:
-    """A varied value.
+    """An axis of the map: a varied value.
 
     Attributes:
         key: key of the value in the scenario file.
@@ -73,7 +73,7 @@ class SearchMap:
 
     @property
     def tried(self) -> int:
-        """Number of networks tried."""
+        """Number of networks tried, including those in which the claim could not be measured."""
         return self.told + self.unmeasured
 
     @property
@@ -211,7 +211,7 @@ def _space(record: SearchRecord, keys: tuple[str, ...]) -> Space | None:
         vary = [str(each) for each in record.document.get("vary", ())]
         space = space_of(str(record.document.get("space", "")), record.space, vary)
     except (InputError, ScenarioError):
-        return None  # an earlier version did not store its ranges, or a file that the scenario names is missing
+        return None  # an earlier version did not store the ranges, or a file that the scenario names is missing
     return space if space.keys == keys else None
 
 

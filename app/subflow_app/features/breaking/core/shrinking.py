@@ -239,7 +239,7 @@ def _without_flow(tree: Tree, name: str) -> Tree:
 
 
 def tidy(tree: Tree) -> Tree:
-    """A copy without links that no path crosses, and without nodes that no link ends at."""
+    """A copy without links that no path crosses, without their events, and without nodes that no link ends at."""
     used = {link for flow in tree["flows"].values() for path in flow.get("paths", ()) for link in path}
     links = {name: link for name, link in tree["links"].items() if name in used}
     ends = {end for link in links.values() for end in link["ends"]}

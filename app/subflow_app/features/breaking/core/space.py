@@ -1,7 +1,7 @@
 """Spaces of networks: the networks that a scenario file with a `[training]` block describes, as points of a unit cube.
 
 Training draws the values of the block at random; a search chooses them, as one number in [0, 1) for each drawn value.
-The ranges define the plausible networks.
+The ranges in the block limit the search to plausible networks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Points = NDArray[np.float64]
 """Networks, one in each row: a number in [0, 1) for each key."""
 
 _BELOW_ONE = math.nextafter(1.0, 0.0)
-_LOG_FROM = 10.0  # ratio of the ends of a range from which the draw is logarithmic
+_LOG_FROM = 10.0  # least ratio of the ends of a range for a draw on a logarithmic scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Space:
     Attributes:
         name: name of the file without its suffix, or a name given by the user.
         title: title in a line.
-        prose: comment at the start of the file; may be empty.
+        prose: comment at the start of the file; empty without a comment.
         text: scenario file with the content of all files that it names.
         training: block `[training]` of the scenario, including `vary`.
         vary: additional draws, as given by the user.
@@ -77,7 +77,7 @@ class Space:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Keys of the coordinates in order: dotted keys of the scenario file, then those of random changes."""
+        """Keys of the coordinates in order: dotted keys of the scenario file, then keys of random changes."""
         asked: list[str] = []
 
         def choose(key: str, draw: Independent) -> Any:
@@ -101,7 +101,7 @@ class Space:
         place = dict(zip(self.keys, np.clip(point, 0.0, _BELOW_ONE).tolist(), strict=True))
 
         def number(key: str) -> float:
-            # Values without a coordinate, e.g. of the second change of a row, come from a fixed seed.
+            # Values without a coordinate, such as later repetitions of a random change, come from a fixed seed.
             return place[key] if key in place else uniform(0, 0, 0, key)
 
         drawn = self._drawn(lambda key, draw: draw.value(number(key)), number)

@@ -46,7 +46,7 @@ class Verdict:
         margin: margin of the claim, see `Claim.margin`; NaN if it could not be measured. Larger than `LARGEST_MARGIN`
             if the condition of the claim excludes the network.
         ratio: severity of a failure, see `ClaimFile.ratio`; NaN if unknown.
-        reason: reason why the claim could not be measured, or why the run of the entrant failed; may be empty.
+        reason: reason why the claim could not be measured, or why the run of the entrant failed; else empty.
     """
 
     margin: float
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def fails(self) -> bool:
-        """True if the claim does not hold here."""
+        """True if the claim was measured and does not hold."""
         return self.margin < 0
 
 
@@ -87,7 +87,7 @@ class Trial:
         return math.nan if isinstance(margin, Missing) else margin
 
     def steady_margin(self, net: Network, below: float = 0.0) -> float:
-        """Largest margin over the seeds, up to the first margin that is not less than `below`; NaN if unknown."""
+        """Largest margin over `SEEDS`, or the first margin that is at least `below`; NaN if a margin is unknown."""
         worst = -math.inf
         for each in repetitions(net, SEEDS):
             margin = self.margin(each)
@@ -101,7 +101,7 @@ class Trial:
 
         Raises:
             ArenaError: if the controller, its options or its policy are not valid in a scenario.
-            SimError: if a run fails that determines the best path.
+            SimError: if a run that determines the best path fails.
         """
         runs = _Runs(self, net, run)
         case = runs.case(name)
@@ -122,7 +122,7 @@ class _Runs:
         claim = self._trial.claim
         outside = 0.0 if claim.condition is None else claim.condition.margin(self._resolve)
         if isinstance(outside, float) and outside < 0:
-            # A larger margin further from the condition directs the search towards networks to which the claim applies.
+            # The margin grows with the distance from the condition, so the search moves towards networks that meet it.
             return _NOT_CLAIMED - outside
         margin = outside if isinstance(outside, Missing) else claim.claim.margin(self._resolve)
         return -LARGEST_MARGIN if self._problem else margin
@@ -205,7 +205,8 @@ class _Runs:
 def repetitions(net: Network, seeds: Sequence[int]) -> list[Network]:
     """A network with several seeds; in a deterministic network, flows also start up to `START_JITTER_S` later.
 
-    A phase effect between two senders and a queue may occur only with one exact start time, and is no evidence.
+    A phase effect between two senders and a queue may occur only with one exact start time, and a failure that it
+    causes is no evidence against a controller.
     """
     jitter_s = net.scenario.start_jitter_s if has_luck(net) else START_JITTER_S
     return [replace(net, scenario=replace(net.scenario, seed=seed, start_jitter_s=jitter_s)) for seed in seeds]

@@ -184,7 +184,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self.study.start(make)
 
     def pause(self) -> None:
-        """Pauses the search, or continues it."""
+        """Pauses the running search, or resumes the paused search."""
         self.study.toggle_pause()
 
     def stop(self) -> None:
@@ -218,7 +218,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.docks.go_to("topology")
 
     def run_selected(self) -> None:
-        """Runs and overlays controller and cases of the claim, and explains the decision where the runs diverge."""
+        """Runs the controller and the cases of the claim in the same plots, and explains why the runs diverge."""
         each, ports = self.content.selected, self.ports
         if each is None or ports.runs.is_running:
             return
@@ -289,7 +289,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     # ---- internals ----
 
     def _on_form(self) -> None:
-        """Discards the question after a change of the form, so that Start does not use the old one."""
+        """Discards the question after a change of the form, so that Start cannot use it."""
         self.question = None
         self._asked.forget()
         self._typing.start()

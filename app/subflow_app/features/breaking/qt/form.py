@@ -125,7 +125,7 @@ def asked_of(record: SearchRecord) -> Asked:
 
 @cache
 def _title_of(space: str) -> str:
-    """The title of a shipped space, cached: reading a space builds all its extremes, and the form lists all spaces."""
+    """The title of a shipped space, cached: reading a space also tries its extreme networks, which takes time."""
     return load_space(space).title
 
 
@@ -213,7 +213,7 @@ class BreakForm(QWidget):
         return replace(asked, text=earlier.text, name=earlier.name) if asked.space == EARLIER else asked
 
     def fill(self, asked: Asked) -> None:
-        """Fills the form from an earlier search."""
+        """Fills the form from an earlier search; emits `changed` once."""
         self._earlier = asked
         with QSignalBlocker(self):
             self.claim.choose(asked.claim)

@@ -66,7 +66,7 @@ class Shown:
         listed: row of the list of searches.
         found: counterexamples, the clearest failure first.
         tried: map of the networks tried; None for the shipped counterexamples.
-        problem: reading error; may be empty.
+        problem: error while reading the data; empty without an error.
     """
 
     listed: Listed

@@ -1,7 +1,7 @@
 """Decisions next to a time: their owners, the sources of their rules, and the rules with their numbers filled in.
 
 A recomputed rule shows the result of its formula beside the recorded result. The formulas in the rules are text for
-people, including conditions. This module evaluates the computable ones as expressions over the recorded numbers. A rule
+people, including conditions. This module evaluates computable rules as expressions over the recorded numbers. A rule
 without an expression depends on more than a decision records, such as a carried-over count or a choice among
 candidates.
 """
@@ -60,7 +60,7 @@ _ADDRESSES: Mapping[str, str] = {
 }
 _RFC = re.compile(r"RFC (\d+)(?: sections? (\d+(?:\.\d+)*))?")
 _DRAFT = re.compile(r"(draft-[a-z0-9-]+)(?: section (\d+(?:\.\d+)*))?")
-# A source is a list of parts. A comma separates two parts only before an RFC.
+# A source is a list of parts, separated by semicolons. A comma separates two parts only before an RFC.
 _SEPARATOR = re.compile(r"; |, (?=RFC )")
 
 
@@ -96,7 +96,7 @@ class ToldDecisions:
 def recorded_decisions(
     decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
 ) -> ToldDecisions | None:
-    """Decisions next to a time from the records of a run; None if too few earlier ones were recorded.
+    """Decisions next to a time from the records of a run; None if too few earlier decisions were recorded.
 
     Args:
         decisions: recorded decisions, at least the owner's decisions next to the time.
@@ -265,14 +265,14 @@ def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Expla
     """The controller's decision on ssthresh that a decision of the sender carries out; None if `earlier` lacks it.
 
     After a loss or timeout, the controller sets the target of the window. The sender reaches the target by its own
-    rules: at once, gradually with the delivered packets, or at the end of the recovery.
+    rules: immediately, gradually with the delivered packets, or at the end of the recovery.
 
     Args:
         told: the sender's decision.
         earlier: decisions of the same owner before it, in order of time.
     """
     if told.cause in ("loss", "rto"):
-        # Only a decision at the same instant counts, because later ACKs of the recovery reduce nothing.
+        # A reduction happens at the same instant. Later decisions of the recovery with this cause reduce nothing.
         candidates = [each for each in earlier[-1:] if each.time_s == told.time_s]
     else:
         candidates = list(reversed(earlier)) if _computed(told) == _CARRIED_OUT else []

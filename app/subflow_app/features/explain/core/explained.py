@@ -68,9 +68,9 @@ def explained(
     row = store.run(run_id)
 
     def with_worked(told: ToldDecisions) -> ToldDecisions:
-        """Add the computed rules, and drop the first decision that the caller did not request.
+        """Add the computed rules, and drop an additional first decision that the caller did not request.
 
-        This decision was fetched because controller and sender both decide on a loss.
+        On a loss, the controller decides first and the sender second. The rules of the sender's decision need both.
         """
         everything = (*told.before, *told.after)
         worked = [all_worked(each, everything[:position], row.mss_bytes) for position, each in enumerate(everything)]

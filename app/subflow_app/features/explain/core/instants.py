@@ -1,6 +1,6 @@
-"""Pictures of a run at a time: samples of its links and subflows, and positions of packets along the links.
+"""Data for drawing a run at a time: samples of its links and subflows, and positions of packets along the links.
 
-The samples are used for times without a replayed state. Each packet lies in the lane of its subflow.
+The samples are used for times without a replayed state. Each packet is drawn in the lane of its subflow.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Track:
     Attributes:
         points: float64 [n, 2], n >= 2, scene units.
         normals: float64 [n, 2], unit vectors to the left of the line.
-        lanes: distance of each subflow's lane to the left of the line, by path ("download/1", "cross").
+        lanes: distance of each lane to the left of the line, by subflow ("download/1") or datagram flow ("cross").
         half_width: half the width of the drawn link.
         first_reach: length that the first node covers at the beginning of the line.
         second_reach: length that the second node covers at the end of the line.
@@ -277,7 +277,7 @@ def packet_places(
 
 
 def _lane_owner(name: str) -> str:
-    """The path of a subflow in any copy of a flow: "download.3/2" takes the path of "download/2"."""
+    """Owner of the lane of a subflow. Copies of a flow share lanes: "download.3/2" uses the lane of "download/2"."""
     flow, _, ordinal = split_owner(name)
     return f"{flow}/{ordinal}" if ordinal else flow
 

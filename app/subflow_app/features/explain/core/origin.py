@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
     from subflow_store import RunRow, Store
 
-# Names that mark runs measured in a kernel or elsewhere, not simulated. People can remove tags, but the part of the
-# summary with this name remains.
+# Tags, and keys of summaries, that mark runs measured in a kernel or elsewhere, not simulated. A tag alone would not
+# suffice, because people can remove tags.
 _MEASURED = frozenset({"kernel", "measured"})
 
 

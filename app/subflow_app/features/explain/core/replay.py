@@ -1,4 +1,4 @@
-"""The replay of a run to any of its states: from the nearest earlier snapshot, then by simulation.
+"""Replays a run to any time: restores the nearest earlier snapshot, and simulates from there.
 
 The same scenario, seed and version give the same run bit for bit, so nothing has to be stored per packet. A replay
 simulates the stored text once more and keeps snapshots for later jumps.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# Safety factor, because snapshots are taken a little late and later ones may be larger.
+# Safety factor of the spacing: snapshots are taken slightly late, and later snapshots may be larger.
 _ROOM = 1.35
 
 FIRST_SPACING = 1 << 16
@@ -62,7 +62,7 @@ class TimedSnapshot:
 
     @property
     def bytes(self) -> int:
-        """Memory of the snapshot."""
+        """Memory of the snapshot, bytes."""
         return self.snapshot.bytes
 
 
@@ -84,7 +84,7 @@ class Snapshots:
 
     @property
     def last(self) -> TimedSnapshot:
-        """The latest snapshot."""
+        """The snapshot with the latest simulated time."""
         return self._states[-1]
 
     @property
@@ -104,7 +104,7 @@ class Snapshots:
         return max((after - before for before, after in pairwise(works)), default=0)
 
     def before(self, time_ns: int) -> TimedSnapshot:
-        """The last snapshot at or before a time."""
+        """The last snapshot at or before a time; the snapshot of the start for earlier times."""
         return self._states[max(0, self._position(time_ns) - 1)]
 
     def wants(self, now_ns: int, work: int) -> bool:
@@ -537,7 +537,7 @@ class Replay:
     def _explain_again(
         self, owner: str, time_ns: int, before: int, after: int, is_cancelled: Callable[[], bool]
     ) -> ToldDecisions:
-        """Record the decisions up to the time and after it; if too few are earlier, also replay earlier sections."""
+        """Record the decisions up to the time and after it; if too few precede it, also replay earlier sections."""
         start = self._states.before(time_ns)
         earlier = self._record(owner, start, time_ns, is_cancelled, most=before)
         later: list[Explanation] = []

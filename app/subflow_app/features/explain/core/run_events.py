@@ -98,7 +98,7 @@ VALUES: Mapping[str, str] = {
 
 
 class RunEvent(NamedTuple):
-    """An event as text: `what` describes it, `who` is the label of its owner, and `value` may be empty."""
+    """An event as text: `what` describes it, `who` labels its owner, and `value` adds details or is empty."""
 
     time_s: float
     kind: str
@@ -202,7 +202,7 @@ class RunEvents:
         return {kind: times for kind, times in found.items() if len(times)}
 
     def row(self, number: int) -> RunEvent:
-        """One event as text."""
+        """One event as text, by its row in order of time, from 0."""
         columns = self._columns
         kind = tuple(KINDS)[columns.kind[number]]
         owner = tuple(self._owners)[columns.owner[number]]

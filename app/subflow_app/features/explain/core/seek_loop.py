@@ -1,4 +1,4 @@
-"""Seeks that arrive faster than replays can answer: the newest is answered next, and older ones are dropped.
+"""Seeks that arrive faster than replays can answer: the newest is answered next, and older seeks are dropped.
 
 Between seeks, the first pass through the run takes snapshots. Only one thread at a time calls `work`, which does all
 replays. Any thread may call the other methods.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Seconds without a seek before the first pass continues. During playback, thirty seeks arrive per second.
 _REST_S = 0.15
-# Seconds after which a newer seek cancels the current one. The snapshots taken so far shorten the next seek.
+# Seconds after which a newer seek cancels the current seek. The snapshots taken so far shorten the next seek.
 _PATIENCE_S = 0.15
 
 
@@ -28,7 +28,7 @@ class SeekableRun(Protocol):
         """Warnings about the replay; empty without any."""
 
     def prepare(self, is_cancelled: Callable[[], bool], progress: Callable[[float], None]) -> bool:
-        """Take snapshots throughout the run, from the point of the last cancellation; False if cancelled again."""
+        """Take snapshots throughout the run, from the point of an earlier cancellation; False if cancelled."""
 
     def seek(self, t_s: float, is_cancelled: Callable[[], bool]) -> Instant:
         """The state of the run at a time; raises ReplayCancelledError if cancelled."""

@@ -59,7 +59,7 @@ class Transport:
         return self.known_s if self.time_s is None or self.follows else self.time_s
 
     def set_run(self, end_s: float, known_s: float, *, follows: bool = False) -> None:
-        """Reset the playhead for another run."""
+        """Reset the playhead for another run: it does not play, and its time is None."""
         self.end_s, self.known_s = end_s, min(known_s, end_s)
         self.time_s, self.direction, self.follows = None, 0, follows
 
@@ -99,13 +99,13 @@ class Transport:
         self.direction = direction
 
     def stop(self) -> None:
-        """Stop playing."""
+        """Stop playing; the playhead stays at its time."""
         self.direction = 0
 
     def advance(self, wall_s: float) -> float | None:
         """Play for a time on the clock, s; return the new time of the playhead, or None if it is stopped.
 
-        A frame longer than 0.25 s counts as 0.25 s, because a jump would show nothing.
+        A frame longer than 0.25 s counts as 0.25 s, so that the playhead does not jump after a delay of the window.
         """
         if not self.direction or self.time_s is None:
             return None
@@ -147,7 +147,7 @@ _FRAMES_PER_S = 30.0
 
 
 def decimals_for(resolution_s: float) -> int:
-    """Number of decimals of a second that distinguishes times at this distance."""
+    """Number of decimals, 2 to 9, that distinguishes times in seconds at this distance."""
     if resolution_s <= 0:
         return _MOST_DECIMALS
     return min(_MOST_DECIMALS, max(_LEAST_DECIMALS, math.ceil(-math.log10(resolution_s) - 1e-9)))

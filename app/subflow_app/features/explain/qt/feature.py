@@ -79,7 +79,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
     guide_wanted = Signal(str)  # guide topic of the algorithm behind the shown decision
 
     def __init__(self, ports: ExplainPorts) -> None:
-        """Create an empty panel."""
+        """Prepare the search for decisions, and the watches; `make` creates the panel later."""
         super().__init__()
         self.ports = ports
         self._walks: dict[int, DecisionSteps] = {}  # by position among the shown runs
@@ -269,7 +269,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.explain(curve.run, owner, time_s)
 
     def _on_menu_requested(self, _position: QPoint) -> None:
-        # The context menu moves the mouse away from the plots, which hides the crosshair.
+        # Keep the time now: the context menu moves the mouse away from the plots, which hides the crosshair.
         curve, time_s = self._curve, self.ports.plots.stack.cursor_s
         owner = self._owner_of(curve) if curve is not None else None
         if curve is None or time_s is None:

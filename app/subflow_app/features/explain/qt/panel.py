@@ -467,7 +467,7 @@ def change_text(told: Explanation) -> str:
 def prr_text(point: ExplainedDecision) -> str:
     """Hint that PRR reduces the window gradually; empty for decisions of other rules, or if ssthresh is unknown.
 
-    The first step of a halving by PRR looks like no reduction.
+    The first steps of a halving by PRR are small, and look like no reduction.
     """
     if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
         return ""

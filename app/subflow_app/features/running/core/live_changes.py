@@ -144,8 +144,8 @@ def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubf
 
 
 def _until(scenario: Scenario, changes: Sequence[LiveChange], now_s: float) -> Iterator[Event]:
-    """Events until `now_s`, in chronological order."""
+    """All live changes, and the planned events until `now_s`, in chronological order."""
     live = [change.event for change in changes]
-    # A live change is dated a nanosecond after it was made, and a paused run has not reached that time yet.
+    # Live changes are not filtered by time: each is dated one nanosecond after the time that a run has reached.
     planned = [event for event in scenario.events if event.at_s <= now_s]
     yield from sorted([*planned, *live], key=lambda event: round(event.at_s * 1e9))

@@ -23,7 +23,7 @@ _PYTHON_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """Estimate of `subflow run` for a scenario.
+    """Time, memory and disk space that `subflow run` needs for a scenario.
 
     Attributes:
         most: upper bound, reached if flows fill their links; compared with the limits.
@@ -56,8 +56,8 @@ class RunEstimate:
     def _slowness(self) -> float:
         """Wall-clock time divided by processor time, from the trial and from the start of the program.
 
-        A busy machine favours new processes, so a short trial underestimates the load. The start of the program also
-        includes waits for the disk.
+        A busy machine favours new processes, so a short trial underestimates the load. The start of the program counts
+        at most twice the trial, because it also includes waits for the disk.
         """
         tried = 1.0 / executors.speed(1, self.told.slowness)
         return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))

@@ -1,4 +1,4 @@
-"""A queue of runs: several at once in separate threads; runs can be paused, cancelled and retried.
+"""A queue of runs, several of which run simultaneously in threads; runs can be paused, cancelled and retried.
 
 Each run is stored in the store that is open when the run starts, if any, with the tag of its batch. A failed run, or a
 failure of the store, does not stop the queue.
@@ -57,7 +57,7 @@ class QueueEntry:
         state: waiting, running, paused or an end state.
         fraction: share of the duration simulated so far, 0 to 1.
         eta_s: remaining wall time, s; NaN while unknown.
-        note: why the run failed, or why it is not (completely) stored; else empty.
+        note: why the run failed, is not completely stored, or lacks its tag; else empty.
         run_id: number of the run in the store; None if the run is not stored (yet).
     """
 
@@ -200,13 +200,13 @@ class RunQueue:
             return numbers
 
     def set_parallel(self, parallel: int) -> None:
-        """Set the maximum number of simultaneous runs; running ones above the maximum continue to their end."""
+        """Set the maximum number of simultaneous runs; a lower maximum stops no run in progress."""
         with self._lock:
             self._parallel = max(1, parallel)
             self._start_next()
 
     def pause(self) -> None:
-        """Pause the running runs, and start no waiting ones."""
+        """Pause the running runs, and start no waiting runs."""
         with self._lock:
             self.is_paused = True
             for item in self._items:
@@ -214,7 +214,7 @@ class RunQueue:
                     item.job.pause()
 
     def unpause(self) -> None:
-        """Resume all runs and start waiting ones."""
+        """Resume the paused runs, and start as many waiting runs as `parallel` permits."""
         with self._lock:
             self.is_paused = False
             for item in self._items:
@@ -223,7 +223,7 @@ class RunQueue:
             self._start_next()
 
     def cancel(self, numbers: Collection[int]) -> None:
-        """Cancel waiting runs and stop running ones; the part simulated so far is kept."""
+        """Cancel waiting runs, and stop running runs; the part simulated so far is kept."""
         with self._lock:
             for item in self._chosen(numbers):
                 if item.entry.state is JobState.WAITING:
@@ -254,7 +254,7 @@ class RunQueue:
             self._items = items if by < 0 else items[::-1]
 
     def remove(self, numbers: Collection[int]) -> None:
-        """Remove runs from the list, except running ones."""
+        """Remove runs from the list, unless they are running."""
         with self._lock:
             gone = [item for item in self._chosen(numbers) if item.entry.state is not JobState.RUNNING]
             self._items = [item for item in self._items if item not in gone]
@@ -301,7 +301,7 @@ class RunQueue:
                 thread.start()
 
     def _carry_out(self, item: _Item) -> None:
-        """Thread function of one run."""
+        """Body of the thread of one run; starts the next waiting runs at its end."""
         try:
             entry = self._run(item)
         except Exception as error:

@@ -56,7 +56,7 @@ class RunPast:
     Attributes:
         fork: branch point as stored.
         marks: marks before the branch.
-        events: events before the branch, by stream; names have the numbers that the simulation uses.
+        events: events before the branch, by stream; the tables number names as the simulation does.
         origin: the traces of the original run.
     """
 
@@ -156,7 +156,7 @@ class RunRecorder:
         steps = self._simulation.take_agent_steps()
         if steps is not None:
             self._add_events(AGENT, agent_table(steps))
-        # With a window, the simulation keeps the decisions until the end, because the last ones are known only then.
+        # With a window, the simulation keeps the decisions until the end, when the last decisions are known.
         if self._decisions is not None and self._decisions.window_s is None:
             self._take_decisions(None)
         self._take_writer(wait=everything)
@@ -256,7 +256,7 @@ class RunRecorder:
         _log.error("the run continues in memory only: %s", error)
         self.error = error
         if self._writer is not None:
-            self._writer.abandon()  # else the store would list the run as running until it closes
+            self._writer.abandon()  # else the store would list the run as running until the store closes
             self._writer = None
         self._waiting_marks.clear()
         self._waiting_events.clear()
@@ -345,7 +345,7 @@ class RunnableSimulation(Protocol):
 
     @property
     def seed(self) -> int:
-        """Seed in use."""
+        """Seed of all random draws."""
 
     @property
     def now_s(self) -> float:
@@ -365,7 +365,7 @@ class RunnableSimulation(Protocol):
 
     @property
     def columns(self) -> Sequence[ColumnLike]:
-        """All trace columns."""
+        """All trace columns, in the order of the indices that `values` takes."""
 
     @property
     def sample_count(self) -> int:
@@ -378,13 +378,13 @@ class RunnableSimulation(Protocol):
         """Make a change now; returns the event as a scenario would contain it."""
 
     def interrupt(self) -> None:
-        """End the current `run_until`, or else the next one, within some milliseconds."""
+        """End the current call of `run_until`, or else the next call, within some milliseconds."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of one column."""
+        """Samples of the column with this index so far, float32 [sample_count]."""
 
     def take_marks(self) -> Sequence[Any]:
-        """Marks since the last call."""
+        """Marks since the last call, with attributes as in `TraceMark`."""
 
     def take_intervals(self) -> Intervals | None:
         """Monitor intervals finished since the last call; None if the simulation does not record them."""
@@ -403,7 +403,7 @@ class RunnableSimulation(Protocol):
         """Number of decisions dropped because the buffer was full."""
 
     def signature(self) -> str:
-        """Signature of the run so far."""
+        """Signature of the run so far, 16 hex digits."""
 
     def summary(self) -> dict[str, Any]:
-        """Summary of the run so far."""
+        """JSON document with the figures of the run so far."""

@@ -1,7 +1,7 @@
 """One run of a job in this process, in another process or on another machine.
 
 The task contains the parsed scenario with the content of its policies, so that the other machine needs no files. The
-outcome contains all data for the store, because only the requesting process writes to it.
+outcome contains all data for the store, because only the requesting process writes to the store.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RunOutcome:
         status: "finished", "stopped" or "failed".
         summary: summary document of the run; empty if the run could not start.
         signature: signature of the run; empty if the run could not start.
-        problem: reason of a failure; else empty.
+        problem: reason for a failure; else empty.
         n_samples: number of samples of the traces, even if they are not kept.
         columns: columns of the traces; empty if they are not kept.
         samples: float32 [n_samples, n_columns]; empty if the traces are not kept.

@@ -55,16 +55,16 @@ _MOST_DECISIONS = 1 << 18
 _LEAST_DECISIONS = 1 << 12
 _DECISIONS_TOGETHER = 1 << 22
 
-# Wall time of a chunk of simulation, s: pause and stop act at once, and the overhead stays below 1 %.
+# Wall time of a chunk of simulation, s: short, so that pause and stop act soon, but with an overhead below 1 %.
 _CHUNK_WALL_S = 0.015
 # The first chunk is short, because the speed of this scenario is still unknown.
 _FIRST_CHUNK_S = 0.001
 # A chunk grows or shrinks at most by this factor, so that one slow or idle period does not distort it.
 _CHUNK_GROWTH = 4.0
 _SHORTEST_CHUNK_S = 1e-6
-# With a speed limit the run is simulated in slices of this wall time, s: 60 a second look continuous.
+# With a speed limit, the run is simulated in slices of this wall time, s: 60 slices a second look continuous.
 _PACED_SLICE_WALL_S = 1 / 60
-# Largest delay that a paced run may still catch up, s of wall time.
+# Largest delay that a paced run makes up for, s of wall time.
 _LATEST_S = 0.25
 
 
@@ -137,7 +137,7 @@ SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]
 def make_simulation(
     scenario: Scenario, seed: int | None, sample_interval_s: float, limits: Limits | None = None
 ) -> RunnableSimulation:
-    """A simulation by the compiled core; without `limits`, those of the environment or the built-in ones apply."""
+    """A simulation by the compiled core; without `limits`, the environment or the built-in values limit it."""
     from subflow_sim.simulation import Simulation
 
     return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s, limits=limits)
@@ -209,7 +209,7 @@ class RunJob:
         self._started_at = datetime.now(UTC)
         self._result: RunResult | None = None
         self._speed_limit = speed_limit
-        # Ends the wait of a paced run early, so that stop, pause and a new limit act at once.
+        # Ends the wait of a paced run early, so that stop, pause and a new limit act immediately.
         self._hurry = threading.Event()
         self._wall_s = 0.0
         self._paused_s = 0.0
@@ -227,7 +227,7 @@ class RunJob:
 
     @property
     def seed(self) -> int:
-        """Seed in use."""
+        """Seed of the run, from the argument `seed` or else from the scenario."""
         return self._simulation.seed
 
     @property
@@ -251,7 +251,7 @@ class RunJob:
         return not self._go.is_set()
 
     def pause(self) -> None:
-        """Pause the simulation at once; no effect after the run has ended."""
+        """Pause the simulation immediately; no effect after the run has ended."""
         self._until_ns = None
         self._go.clear()
         self._hurry.set()
@@ -263,7 +263,7 @@ class RunJob:
         self._set_going()
 
     def run_to(self, t_s: float) -> None:
-        """Continue and pause exactly at `t_s`, s, or at once if this time has passed. The results stay the same."""
+        """Continue and pause exactly at `t_s`, s, or immediately if it has passed. A pause changes no results."""
         self._until_ns = round(t_s * NANOSECONDS)
         self._set_going()
 
@@ -280,7 +280,7 @@ class RunJob:
         Returns:
             A future that resolves to the change within milliseconds, or raises the reason why nothing changes:
             ScenarioError if the format refuses the change, SimulationError if the simulator refuses it or the run has
-            ended, or TomlEditError.
+            ended, or TomlEditError if the scenario text cannot take another event.
         """
         wanted = Wanted(dict(values))
         self._wanted.append(wanted)
@@ -292,7 +292,7 @@ class RunJob:
         return wanted.answer
 
     def stop(self) -> None:
-        """End the run at once; the part simulated so far is kept, with status ``"stopped"``."""
+        """End the run immediately; the part simulated so far is kept, with status ``"stopped"``."""
         self._stop.set()
         self._set_going()
         self._hurry.set()
@@ -304,7 +304,7 @@ class RunJob:
         return self._speed_limit
 
     def set_speed_limit(self, speed_limit: float | None) -> None:
-        """Limit the speed from now on; the results stay the same."""
+        """Limit the speed from now on; a limit changes no results."""
         self._speed_limit = speed_limit
         self._hurry.set()
 
@@ -312,6 +312,9 @@ class RunJob:
         """Simulate to the end, or until `stop`.
 
         Failures of the store or of the simulation are reported in the result, never raised.
+
+        Raises:
+            RuntimeError: if the job has run already.
         """
         if self._started:
             raise RuntimeError("a RunJob runs once")
@@ -337,6 +340,7 @@ class RunJob:
             Number of the run in that store.
 
         Raises:
+            RuntimeError: if the run has not ended.
             StoreError: if that store fails, too.
         """
         result = self._result
@@ -457,7 +461,7 @@ class RunJob:
     def _wait_until(self, due: float) -> None:
         """Wait until `due` (a time of perf_counter), so that a paced run does not exceed its limit."""
         remaining_s = due - time.perf_counter()
-        # Stop, pause or a new limit may have come during the slice; then the event is set and this returns at once.
+        # Stop, pause or a new limit during the slice has set `_hurry`, so that the wait ends immediately.
         if remaining_s > 0 and self._go.is_set() and not self._stop.is_set() and not self._wanted:
             self._hurry.wait(remaining_s)
 
@@ -511,7 +515,7 @@ class RunJob:
 
 
 def _log_failure(error: Exception, what: str) -> None:
-    """Log a failure; a bug is logged with its traceback. The terminal shows the log."""
+    """Log a failure, with a traceback only if it is a bug."""
     if is_expected(error):
         _log.error("%s: %s", what, message_of(error))
     else:
@@ -531,7 +535,7 @@ MOST_SPEED_STEPS = round(math.log10(FASTEST / SLOWEST) * _STEPS_PER_DECADE) + 1
 
 
 def next_event_s(scenario: Scenario, now_s: float) -> float | None:
-    """Time of the next planned event, flow start or flow stop, s; None without one.
+    """Time of the next planned event, flow start or flow stop before the end of the run, s; None without any.
 
     Starts with random arrivals or a random delay are not included, because the simulator draws their times.
     """

@@ -55,7 +55,7 @@ class RunsEstimate:
 
     @property
     def crossings(self) -> float:
-        """Number of link crossings: the expected one if known, else the upper limit."""
+        """Number of link crossings: the expected number if known, else the upper limit."""
         return self.link_crossings if math.isnan(self.expected_crossings) else self.expected_crossings
 
     @property
@@ -80,7 +80,7 @@ class RunsEstimate:
         return self.cpu_s / executors.speed(max(1, min(jobs, self.runs)), self.slowness)
 
     def time_text(self, jobs: int) -> str:
-        """Text of `wall_s`."""
+        """The duration `wall_s` as text."""
         return long_text(self.wall_s(jobs))
 
 

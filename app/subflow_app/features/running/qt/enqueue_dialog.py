@@ -83,7 +83,7 @@ class EnqueueDialog(QDialog):
 
     @property
     def answer(self) -> Enqueueing:
-        """The chosen runs."""
+        """The chosen seeds, controllers and tag."""
         chosen = tuple(self.controllers.values)
         seeds = range(self.first.value(), self.last.value() + 1)
         flow = str(self.flow.currentData())

@@ -36,12 +36,12 @@ _LEAST_SEEN = 120  # px, minimum height of the scrolled form
 
 
 class LivePanel(QWidget):
-    """Visible only during a run, while a link or a flow with subflows of that run is selected.
+    """Form for live changes; visible only while a link, or a flow with subflows, of the current run is selected.
 
-    The inspector below edits the scenario; the separate places prevent confusion of the two.
+    The inspector below edits the scenario. Separate panels prevent confusion of changes to the run and to the scenario.
     """
 
-    changed = Signal()  # another or no link or flow is shown
+    changed = Signal()  # the panel shows another link or flow, or is hidden
     change_wanted = Signal(object)  # keys of an [[events]] entry: {"link": "wifi", "rate": "4Mbit/s"}
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -64,11 +64,11 @@ class LivePanel(QWidget):
 
     @property
     def link(self) -> str:
-        """Name of the link shown; empty without one."""
+        """Name of the link shown; empty if the panel shows no link."""
         return self._key.removeprefix("links.") if self._shows_link() else ""
 
     def show_job(self, job: RunJob | None) -> None:
-        """Uses this run from now on; None: no run."""
+        """Shows and changes this run from now on; None: no run."""
         self._job = job
         self._show_part()
 
@@ -151,7 +151,7 @@ class LivePanel(QWidget):
         while (item := self._flow_grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
-                widget.setParent(None)  # no longer findable by name, although deleted only later
+                widget.setParent(None)  # deleted later, but a search by name no longer finds it
                 widget.deleteLater()
         is_multipath = flow.kind == "mptcp"
         self._make_controller(flow)

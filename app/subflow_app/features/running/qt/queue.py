@@ -188,7 +188,7 @@ class QueueSession(Feature):
     panel: QueuePanel
 
     stored = Signal()  # the list of stored runs may have changed
-    fork_began = Signal(object)  # RunJob that was forked off another one
+    fork_began = Signal(object)  # RunJob that was forked off another run
     fork_ticked = Signal()  # forks in progress may have more samples
     fork_ended = Signal(object, object)  # RunJob, RunResult of a fork
 
@@ -266,7 +266,7 @@ class QueueSession(Feature):
         self._add(plan.queued(Use.QUEUE), answer.tag)
 
     def add_run(self, run: QueuedRun) -> None:
-        """Queues a prepared run."""
+        """Queues a prepared run, without a tag."""
         self._add([run], "")
 
     def toggle(self) -> None:
@@ -283,7 +283,7 @@ class QueueSession(Feature):
         self.refresh()
 
     def retry(self) -> None:
-        """Queues the selected runs that failed or were cancelled again."""
+        """Queues again the selected runs that failed or were cancelled."""
         self.queue.retry(self.panel.selected_numbers())
         self._follow()
 
@@ -293,7 +293,7 @@ class QueueSession(Feature):
         self.refresh()
 
     def remove(self) -> None:
-        """Removes the selected runs from the list, except running ones."""
+        """Removes the selected runs from the list, unless they are running."""
         self.queue.remove(self.panel.selected_numbers())
         self.refresh()
 
@@ -303,7 +303,7 @@ class QueueSession(Feature):
         self.refresh()
 
     def refresh(self) -> None:
-        """Shows the current state of the queue."""
+        """Shows the current state of the queue, and reports the runs that have begun or ended."""
         is_busy = self.queue.is_busy
         if not is_busy:
             self._timer.stop()
@@ -358,7 +358,7 @@ class QueueSession(Feature):
 
     def _settle(self) -> None:
         """Reports the runs that have begun and ended since the last call."""
-        # In this order, so that each ended run is also among the begun ones.
+        # Ended runs first: a run that begins and ends between the calls is reported as begun now, and as ended later.
         ended, begun = self.queue.take_ended(), self.queue.take_begun()
         for job in begun:
             if job.past is not None:

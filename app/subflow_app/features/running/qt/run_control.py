@@ -59,7 +59,7 @@ class RunControl(QObject):
 
     @property
     def progress(self) -> RunProgress | None:
-        """Progress of the current run; None without one."""
+        """Progress of the current run; None without a run."""
         return self.job.progress if self.job is not None else None
 
     def start(

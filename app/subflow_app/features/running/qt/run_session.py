@@ -154,10 +154,10 @@ class RunSession(QObject):
         self._tell = ports.tell
         self._preferences = ports.preferences
         self._starts_when_opened = False
-        self._next: list[ScenarioSource] = []  # runs that follow the current one, in the same plots
+        self._next: list[ScenarioSource] = []  # runs that follow the current run, in the same plots
         self._then: Callable[[], None] | None = None  # called after the last of these runs
         self._is_following = False
-        self._is_again = self._is_wanted_again = False  # the run shows the previous run as a ghost
+        self._is_again = self._is_wanted_again = False  # this run, or the next, shows its predecessor as a ghost
         self._live: LivePanel | None = None
         self._drawn_at = 0.0  # time.monotonic() of the latest pictures
         ports.runs.started.connect(self._on_started)
@@ -223,7 +223,7 @@ class RunSession(QObject):
     ) -> None:
         """Runs these scenarios one after the other, and shows the runs in the same plots; no effect during another run.
 
-        A run that is stopped or fails cancels the remaining ones.
+        A run that is stopped or fails cancels the remaining runs.
 
         Args:
             sources: scenarios to run.
@@ -334,7 +334,7 @@ class RunSession(QObject):
         if result.status is not JobState.FINISHED:
             self._next.clear()
             self._then = None
-        # Not during the signal, because other slots do not know about the end of this run yet.
+        # Not during the signal, because other slots have not handled the end of this run yet.
         QTimer.singleShot(0, self, self._run_next)
 
     def _on_unsafe(self, job: RunJob, error: StoreError) -> None:

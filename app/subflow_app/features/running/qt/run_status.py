@@ -21,7 +21,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class RunStatus(QWidget):
-    """Hidden until the first run; shows the last run until the next run or another scenario."""
+    """Progress of the latest run; hidden before the first run, and after another scenario was opened."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class RunStatus(QWidget):
         self.hide()
 
     def show_progress(self, progress: RunProgress) -> None:
-        """Shows the progress of the run."""
+        """Shows this widget with the progress of a run."""
         self._bar.show_share(progress.fraction)
         self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
         self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
@@ -49,7 +49,7 @@ class RunStatus(QWidget):
         self.show()
 
     def text(self) -> str:
-        """Texts of the labels, without empty ones."""
+        """The texts of the labels in one line, without empty texts."""
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
     def _label(self, name: str, widest: str) -> QLabel:
@@ -63,7 +63,7 @@ _WIDTH = 110
 
 
 class SpeedSlider(QSlider):
-    """A slider of the toolbar; arrow keys move it by a tenth of a decade, page keys by a decade."""
+    """Slider for the speed limit in the toolbar; arrow keys move it by a tenth of a decade, page keys by a decade."""
 
     limit_chosen = Signal(object)  # float, simulated seconds per second at most; None: no limit
 

@@ -58,8 +58,8 @@ class ShownRuns(QObject):
         self._is_given_up = threading.Event()  # set when a newer request replaces the read in progress
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
-        self._is_chosen = False  # runs chosen in the history
-        self._is_foreign = False  # runs of another scenario than the open one
+        self._is_chosen = False  # the runs were chosen in the history
+        self._is_foreign = False  # the runs belong to another scenario than the open scenario
 
     @property
     def count(self) -> int:
@@ -93,7 +93,7 @@ class ShownRuns(QObject):
         self.wanted.emit()
 
     def add_job(self, job: RunJob) -> None:
-        """Adds a run that starts now to the shown ones."""
+        """Adds a run that starts now to the shown runs."""
         self._show([*self._runs, (job.traces, None)])
         self.wanted.emit()
 
@@ -120,7 +120,7 @@ class ShownRuns(QObject):
         self.changed.emit()
 
     def show_stored(self, store: Store, run_ids: Sequence[int]) -> None:
-        """Shows stored runs over each other, the first one solid."""
+        """Shows stored runs over each other, the first with solid lines."""
         self._open(store, run_ids, lambda runs: self._show(runs, is_chosen=True))
 
     def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
@@ -134,7 +134,7 @@ class ShownRuns(QObject):
         self._open(store, (reference, other), show)
 
     def overlay(self, store: Store, run_ids: Sequence[int]) -> None:
-        """Adds stored runs to the shown ones, unless they are shown already."""
+        """Adds stored runs to the shown runs, unless they are shown already."""
         new = [run_id for run_id in run_ids if run_id not in self.ids]
         if new:
             self._open(store, new, lambda runs: self._show([*self._runs, *runs], is_chosen=True))
@@ -146,7 +146,7 @@ class ShownRuns(QObject):
     def meet_scenario(self, scenario: Scenario | None, *, is_running: bool) -> None:
         """Removes all runs after another scenario was opened, unless a shown run belongs to this scenario.
 
-        Runs that were chosen in the history stay, and so do all runs while one is in progress; the plots mark them as
+        Runs that were chosen in the history stay, and so do all runs while a run is in progress; the plots mark them as
         foreign.
 
         Args:
@@ -321,7 +321,7 @@ class RunOpening:
             self._shown.show_stored(self._database.store, sorted(row.id for row in self._history.selected()))
 
     def overlay(self) -> None:
-        """Adds the selected runs to the shown ones."""
+        """Adds the selected runs to the shown runs."""
         if self._database.store is not None:
             self._shown.overlay(self._database.store, sorted(row.id for row in self._history.selected()))
 

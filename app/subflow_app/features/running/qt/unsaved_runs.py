@@ -41,7 +41,7 @@ class UnsavedRuns(QObject):
         return tuple(self._runs)
 
     def add(self, job: RunJob, result: RunResult) -> None:
-        """Keeps an ended run."""
+        """Keeps an ended run; emits `unsafe` if its store has failed."""
         self._runs[job] = result
         self._tell(job)
 
@@ -124,7 +124,7 @@ class UnsavedRuns(QObject):
         self._tell_next()
 
     def _tell_next(self) -> None:
-        """Report the latest remaining run after another one is saved or exported."""
+        """Report the latest remaining run after another run is saved or exported."""
         if self._runs:
             self._tell(self.jobs[-1])
 

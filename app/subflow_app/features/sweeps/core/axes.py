@@ -1,9 +1,9 @@
 """Axes of a sweep: keys of a scenario that can vary, and their values as lists, ranges and draws.
 
 Ranges are not expanded. A range of a billion values takes no more memory than its two ends, and a request for too many
-values is refused at once with their number.
+values is refused immediately, with their number in the message.
 
-A sweep can vary every value in the scenario file, and every key that the file could contain.
+The dialog for a sweep offers the values in the scenario file, and further keys that the file could contain.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from subflow_store.run_values import quantity
 
 RANGE_FORM = '"1%..5%/5" (five values) or "10ms..1s/5 log"'
 
-# Upper limit of the values of a range; more digits are a typing error.
+# Maximum number of values of a range; a larger number is probably a typing error.
 MOST_VALUES = 10**12
 _RANGE = re.compile(r"\s*(?P<start>.+?)\s*\.\.\s*(?P<stop>.+?)\s*(?:/\s*(?P<count>[0-9]{1,13})\s*(?P<log>log)?)?\s*\Z")
 WHOLE_UNITS = ("pkt", "B")
@@ -290,7 +290,7 @@ def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:
 
 
 def swept(value: TomlValue | None) -> SweptValue:
-    """A value for tables and plots."""
+    """A value as text, and as a number in SI units if it is a number."""
     if value is None:
         return SweptValue("", None)
     if isinstance(value, str):

@@ -2,7 +2,7 @@
 
 format = 1
 name = "Loss against controller"
-scenario = "t-2link"                    # a shipped one, or a file in the same folder; or scenario_text = '''...'''
+scenario = "t-2link"                    # a shipped scenario, or a file in this folder; or scenario_text = '''...'''
 kind = "grid"                           # grid (default), list or random
 seeds = "1..5"                          # or [1, 2, 5]; left out: the scenario's own seed
 sample_interval = "100ms"               # simulated time between two samples of the traces
@@ -139,7 +139,7 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
     tree = None if text is None else toml_tree(text, name_or_path, SweepError)
     if text is not None and tree is not None and any(key in tree for key in _POINTS):
         return read_plan(tree, file=name_or_path, text=text, folder=path.parent, options=options)
-    find_scenario(name_or_path)  # raises an error that lists the shipped ones
+    find_scenario(name_or_path)  # raises an error that lists the shipped scenarios
     return read_plan({"format": 1, "scenario": name_or_path}, file="the command line", options=options)
 
 
@@ -264,7 +264,7 @@ def _seed_range(part: str) -> range:
     return range(first, last + 1)
 
 
-# Reading
+# ---- reading ----
 
 
 def _read(path: Path) -> str:
@@ -358,7 +358,7 @@ def report_name(tree: Mapping[str, Any]) -> str:
 
 
 def noted_seeds(report: Report, place: Place, written: object) -> Sequence[int]:
-    """Like `read_seeds`, but reports a problem and returns one seed in that case."""
+    """Like `read_seeds`, but reports a problem instead of raising an error, and then returns a single seed."""
     try:
         return read_seeds(written)
     except ParamError as error:

@@ -19,7 +19,7 @@ from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text
 
 SEEDS, DRAWS, NAME, ALL = "seeds", "draws", "name", ""
-"""Fields of problems in addition to the swept keys; ALL stands for the whole sweep."""
+"""Keys of problems that belong to no swept key: fields of the dialog, or ALL for the whole sweep."""
 
 # Largest number of points that are checked during typing; all points are checked before the sweep starts.
 _MOST_CHECKED = 400
@@ -55,7 +55,7 @@ class DraftCheck:
     """Result of the quick check of a draft.
 
     Attributes:
-        problems: problem of each field.
+        problems: problems by swept key, or by SEEDS or ALL; empty if the draft has no problem.
         counts: number of values of each swept key, where readable.
         points: number of combinations; 0 while unknown.
         runs: total number of runs; 0 while unknown.
@@ -72,7 +72,7 @@ class DraftEstimate:
     """Estimate of a draft.
 
     Attributes:
-        plan: plan of the sweep; None because of a problem.
+        plan: plan of the sweep; None if a problem prevents the sweep.
         told: the estimate; None if the plan cannot be read.
         problems: problems that prevent the sweep, by field.
     """
@@ -82,7 +82,7 @@ class DraftEstimate:
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, jobs: int) -> str:
-        """The estimate in a line."""
+        """The estimate in a line; empty without an estimate."""
         told = self.told
         if told is None:
             return ""
@@ -214,7 +214,7 @@ def _typed(text: str) -> object:
 
 
 def _choices(text: str) -> list[str] | Range:
-    """The choices for random values: a range (with two steps) or a list of values."""
+    """The choices for random values: a range that consists of its two ends, or a list of typed values."""
     parts = [part for part in split_list(text) if part]
     if len(parts) == 1 and ".." in parts[0]:
         return read_range(_range_of_ends(parts[0]))

@@ -75,7 +75,7 @@ class SweepLimits:
 
     @classmethod
     def parse(cls, runs: str | None = None, events: str | None = None) -> SweepLimits:
-        """Limits from text; missing ones come from the environment, or else are the defaults.
+        """Limits from text; a missing limit comes from the environment, or else is the default.
 
         Raises:
             ParamError: if a limit is not a valid number.

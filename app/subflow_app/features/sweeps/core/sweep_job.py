@@ -1,4 +1,4 @@
-"""A sweep from start to end: reuses stored runs, makes the missing ones, and stores each run when it ends.
+"""A sweep from start to end: reuses stored runs, makes the missing runs, and stores each run when it ends.
 
 Only the process of the sweep writes to the store. A run counts as soon as it is closed in the store. An interrupted
 sweep can therefore be resumed at any point: only the missing runs are made.
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """Runs with the same key, only one of which is made."""
+    """Runs with the same key, only one of which is made; `places` holds the point and the seed of each run."""
 
     key: str
     places: list[tuple[int, int]]
@@ -90,7 +90,8 @@ class SweepJob(Batch[_Wanted]):
         """A job that makes the missing runs of a stored sweep.
 
         Raises:
-            SweepError: if another process runs the sweep.
+            SweepError: if another process runs the sweep, or if this version cannot read its plan.
+            ScenarioError: if this version cannot read its scenario.
             RunNotFound: if the store has no such sweep.
             StoreError: if the sweep cannot be read.
         """
@@ -131,7 +132,7 @@ class SweepJob(Batch[_Wanted]):
             self._reader = PointReader(self.plan)
             self._make(self._begin(hashes))
 
-    # Before the first run
+    # ---- before the first run ----
 
     def _checked(self) -> list[str] | None:
         """The hash of each point's scenario; None after `stop`.
@@ -156,7 +157,7 @@ class SweepJob(Batch[_Wanted]):
         return None if self.is_stopped else hashes
 
     def _begin(self, hashes: Sequence[str]) -> list[_Wanted]:
-        """List the sweep in the store, link finished runs, and return the missing ones."""
+        """List the sweep in the store, link finished runs, and return the missing runs."""
         places = [
             SweepRunPlace(point, seed, key)
             for point, scenario in enumerate(hashes)
@@ -194,7 +195,7 @@ class SweepJob(Batch[_Wanted]):
             records_decisions=self.plan.records_decisions,
         )
 
-    # Making the runs
+    # ---- making the runs ----
 
     def _task(self, wanted: _Wanted) -> Callable[[OnStart], RunOutcome]:
         point, seed = wanted.places[0]
@@ -239,10 +240,10 @@ class SweepJob(Batch[_Wanted]):
         point, seed = wanted.places[0]
         return f"point {point + 1} ({self.plan.label(self.plan.point(point))}), seed {seed}"
 
-    # Reports
+    # ---- reports ----
 
     def _say_alive(self, state: JobState, *, at_once: bool = False) -> None:
-        """Renew the heartbeat, which shows other processes that this one runs the sweep."""
+        """Renew the heartbeat, which shows other processes that this process runs the sweep."""
         if at_once or time.monotonic() - self._said_at > HEARTBEAT_S:
             assert self.sweep_id is not None
             self._store.sweeps.set_state(self.sweep_id, state.value, process=this_process())

@@ -49,7 +49,7 @@ class SweepEntry:
         checked: number of points read so far, during the check.
         eta_s: remaining time, s; NaN while unknown.
         created_at: time of creation, with time zone.
-        message: reason of a failure; else empty.
+        message: reason for a failure; else empty.
         is_elsewhere: whether another process runs the sweep.
     """
 
@@ -100,7 +100,7 @@ def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> 
     """
     by_id = {sweep.job.sweep_id: sweep for sweep in here if sweep.job.sweep_id is not None}
     known = {record.id for record in records}
-    # The store lists a resumed sweep from its start, but a new one only after its points have been read.
+    # The store lists a resumed sweep from its start, but a new sweep only after its points have been read.
     entries = [_of_job(sweep) for sweep in reversed(here) if sweep.job.sweep_id not in known]
     for record in records:
         sweep = by_id.get(record.id)

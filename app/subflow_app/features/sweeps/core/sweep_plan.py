@@ -53,7 +53,7 @@ class SweepPoint(NamedTuple):
 
     Attributes:
         number: number of the point, from 0.
-        values: value of each key of the plan, in its order; None keeps the scenario's own value.
+        values: values in the order of the keys of the plan; None keeps the scenario's own value.
     """
 
     number: int
@@ -116,7 +116,11 @@ class SweepPlan:
         return self.n_points * len(self.seeds)
 
     def point(self, number: int) -> SweepPoint:
-        """The combination with this number."""
+        """The combination with this number, from 0.
+
+        Raises:
+            IndexError: if the plan has no combination with this number.
+        """
         if not 0 <= number < self.n_points:
             raise IndexError(number)
         rest = number
@@ -179,7 +183,7 @@ class SweepPlan:
         return runs
 
     def swept(self, point: SweepPoint) -> tuple[SweptValue, ...]:
-        """The values of a point for tables and plots."""
+        """The values of a point for tables and plots, in the order of `keys`."""
         return tuple(map(swept, point.values))
 
     def label(self, point: SweepPoint) -> str:
@@ -230,7 +234,7 @@ class PointReader:
         return scenario
 
     def text(self, point: SweepPoint, scenario: Scenario, seed: int) -> str:
-        """TOML of exactly the run of this point with this seed; comments and layout come from the plan."""
+        """TOML from which the run of this point and seed can be repeated; comments and layout come from the plan."""
         if self._latest_text is None or self._latest_text[0] != point.number:
             # Editing TOML takes ten times as long as reading it. Therefore the shared part is written once, and only
             # the seed changes between runs of a point.

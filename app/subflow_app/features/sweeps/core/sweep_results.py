@@ -80,7 +80,7 @@ class SweepRow:
 
     @property
     def known_signatures(self) -> list[str]:
-        """Known signatures of the runs."""
+        """Signatures of the runs in the order of the seeds, without unknown signatures."""
         return list(filter(None, self.signatures))
 
     @property
@@ -319,7 +319,7 @@ def table_document(table: SweepTable) -> dict[str, Any]:
 
 
 def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
-    """Means with their intervals as text, for the named figures or else for the most important ones of whole runs.
+    """Means with their intervals as text, for the named figures or else for the main figures of whole runs.
 
     If all seeds of a point gave the same run, this run counts once and has no interval; `SweepTable.note` reports it.
     """

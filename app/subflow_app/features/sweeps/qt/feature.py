@@ -41,7 +41,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         super().__init__()
         self.ports = ports
         self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
-        """Returns the suggestion of the current lesson for a new sweep; None without one."""
+        """Returns the suggestion of the current lesson for a new sweep; None without a suggestion."""
 
     def make(self) -> SweepSession:
         """Makes panel and session."""

@@ -147,7 +147,7 @@ class NewSweepDialog(QDialog):
         """The current contents of the fields."""
         axes = [(row.key, row.completed) for row in self.rows]
         if self.controllers.values and self._controller_key:
-            # Before the options below it, which a controller would replace.
+            # Before its own options: values are set in this order, and a controller replaces options set earlier.
             below = (place for place, (key, _) in enumerate(axes) if key.startswith(f"{self._controller_key}."))
             place = next(below, len(axes))
             axes.insert(place, (self._controller_key, ", ".join(map(render, self.controllers.values))))
@@ -188,7 +188,7 @@ class NewSweepDialog(QDialog):
 
     @property
     def _controller_key(self) -> str:
-        """Key of the varied controller; empty without one."""
+        """Key of the controller that varies; empty if no flow is selected."""
         flow = str(self.flow.currentData() or "")
         return f"flows.{flow}.controller" if flow else ""
 
@@ -412,15 +412,15 @@ class _RowsArea(QScrollArea):
     """Scroll area as high as its rows up to a limit, beyond which it scrolls."""
 
     def sizeHint(self) -> QSize:
-        """The height of the rows."""
+        """The height of the rows, up to a limit."""
         return QSize(super().sizeHint().width(), self._height())
 
     def minimumSizeHint(self) -> QSize:
-        """The same as `sizeHint`, because other parts of the dialog can shrink."""
+        """The height of `sizeHint`, because other parts of the dialog can shrink instead."""
         return QSize(super().minimumSizeHint().width(), self._height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Updates the height after a change of the content, which does not notify a scroll area."""
+        """Updates the height after a change of the content, which Qt does not do for a scroll area."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -430,7 +430,7 @@ class _RowsArea(QScrollArea):
         layout = None if content is None else content.layout()
         needed = 0
         if layout is not None:
-            # At the current width, because the size hint of a wrapping label assumes a narrow one.
+            # At the current width, because the size hint of a wrapping label assumes a narrow width.
             wrapped = layout.totalHeightForWidth(self.viewport().width())
             needed = wrapped if layout.hasHeightForWidth() else layout.totalSizeHint().height()
         return min(needed, _MOST_ROWS * 3 * self.fontMetrics().height()) + 2 * self.frameWidth()
@@ -526,7 +526,7 @@ class ParameterList(QWidget):
         self.table.taken.connect(self.take)
 
     def take(self) -> None:
-        """Emits the selected parameter, or the first one found."""
+        """Emits the selected parameter, or else the first parameter in the list."""
         row = self.table.currentIndex().row()
         row = 0 if row < 0 else row
         if row < len(self.model.rows):
@@ -544,7 +544,7 @@ class _TakingTable(QTableView):
     taken = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handles Enter."""
+        """Emits `taken` for Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.taken.emit()
             return

@@ -1,4 +1,4 @@
-"""The panel of sweeps: a table of sweeps with its buttons and progress, and the views of the selected one.
+"""The panel of sweeps: a table of sweeps with its buttons and progress, and the views of the selected sweep.
 
 The table shows the state of each sweep and the number of its finished runs.
 """
@@ -45,7 +45,7 @@ COLUMNS: tuple[Column[SweepEntry], ...] = (
 
 
 def tip_of(entry: SweepEntry) -> str | None:
-    """Reason of a failure, or else a note that another program uses the sweep or that it can be resumed."""
+    """Reason for a failure, else a note that another program runs the sweep or that it can be resumed, else None."""
     if entry.message:
         return entry.message
     if entry.is_elsewhere:
@@ -124,7 +124,7 @@ class SweepPanel(QWidget):
         self._show_progress()
 
     def select(self, key: tuple[int, int]) -> None:
-        """Selects one sweep."""
+        """Selects the sweep with this key, see `SweepEntry.key`."""
         select_rows(self.table, lambda index: index.data(ROW_ROLE).key == key)
 
     def selected(self) -> list[SweepEntry]:
@@ -137,7 +137,7 @@ class SweepPanel(QWidget):
         self.selection_changed.emit()
 
     def _show_progress(self) -> None:
-        """Shows the total progress of the running sweeps, else that of the selected one."""
+        """Shows the total progress of the running sweeps, else the progress of the first selected sweep."""
         going = [entry for entry in self._model.rows if entry.goes_on] or self.selected()[:1]
         runs = sum(entry.runs for entry in going)
         done = sum(entry.finished + entry.failed for entry in going)

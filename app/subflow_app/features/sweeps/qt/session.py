@@ -118,7 +118,7 @@ class SweepSession(QObject):
 
     @property
     def shown_sweep(self) -> int | None:
-        """Number of the sweep whose results are shown; None without one."""
+        """Number of the sweep whose results are shown; None without results."""
         entry = next((entry for entry in self.panel.selected() if entry.key == self._study_of), None)
         return None if entry is None else entry.id
 
@@ -170,7 +170,7 @@ class SweepSession(QObject):
             self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
 
     def start(self, job: SweepJob) -> None:
-        """Starts a sweep."""
+        """Starts a sweep in the background; several sweeps can run at the same time."""
         sweep = HereSweep(self._next_number, job)
         self._next_number += 1
         self._here.append(sweep)
@@ -183,7 +183,7 @@ class SweepSession(QObject):
         self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
 
     def toggle(self) -> None:
-        """Pauses or resumes the selected sweeps, or makes the missing runs of interrupted ones."""
+        """Pauses or resumes the selected sweeps, and makes the missing runs of those that have ended early."""
         for entry in self._selected():
             job = self._job_of(entry)
             if job is None or not entry.goes_on:
@@ -220,7 +220,7 @@ class SweepSession(QObject):
         self.refresh()
 
     def delete(self) -> None:
-        """Removes the selected sweeps from the list after a question; their runs stay."""
+        """Removes the selected sweeps from the list after a confirmation; their runs stay."""
         store = self._store()
         gone = [entry for entry in self._selected() if entry.id is not None and not entry.goes_on]
         gone = [entry for entry in gone if not entry.is_elsewhere]
@@ -273,7 +273,7 @@ class SweepSession(QObject):
     # ---- reading ----
 
     def reload(self) -> None:
-        """Reads the list of sweeps again."""
+        """Reads the list of sweeps again, in the background."""
         store = self._ports.database.store
         if store is None:
             self._records, self._here = [], []
@@ -286,7 +286,7 @@ class SweepSession(QObject):
         )
 
     def refresh(self) -> None:
-        """Shows the current state of the sweeps."""
+        """Shows the current state of the sweeps; emits `changed` if a state has changed."""
         entries = self.entries()
         self.panel.update_rows(entries)
         states = [(entry.key, entry.state, entry.is_elsewhere) for entry in entries]
@@ -353,7 +353,7 @@ class SweepSession(QObject):
         self.changed.emit()
 
     def _read_study(self) -> None:
-        """Reads the results of the selected sweep; a request during a read starts another one afterwards."""
+        """Reads the results of the selected sweep; a request during a read starts another read afterwards."""
         store, selected = self._ports.database.store, self.panel.selected()
         entry = selected[0] if selected else None
         if store is None or entry is None or entry.id is None:

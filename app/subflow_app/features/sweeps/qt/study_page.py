@@ -92,7 +92,7 @@ class StudyTable(QTableView):
     """The table of points with parameters and figures."""
 
     chosen = Signal(object)  # points of the selected rows
-    opened = Signal(object)  # points of the selected rows
+    opened = Signal(object)  # points of the selected rows, after Enter or a double click
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,7 +163,7 @@ _WIDEST_CHOICE = 24  # characters of the combo box; its list is as wide as its e
 
 
 class Choosers(QWidget):
-    """Combo boxes for the choices of a view; emits each change by a person."""
+    """Combo boxes for the choices of a view; `changed` reports only changes that a person makes."""
 
     changed = Signal(object)  # ViewChoice
 
@@ -389,7 +389,7 @@ class StudyPage(QWidget):
         self.tabs.setCurrentIndex(list(VIEWS).index(view))
 
     def choose(self, **changes: Any) -> None:
-        """Changes fields of :class:`ViewChoice`."""
+        """Changes fields of the :class:`ViewChoice`, and shows the view again if they differ."""
         self._choose(replace(self.choice, **changes))
 
     def run_ids(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""The chosen view of a sweep and its contents; missing or unavailable choices are replaced by suitable ones.
+"""The chosen view of a sweep and its contents; missing and unavailable choices get suitable values.
 
 Parameters with too many values for a picture, as in random sweeps, are divided into classes of equal width.
 """
@@ -18,7 +18,7 @@ from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 from subflow_app.vocabulary.language import tr
 
 MOST_LEVELS = 24
-"""Maximum number of values in maps, boxes and lines; more are divided into classes."""
+"""Maximum number of values of a parameter in a picture; more values are divided into classes."""
 
 _CLASSES = 8
 
@@ -28,7 +28,7 @@ def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ..
 
     Args:
         study: the sweep.
-        keys: keys of the parameters on the axes of the picture.
+        keys: keys of the parameters with a place in the picture; only these are divided into classes.
 
     Returns:
         The sweep, and the keys of the classified parameters.
@@ -55,7 +55,7 @@ def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ..
 def _classes(parameter: Parameter) -> tuple[Parameter, list[int]]:
     """The parameter with a level for each non-empty class, and the class of each original level."""
     numbers = np.array([level.number for level in parameter.levels])
-    # Values over more than two decades suggest a logarithmic distribution.
+    # Values over two decades or more suggest a logarithmic distribution.
     is_log = bool(numbers[0] > 0 and numbers[-1] >= 100 * numbers[0])
     scaled = np.log10(numbers) if is_log else numbers
     edges = np.linspace(scaled[0], scaled[-1], _CLASSES + 1)
@@ -90,7 +90,7 @@ class Shown:
         choice: complete choice.
         study: the sweep, with classified parameters if they have too many values.
         content: content of the view; None without results.
-        note: information required for reading the view; may be empty.
+        note: remark on the content, e.g. on parameters in classes; empty without a remark.
     """
 
     choice: ViewChoice
@@ -100,7 +100,7 @@ class Shown:
 
 
 def varying(study: SweepStudy) -> list[str]:
-    """Parameters with more than one value; all parameters if each has only one value."""
+    """Keys of the parameters with more than one value; all keys if each parameter has only one value."""
     found = [parameter.key for parameter in study.parameters if len(parameter.levels) > 1]
     return found or [parameter.key for parameter in study.parameters]
 
@@ -108,7 +108,7 @@ def varying(study: SweepStudy) -> list[str]:
 def flow_in_question(study: SweepStudy) -> str:
     """The only flow whose parameters vary, if the scenario has further flows; else empty.
 
-    Such a sweep studies the figures of this flow: the total of a saturated link does not change.
+    The views then show figures of this flow by default, because the total over a saturated link hardly changes.
     """
     varied = {key.split(".")[1] for key in varying(study) if key.startswith("flows.") and key.count(".") > 1}
     flows = {figure.owner for figure in study.figures if figure.key.startswith("flows.")}

@@ -5,8 +5,9 @@ with names as values has points instead of lines. A map shows a figure over two 
 
 Boxes show the distribution of a figure by the values of a parameter.
 
-The scatter shows throughput against delay, a mark with its 95 % intervals for each point of a sweep. As in the reports
-of Pantheon, the delay axis runs from right to left, so that the best corner is at the top right.
+The scatter plot shows two figures, by default throughput against delay, with a mark and its 95 % intervals for each
+point of a sweep. As in the reports of Pantheon, a delay axis runs from right to left, so that the best corner is at the
+top right.
 
 The table has a row per point, with parameters and mean ± 95 % interval of the figures. Every run can be written as CSV.
 """
@@ -57,7 +58,7 @@ def line_plot(
         figure: key of the figure.
         parameter: key of the parameter along the plot; names appear in the order of the parameter's levels.
         series: key of the parameter that distinguishes lines; empty or the same key for one line.
-        fixed: level of each further parameter; the remaining ones are averaged over.
+        fixed: levels of further parameters; all other parameters are averaged over.
 
     Raises:
         KeyError: if the sweep has no such figure or parameter.
@@ -138,7 +139,7 @@ def box_plot(
         figure: key of the figure.
         parameter: key of the parameter along the plot.
         series: key of the parameter that distinguishes adjacent boxes; empty or the same key for one box per value.
-        fixed: level of each further parameter; all levels of the remaining ones count.
+        fixed: levels of further parameters; boxes combine all levels of all other parameters.
 
     Raises:
         KeyError: if the sweep has no such figure or parameter.
@@ -299,7 +300,7 @@ def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping
         figure: key of the figure.
         x: key of the parameter along the map.
         y: key of the parameter up the map; empty for one row.
-        fixed: level of each further parameter; the remaining ones are averaged over.
+        fixed: levels of further parameters; all other parameters are averaged over.
 
     Raises:
         KeyError: if the sweep has no such figure or parameter.
@@ -381,9 +382,9 @@ class StudyRow:
     Attributes:
         point: number of the point.
         levels: levels of the parameters, in their original notation.
-        positions: positions of the levels, in the order of their parameter.
+        positions: index of each level among the levels of its parameter, for sorting.
         figures: values of the figures in SI units.
-        runs: number of distinct runs, 1 if all seeds gave the same run.
+        runs: number of distinct runs; 1 if all seeds gave the same run.
     """
 
     point: int
@@ -429,7 +430,7 @@ def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Col
             shown.axis_title,
             lambda row: row.figures[place],
             lambda found: shown.interval_text(found).removesuffix(f" {shown.unit}"),
-            # Unknown values come first.
+            # Unknown values come first in ascending order.
             sort=lambda row: row.figures[place].mean if math.isfinite(row.figures[place].mean) else -math.inf,
             tip=shown.axis_title,
         )

@@ -1,4 +1,4 @@
-"""A sweep for its views: parameters with levels, figures with units, and the runs of every point.
+"""The results of a sweep as its views need them: parameters with levels, figures with units, and runs of points.
 
 `study_of` converts the table of a sweep.
 """
@@ -19,7 +19,7 @@ from subflow_app.vocabulary.measures import owner_of, run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim.stats import Estimate
 
-# Units of parameters by their kind: the largest one that avoids small fractions is shown.
+# Units of parameters by their kind: the largest unit that avoids small fractions is shown.
 _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)),
     (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
@@ -105,7 +105,7 @@ class StudyFigure(Measure):
         half = found.ci95 * self.scale
         if half > 0:
             # Two digits of the interval, because further digits of the mean are not significant. The number of decimals
-            # is limited, also if all runs are almost equal.
+            # is limited even if all runs are almost equal.
             mean = found.mean * self.scale
             most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
             decimals = min(max(0, 1 - _exponent(half)), most)
@@ -143,7 +143,7 @@ class StudyPoint:
 
     @property
     def signatures(self) -> list[str]:
-        """Signatures of the runs."""
+        """Signatures of the runs; a signature is empty if unknown."""
         return [run.signature for run in self.runs]
 
     @property
@@ -261,7 +261,7 @@ class SweepStudy:
         )
 
     def default_series(self) -> str:
-        """The parameter that distinguishes curves: a controller, else one with names; empty without either."""
+        """Key of a controller, or else of a parameter of names, that distinguishes curves; empty without either."""
         named = [parameter.key for parameter in self.parameters if not parameter.is_numeric]
         controllers = [key for key in named if key.endswith("controller")]
         return next(iter([*controllers, *named]), "")

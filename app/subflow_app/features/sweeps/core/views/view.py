@@ -33,9 +33,9 @@ class ViewChoice:
         other: in a scatter, the figure along the plot.
         figures: columns of the table.
         x: parameter along the plot.
-        y: parameter up the map; empty for no parameter, None for a suitable one.
-        series: parameter that distinguishes lines, boxes and marks; empty for no parameter, None for a suitable one.
-        fixed: level of each fixed parameter; the remaining ones are averaged over.
+        y: parameter up the map; empty for no parameter, None to choose it automatically.
+        series: parameter that distinguishes lines, boxes and marks; empty and None as for `y`.
+        fixed: level of each fixed parameter; other parameters without a place are averaged over.
     """
 
     view: str = "table"
@@ -103,7 +103,7 @@ class Picture:
 
     @property
     def note(self) -> str:
-        """Information required for reading the picture; may be empty."""
+        """Remark on the picture, e.g. on parameters that it averages over; empty without a remark."""
         return self.panel.note
 
 
