@@ -144,7 +144,7 @@ def _way(by: str) -> By:
 
 
 def _runs(store: Store, texts: list[str]) -> list[RunRow]:
-    """The runs for numbers and ranges, without duplicates, with their documents.
+    """The runs with these numbers and in these ranges, without duplicates, with their documents.
 
     Raises:
         InputError: if a text is neither a number nor a range, if no run is in a range, or if fewer than two runs
@@ -196,7 +196,7 @@ def _figures_table(table: GroupTable) -> TextTable:
 
 
 def _numbers_text(numbers: list[int]) -> str:
-    """Numbers with consecutive ones as ranges: ``3-7, 9``."""
+    """Numbers in one line, with ranges for consecutive numbers: ``3-7, 9``."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

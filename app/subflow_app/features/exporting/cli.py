@@ -252,7 +252,7 @@ def figure_look(
 
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
-    """The plots in a list. A plot of one number of an agent may name the number: agent_observation:rtt.
+    """The plots in a comma-separated list of ids; an agent's number may follow the id, as in agent_observation:rtt.
 
     Raises:
         InputError: if a plot does not exist.
@@ -264,7 +264,7 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
         name, _, number = word.partition(":")
         plot = PLOTS_BY_ID.get(name)
         if number and plot is not None and plot.numbers is not None:
-            # Several numbers of an agent give several files.
+            # The id includes the number, so that each number of an agent has its own file.
             figures.append(replace(plot.of_number(number), id=f"{name}-{number}"))
         elif word == "all":
             return PLOTS

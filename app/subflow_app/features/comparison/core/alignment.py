@@ -30,10 +30,10 @@ MANUAL: Method = "manual"
 METHODS: Mapping[str, Method] = {"correlation": CORRELATION, "first data": FIRST_DATA, "manual": MANUAL}
 
 _MOST_SERIES = 8  # largest number of series for the offset, the most informative measures first
-_LEAST_OVERLAP = 0.3  # share of the shorter curve: curves with little overlap agree by chance
+_LEAST_OVERLAP = 0.3  # minimum, as a share of the shorter curve: curves with less overlap may agree by chance
 _WIDEST_SKEW = 0.02
 _SKEW_STEPS = 81
-_MOST_SAMPLES = 1 << 16  # samples per series for the offset; longer series are thinned out
+_MOST_SAMPLES = 1 << 16  # largest number of samples per series for the offset; longer series are thinned out
 _ALIGNED_BY = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "queue_pkts")
 
 
@@ -42,8 +42,8 @@ class Alignment(NamedTuple):
 
     Attributes:
         offset_s: offset in seconds.
-        rate: rate of the reference clock per measured second; 1 unless the clocks differ in speed.
-        method: method of alignment.
+        rate: seconds on the reference clock per second on the measured clock; 1 unless the clocks differ in speed.
+        method: how the offset was found: by correlation, by the first data, or manually.
         agreement: correlation of the matched curves after alignment, -1 to 1; NaN if not computed.
     """
 
@@ -58,7 +58,7 @@ class Alignment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text for people: ``+1.2 s, clock 0.05 % slow``; without the clock if its rate is 1."""
+        """Display text: ``+1.2 s, clock 0.05 % slow``; without the clock if its rate is 1."""
         skew = (self.rate - 1) * 100
         clock = "" if abs(skew) < 1e-4 else f", clock {abs(skew):.3g} % {'slow' if skew > 0 else 'fast'}"
         return f"{self.offset_s:+.3g} s{clock}"
@@ -111,7 +111,7 @@ class Matching:
 
 
 def match_series(reference: Traces, measured: Traces) -> Matching:
-    """Matches traces of equal scope, owner and name; without any, by scope and name in order, except links."""
+    """Matches traces of equal scope, owner and name; if none match, by scope, name and order, without links."""
     theirs = {(key.scope, key.owner, key.name): key for key in _keys(measured)}
     pairs = [
         SeriesPair(key, theirs[key.scope, key.owner, key.name])
@@ -190,7 +190,7 @@ def _digits(value: float) -> str:
 
 
 def _scaled(name: str) -> Callable[[SeriesError], float]:
-    """Accessor of an error in the unit of its trace."""
+    """A function that returns this attribute of an error, converted to the display unit of its trace."""
     return lambda error: float(getattr(error, name) * recorded_column(error.pair.reference.name).scale)
 
 
@@ -279,17 +279,17 @@ class AlignedTraces:
 
     @property
     def duration_s(self) -> float:
-        """End of the run, s."""
+        """End of the run on the clock of the reference, s."""
         return max(0.0, self.alignment.rate * self.traces.duration_s + self.alignment.offset_s)
 
     @property
     def warmup_s(self) -> float:
-        """End of the warm-up, s."""
+        """End of the warm-up on the clock of the reference, s."""
         return max(0.0, self.alignment.rate * self.traces.warmup_s + self.alignment.offset_s)
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Text for people by owner."""
+        """Display text by owner, as in the run."""
         return self.traces.labels
 
     @property
@@ -334,7 +334,7 @@ class AlignedTraces:
 
 
 class _Curve(NamedTuple):
-    """Two traces, standardised to mean 0 and standard deviation 1; missing values are NaN."""
+    """A trace of the reference and its counterpart, standardised to mean 0 and standard deviation 1; NaN in gaps."""
 
     time_s: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -444,14 +444,14 @@ def _score(curves: Sequence[_Curve], offset_s: float, rate: float) -> float:
 
 
 def _refined(curves: Sequence[_Curve], offset_s: float, rate: float) -> tuple[float, float]:
-    """Refines offset and clock rate to fractions of a sample, from a nearby start."""
+    """Refines offset and clock rate to fractions of a sample; the given values must be near the result."""
     from scipy.optimize import minimize
 
     middle_s = float(np.mean([np.mean(curve.other_s) for curve in curves]))
     step_s = _step_s(curves)
     rate_step = 2 * _WIDEST_SKEW / (_SKEW_STEPS - 1)
 
-    # Rotating about the middle decouples offset and rate; both are in units of their initial uncertainty.
+    # Changing the rate about the middle time decouples it from the offset; both have the unit of their uncertainty.
     def loss(point: NDArray[np.float64]) -> float:
         tried = rate + float(point[1]) * rate_step
         return -_score(curves, offset_s + float(point[0]) * step_s + (rate - tried) * middle_s, tried)
@@ -469,7 +469,7 @@ def _agreement(reference: Traces, measured: Traces, matching: Matching, offset_s
 
 
 def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
-    """Time of the first positive rate in seconds, or of the first sample if no trace is a rate."""
+    """Time of the first positive sample of a rate, s; of the first sample if no trace is a rate."""
     firsts = []
     for pair in matching.pairs:
         time_s, values = traces.read(pair[side])

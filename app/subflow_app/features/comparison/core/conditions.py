@@ -68,8 +68,8 @@ def group_runs(
 ) -> Grouping:
     """Group runs for a comparison.
 
-    A run of the same scenario, seed and version as an earlier run has identical figures. It adds no evidence and is
-    left out with a notice.
+    A run with the same signature as an earlier run of its group has identical figures. It adds no evidence and is left
+    out with a notice.
 
     Args:
         runs: runs with their documents.
@@ -169,7 +169,7 @@ def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> 
 
 
 def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
-    """Properties that distinguish a group's first run: origin, scenario and controllers, otherwise parameters."""
+    """Properties that distinguish a group's first run: origin, scenario and controllers, then fork or parameters."""
     parts = [tag for tag in _OUTSIDE if tag in run.tags]
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
@@ -184,7 +184,7 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 
 
 def _fork_told(run: RunRow) -> str:
-    """Label of a fork by its changes, because its scenario's events are hard to read; others are `Original`."""
+    """Label of a fork by its changes, because its scenario's events are hard to read; "Original" for other runs."""
     if run.fork is None:
         return tr("Original")
     return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))

@@ -81,7 +81,7 @@ def main_keys(runs: Sequence[RunRow]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One figure in all groups.
+    """One figure, i.e. a numeric result of runs, in all groups.
 
     Attributes:
         column: key and format, with enough decimals that printed differences agree with printed means.
@@ -149,7 +149,7 @@ def compare_groups(
         is_corrected: whether to correct p by Holm's method for the number of tests in the table.
 
     Raises:
-        InputError: if no run has one of the figures.
+        InputError: if a key or pattern in `figures` matches no figure of the runs.
     """
     values = [[_numbers(run_figures(run)) for run in group.runs] for group in grouping.groups]
     keys = _chosen(list(dict.fromkeys(key for group in values for run in group for key in run)), figures)
@@ -215,7 +215,7 @@ def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
 
 
 def significance_text(difference: Difference) -> str:
-    """Text of a p-value: number, stars and words, or the reason for a missing test; empty if untested."""
+    """Text of a p-value: number, stars and words, or the reason why a test is missing; empty for the reference."""
     if difference.reason:
         return tr(REASONS[difference.reason])
     if not difference.is_tested:
@@ -295,7 +295,7 @@ def _agreeing(
 
 
 def _width_text(shown: RunColumn, value: float) -> str:
-    """Half an interval; three digits for figures without fixed decimals, because the interval is only an estimate."""
+    """Half an interval as text; three digits without fixed decimals, because the interval is only an estimate."""
     return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
 
 

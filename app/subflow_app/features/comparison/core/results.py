@@ -48,7 +48,7 @@ class Racer:
     """A flow of a race, or the flows of one controller.
 
     Attributes:
-        name: name for people.
+        name: display name.
         measured: rate measure of the race, from `rate_measure`.
         rate_bps: value of that rate, bit/s; for several flows the mean.
         mean_rtt_s: mean RTT, s; for several flows weighted by acknowledged packets; NaN if unknown.
@@ -65,14 +65,14 @@ class Racer:
 
 
 def results_of(runs: Sequence[Traces]) -> TextTable | None:
-    """Results of the shown runs, with the sentence as title; None while one is running, or without results."""
+    """Results of the shown runs, with a sentence as title; None while a run is in progress, or without results."""
     rows = [run.row for run in runs]
     known = [row for row in rows if row is not None and row.summary]
     if len(known) < len(rows) or not known:
         return None
     if len(known) == 1:
         return race_table(known[0])
-    # Runs that are not stored have no number; the comparison needs unique ones.
+    # Runs that are not stored have no number, but the comparison needs a unique number for each run.
     numbered = [
         (row if row.id else row._replace(id=-place), run.condition)
         for place, (row, run) in enumerate(zip(known, runs, strict=True), start=1)
@@ -82,7 +82,7 @@ def results_of(runs: Sequence[Traces]) -> TextTable | None:
 
 
 def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | None = None) -> TextTable | None:
-    """Table of runs by groups: a line for each group, then a line with the difference of each from the first.
+    """Table of runs by groups: a line for each group, then the difference of each other group from the first.
 
     None if the runs have no figure in common.
 
@@ -224,7 +224,7 @@ def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> 
     """Combine flows into one racer; for older summaries without goodput while active, uses goodput after the warm-up.
 
     Args:
-        name: name for people.
+        name: display name.
         flows: flows of summaries.
         measured: rate of the race.
     """
@@ -238,7 +238,7 @@ def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> 
 def _figures(grouping: Grouping) -> list[str]:
     """The measures to compare: those of the runs, and of their flows if these are few and the same in all runs.
 
-    For each flow, the main measures of its kind: with a size, these are completion time and goodput while active.
+    Each flow contributes the main measures of its kind: with a size, completion time and goodput while active.
     """
     runs = [run for group in grouping.groups for run in group.runs]
     told = [run_figures(run) for run in runs]

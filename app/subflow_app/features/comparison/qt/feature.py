@@ -54,7 +54,7 @@ class ComparePorts(FeatureHolder, PanelPorts, Protocol):
 
 
 class CompareFeature(Feature):
-    """Compares stored runs with each other, and simulated runs with the kernel."""
+    """Compares stored runs with each other, and simulations with the TCP and MPTCP of the Linux kernel."""
 
     panel_name = "compare"
 

@@ -121,7 +121,7 @@ def _first_values(column: RawColumn) -> str:
 
 
 class _Choices(QStyledItemDelegate):
-    """Editor for units and meanings with a list of the usual ones."""
+    """Editor for units and meanings, with a list of common choices."""
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Creates an editable list of the usual choices."""

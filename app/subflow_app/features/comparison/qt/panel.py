@@ -138,7 +138,7 @@ def _told_column(run: RunRow, number: int) -> Column[ComparedSetting]:
     return Column(title, lambda line: line.text(number), tip=title)
 
 
-_WIDEST = 240  # px at 100 %
+_WIDEST = 240  # largest initial width of a column, px
 _FARTHEST_S = 1e6
 
 
@@ -152,11 +152,11 @@ def _scenarios_text(table: GroupTable) -> str:
 
 
 class ComparisonView(QWidget):
-    """Content of the panel with runs to compare."""
+    """Content of the panel once runs are compared, with a tab each for figures, settings and traces."""
 
     choices_changed = Signal(object)  # Choices
     align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
-    shown_requested = Signal(object)  # shows both runs in the plots, the other on the reference's clock
+    shown_requested = Signal(object)  # ComparedTraces: show both runs in the plots, on the clock of the reference
 
     def __init__(self, dialogs: Dialogs, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 METADATA = "ro-crate-metadata.json"
 _VERSION = "https://w3id.org/ro/crate/1.1"
-_MORE_TERMS = {"sha256": "https://schema.org/sha256"}  # version 1.1 has no hashes
+_MORE_TERMS = {"sha256": "https://schema.org/sha256"}  # RO-Crate 1.1 defines no term for hashes
 _KINDS: Mapping[str, str] = {
     ".html": "text/html",
     ".pdf": "application/pdf",
@@ -73,7 +73,8 @@ class CrateFile:
 
     Attributes:
         name: path in the crate, with slashes.
-        content: content of the file; None omits size and hash, for the file that contains the hash of this description.
+        content: content of the file; None omits its size and hash. This is for the manifest, which contains the hash of
+            the crate's description, so the description cannot contain the hash of the manifest.
         says: description in one line.
         is_input: whether the results derive from the file.
     """

@@ -118,7 +118,7 @@ def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path)
 
 
 def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:
-    """Refuse plots of individual numbers that no agent of the runs has.
+    """Check that an agent of the runs has each number that a plot shows.
 
     Raises:
         InputError: if a plot shows a number that no agent has, or no agent decided in the runs.
@@ -212,10 +212,9 @@ def export_shown(
 ) -> list[Path]:
     """Write the data of plots of all kinds: one table for plots over time, and one for each other plot.
 
-    For several runs, ``run-runs.csv`` lists the runs that the tables number as run 1, run 2 …
-
-    Tables of other plots are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``. Without plots over
-    time, the first other plot has the name of the file.
+    Tables of other plots are named after the file and the plot: ``run-rtt_cdf.csv`` beside ``run.csv``. Without plots
+    over time, the first other plot has the name of the file. For several runs, ``run-runs.csv`` lists the runs that the
+    tables number as run 1, run 2 …
 
     Raises:
         ExportError: if a file cannot be written.

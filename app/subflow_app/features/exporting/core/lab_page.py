@@ -369,7 +369,7 @@ def _present(text: str, group: str, scenario: Scenario) -> str:
 
 
 def _differences(before: Any, after: Any, at: tuple[str | int, ...] = ()) -> Iterator[list[Any]]:
-    """Pairs [path, value] of changed values, and [path] of removed ones."""
+    """Pairs [path, value] of changed values, and [path] of removed values."""
     if before == after or at in (("toml",), ("name",)):
         return
     if isinstance(before, dict) and isinstance(after, dict) and len(at) < _DEEPEST:
@@ -478,7 +478,7 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
         lab: the lab with its solution.
         path: the file.
         key: key of the course; empty without a course. With a key, the page contains the lab as `subflow labs publish`
-            writes it, and signs for the course.
+            writes it, and signs the file of answers for the course.
         language: language of the buttons; None for the current language.
 
     Raises:
@@ -608,8 +608,8 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
 def _sealed(question: Question, right: str | float, salt: str) -> dict[str, Any]:
     """The answers, sealed as in a published lab.
 
-    The feedback on a numeric answer begins with this number. Hashes distinguish answers only in steps of the tolerance,
-    but the page must judge as exactly as the program.
+    Hashes distinguish numeric answers only in steps of the tolerance, but the page must judge them as exactly as the
+    program. The feedback on a numeric answer therefore begins with the exact number.
     """
 
     def told(said: str | float, *, is_right: bool, why: str) -> tuple[str | float, Told]:

@@ -23,7 +23,7 @@ class LiveFigure:
         file: file name of its page.
         title: title of the scenario.
         picture: the recorded curves, as HTML.
-        page: HTML of the page; without the shared parts if they have an address.
+        page: HTML of the page, without the shared parts if it loads them from an address.
     """
 
     file: str

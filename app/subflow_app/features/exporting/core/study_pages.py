@@ -213,7 +213,7 @@ def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
 
 
 def _recorded(exhibit: Exhibit, chapter: Mapping[str, Any], figure: str) -> str:
-    """Content for browsers that cannot run the simulator."""
+    """HTML of an experiment for browsers that cannot run the simulator."""
     texts = "".join(f"<p>{html.escape(text)}</p>" for text in chapter["texts"])
     verdicts = "" if exhibit.results is None else table_html(verdict_table(exhibit.results))
     return f"<h3>{html.escape(chapter['title'])}</h3>{texts}{figure}{verdicts}"

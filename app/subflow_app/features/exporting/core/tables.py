@@ -213,7 +213,7 @@ def _count(column: Column) -> int:
 
 
 def _part(column: Column, first: int, end: int) -> Column:
-    """Rows of a column from ``first`` to ``end``."""
+    """Rows of a column from ``first`` up to, but excluding, ``end``."""
     if isinstance(column, Numbers):
         return Numbers(column.name, column.values[first:end], column.has_nulls)
     ends = list(accumulate(count for _, count in column.runs))

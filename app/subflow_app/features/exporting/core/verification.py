@@ -52,8 +52,8 @@ MOST_DOCUMENT_BYTES = 20_000_000
 """Maximum size of a file that is read as a whole: manifest or summary."""
 
 _PART_BYTES = 1 << 20
-_MOST_SCENARIO_BYTES = 150_000_000  # including its recordings, each at most half of the 64 MB of its file
-# Other methods need an amount of memory that the archive determines.
+_MOST_SCENARIO_BYTES = 150_000_000  # with its recordings; a recording file of 64 MB packs to at most half of this size
+# With other methods, the archive would determine how much memory its decompression takes.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Exceptions that a damaged archive can cause.
 _BROKEN = (
@@ -64,7 +64,7 @@ _BROKEN = (
 _COMPARED = ("duration_s", "warmup_s", "packets", "flows", "links", "fairness")
 
 
-# This file contains the names of policies, which differ in a bundle.
+# This file contains the names of policies, which a bundle replaces.
 _NAMED_OTHERWISE = "agents.json"
 
 
@@ -75,7 +75,7 @@ class Check:
     Attributes:
         what: compared object: "signature", "figures", or the name of a file.
         verdict: result of the comparison.
-        told: description of the result, for people.
+        told: description of the result for display.
     """
 
     what: str
@@ -178,7 +178,7 @@ def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verificati
 
 
 class _Bundle:
-    """An archive that is read in parts. It can neither choose the paths of written files nor fill the memory."""
+    """Reads an archive in parts, so that the archive can neither fill the memory nor choose the paths of files."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         """Check the list of files.
@@ -380,7 +380,7 @@ def _figures_check(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> Che
 
 
 def _agree(stored: Any, again: Any) -> bool:
-    """True if all stored values equal the new ones. A newer version may add values."""
+    """True if all stored values equal the new values. A newer version may add values."""
     if isinstance(stored, Mapping) and isinstance(again, Mapping):
         return all(key in again and _agree(value, again[key]) for key, value in stored.items())
     if isinstance(stored, list) and isinstance(again, list):
@@ -389,7 +389,7 @@ def _agree(stored: Any, again: Any) -> bool:
 
 
 def _without_policy_names(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The summary without the names of policies, which differ in a bundle; their hashes remain."""
+    """The summary without the names of policies, which a bundle replaces; their hashes remain."""
     if "flows" not in summary:
         return dict(summary)
     flows = []

@@ -4,7 +4,7 @@ The page is a single file. It uses no network, and its content security policy a
 scripts are in ``assets/web/page``. This module joins and compresses them, except for the script that decompresses the
 others.
 
-Pages evaluate expressions as nested lists.
+Pages evaluate expressions, e.g. rules of decisions and checks of labs, which `compiled` writes as nested lists.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow:
 def compiled(expression: Expression) -> Any:
     """An expression as nested lists of an operation and its operands.
 
-    Numbers are in SI units, strings are `["text", …]`, and named numbers of a formula are strings with the name.
+    Numbers are in SI units, strings are `["text", …]`, and variables of a formula are strings with their name.
     """
     return _node(expression, expression.root)
 
@@ -299,7 +299,7 @@ def page_of(
     """The HTML text of a page.
 
     Args:
-        data: document of the page, which each saved page contains uncompressed.
+        data: document that the page contains uncompressed, so that a saved page can include the reader's changes.
         title: title of the page, as plain text.
         recorded: HTML for browsers that do not run the scripts.
         kind: kind of the page.
@@ -488,7 +488,7 @@ def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
 
 
 def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A link with its changeable keys: plain values in the file that are individual numbers in the core."""
+    """Document of a link: ``edit`` marks changeable keys, ``follows`` the keys with one value for both directions."""
     plain, follows = {}, {}
     side = link.forward
     is_radio = side.access is not None or side.grants is not None or side.handover is not None

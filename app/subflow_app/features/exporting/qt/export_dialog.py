@@ -282,7 +282,7 @@ class FigureDialog(QDialog):
         return self.choice.look(self.heading.text().strip()).of(chosen, self.choice.kind)
 
     def done(self, result: int) -> None:
-        """Stop the preview, with any result."""
+        """Stop the preview and close the dialog, accepted or not."""
         self.preview.stop()
         super().done(result)
 
@@ -383,10 +383,7 @@ class FigureDialog(QDialog):
 
 
 class _Upright(QScrollArea):
-    """A scroll area that stays as wide as its content.
-
-    Combo boxes get their width only when they are first shown.
-    """
+    """A scroll area that stays as wide as its content, whose width changes when combo boxes are first shown."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Adapt the width to the content."""

@@ -256,7 +256,7 @@ class RunExports(QObject):
         self.dialogs = dialogs
         self._tell = tell
         self._parent = parent
-        self.patience_ms = 60  # the dialog opens at once if the run is read within this time
+        self.patience_ms = 60  # if the run is read within this time, the dialog opens before `ask_run` returns
 
     def ask_run(self, row: RunRow) -> None:
         """Ask for the parts of a run and for a folder, and export the run."""

@@ -71,7 +71,7 @@ def end_of(traces: Traces) -> float:
 
 
 def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime]:
-    """Lifetime of each connection of a run: from its start to its completion, its close, or the end of the run.
+    """Lifetime of each connection of a run: from its start to its completion, close or planned stop; else endless.
 
     A randomly arriving connection starts when its first subflow is established.
     """
@@ -96,7 +96,6 @@ def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lif
 
     Connections that are inactive in the whole window are omitted. A sample is the mean over the interval that ends with
     it, and counts in proportion to its overlap with the window.
-
     """
     found = {}
     for key in select_keys(traces, FLOW, _GOODPUT):
@@ -110,7 +109,7 @@ def goodputs(traces: Traces, from_s: float, to_s: float, alive: Mapping[str, Lif
             continue
         ends_s = time_s[:count]
         begins_s = np.concatenate([[0.0], ends_s[:-1]])
-        # Bytes that arrive after the end of a flow were sent before its end.
+        # Samples after the end of a flow also count, because their bytes were sent before its end.
         inside_s = np.clip(np.minimum(ends_s, to_s) - np.maximum(begins_s, start_s), 0.0, None)
         known = np.nan_to_num(values[:count].astype(np.float64), posinf=0.0, neginf=0.0)
         span_s = min(end_s, float(ends_s[-1])) - start_s
@@ -253,7 +252,7 @@ class FairnessAnalysis:
         to_proportional: distance to the proportionally fair split.
         pooling: pooling gain of all multipath connections together; None without limited multipath connections.
         gap: duality gap of the proportionally fair split, see `Split`.
-        notices: limitations of these numbers, for people.
+        notices: limitations of these numbers, as sentences for display.
     """
 
     title: str
@@ -351,9 +350,8 @@ def run_analysis(
 def _summed_up(traces: Traces, rates: Mapping[str, float]) -> dict[str, float]:
     """Goodputs while active from the summary of a run; empty without a summary.
 
-    The summary covers the whole measured interval with full precision. Goodputs from samples differ in the samples in
-    which a connection begins or ends.
-
+    The summary covers the whole measured interval with full precision. Goodputs from samples are less exact, because a
+    connection may begin or end within a sample.
     """
     summary = traces.row.summary if traces.row is not None else None
     told = {str(flow["name"]): finite(flow.get("active_goodput_bps")) for flow in (summary or {}).get("flows", ())}

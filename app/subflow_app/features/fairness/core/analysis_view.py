@@ -249,7 +249,7 @@ def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -
 
 
 def pooling_text(gain: PoolingGain) -> str:
-    """Interpretation of the pooling gain."""
+    """Interpretation of the pooling gain in one sentence."""
     if math.isnan(gain.gain):
         if not math.isfinite(gain.efficiency) and abs(gain.potential - 1) < 1e-3:
             return tr("Pooling gains nothing here: one path is as good as all of them.")

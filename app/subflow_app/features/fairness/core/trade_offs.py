@@ -34,7 +34,7 @@ from subflow_sim.stats import Estimate
 
 
 class TradeOffKind(StrEnum):
-    """Kind of trade-off."""
+    """Kind of trade-off; the values are its names on the command line."""
 
     DELAY = "delay"
     TRANSFER = "transfer"
@@ -61,7 +61,7 @@ class TradeOff:
     Attributes:
         x: quantity of the horizontal axis.
         y: quantity of the vertical axis.
-        needs: requirement on a run, as text for people.
+        needs: requirement on a run, as text for display.
     """
 
     x: Quantity
@@ -203,10 +203,7 @@ TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
 
 
 class KnownFigures:
-    """Cache of both quantities of runs, valid while the runs have no new samples.
-
-    Used by one thread at a time.
-    """
+    """Cache of both quantities of runs, valid while the runs have no new samples; not thread-safe."""
 
     def __init__(self) -> None:
         """Start with an empty cache."""
@@ -285,7 +282,7 @@ def short_titles(titles: Sequence[str]) -> list[str]:
 
 
 def trade_off_panel(points: Sequence[Point], kind: TradeOffKind) -> Panel:
-    """The plot of the points."""
+    """The scatter plot of the points, in the units of the axes."""
     spec = TRADE_OFFS[kind]
     x, y = spec.x.metric, spec.y.metric
     series = tuple(
@@ -328,7 +325,7 @@ def interval_text(found: Estimate, metric: Measure) -> str:
 
 
 def point_text(point: Point, kind: TradeOffKind) -> str:
-    """Description of a point in lines of text."""
+    """Description of a point: its title, both quantities, and a line if it is on the Pareto front."""
     spec = TRADE_OFFS[kind]
     lines = [point.title]
     for quantity, figure in ((spec.x, point.x), (spec.y, point.y)):
@@ -339,7 +336,7 @@ def point_text(point: Point, kind: TradeOffKind) -> str:
 
 
 def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> dict[str, Any]:
-    """JSON document of the points."""
+    """JSON document of the points, with values in SI units."""
     spec = TRADE_OFFS[kind]
     return {
         "trade_off": kind.value,

@@ -61,7 +61,7 @@ def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point]
 
 
 class TradeOffPage(QWidget):
-    """Shows points in a plot and a table; the feature computes the points."""
+    """Shows points in a plot and a table; `FairnessFeature` computes the points."""
 
     kind_changed = Signal()
     point_chosen = Signal(object)  # Point

@@ -304,7 +304,7 @@ _NEAR_SHARE = 0.1  # maximum deviation from the fair share at which a bar has th
 
 
 class ShareDelegate(QStyledItemDelegate):
-    """Gives rows of the tree the height of table rows."""
+    """Makes the rows of the tree as high as the rows of tables."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Size of the text with a margin."""
@@ -453,7 +453,7 @@ _EMPTY_TEXT = translatable(
 
 
 class SharesPage(QWidget):
-    """Shows results of the analysis, which the feature computes."""
+    """Shows results of the analysis, which `FairnessFeature` computes."""
 
     choice_changed = Signal()  # another run or window is requested
     link_chosen = Signal(str)  # name of a link

@@ -92,8 +92,8 @@ class ForkDraft:
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
         at_s = round(min(max(wanted, 0.0), latest_s), 9)
-        # The position of a playhead in pixels is not accurate to the nanosecond. The time is rounded down, because at a
-        # later time the displayed events would have happened before the fork.
+        # The position of a playhead in pixels is not accurate to the nanosecond, so the time is rounded. It is rounded
+        # down, so that no event after the playhead happens before the fork.
         digits = _SHOWN_DIGITS - math.ceil(math.log10(max(latest_s, 1e-9)))
         return cls(origin, float(Decimal(repr(at_s)).quantize(Decimal(1).scaleb(-max(digits, 3)), ROUND_FLOOR)))
 
@@ -125,7 +125,7 @@ class ForkDraft:
         else:
             self.at_s, self.time_problem = at_s, ""
             for (target, key), value in list(self._edits.items()):
-                self.set(target, key, value)  # the value may be the current value at the new time
+                self.set(target, key, value)  # removes the change if the run has this value at the new time
 
     def present(self, target: Target) -> dict[str, TomlValue]:
         """The values of a target in the run at the time of the fork."""

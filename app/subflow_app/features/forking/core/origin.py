@@ -1,8 +1,8 @@
 """The run to fork: scenario, seed, known time, and its state at a time from a new simulation.
 
 The past is simulated with its samples, marks and events, because a fork is stored as a whole run. Snapshots of this
-simulation speed up further forks of the run. The snapshots of `replay` are unsuitable: a replay omits samples, which
-would slow down its jumps.
+simulation speed up further forks of the run. The snapshots of `replay` are unsuitable: a replay records no samples,
+because they would slow down its jumps.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
 
 
 def forks_first(runs: Sequence[Traces]) -> list[int]:
-    """Positions of the runs, each fork or next run before its ghost; the run in front gets the plainer line."""
+    """Positions of the runs, each fork or next run before its ghost, because earlier positions have plainer lines."""
     order = list(range(len(runs)))
     for ghost in find_ghosts(runs).values():
         original, fork = order.index(ghost.original), order.index(ghost.fork)

@@ -220,7 +220,7 @@ class ForkDialog(QDialog):
     def _on_time(self, text: str) -> None:
         self._draft.set_time(text)
         if not self._draft.time_problem:
-            self._show_thing()  # the run had other values at that time
+            self._show_thing()  # at the new time, the run may have other values
         self._show_state()
 
     def _show_state(self) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-_PATIENCE_MS = 40  # the dialog opens at once if the run is read within this time
+_PATIENCE_MS = 40  # the window waits this long for a worker, so that short work completes immediately
 _MESSAGE_MS = 6000
 
 
@@ -197,7 +197,7 @@ class ForkFeature(Feature):
         dialog.deleteLater()
 
     def start(self, plan: ForkPlan) -> None:
-        """Start a fork at once or, during another run, beside it in the queue."""
+        """Start a fork; during another run, add the fork to the queue."""
         ports = self.ports
         store = ports.database.writable
         records = ports.preferences.settings.record_decisions

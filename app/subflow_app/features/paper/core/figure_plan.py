@@ -89,7 +89,7 @@ class FigureLook:
     height_mm: float = 0.0
 
     def of(self, plan: FigurePlan, kind: FigureKind) -> FigurePlan:
-        """The figure with this look and format."""
+        """The plan with this look and format; plots keep a minimum height if the figure has many rows."""
         style = self.style
         if self.height_mm and len(plan.rows) > _FEW_ROWS:
             style = replace(style, plot_height_mm=_LEAST_OF_MANY_MM)
@@ -114,14 +114,14 @@ class PlotData:
         axis_text: title of the value axis, with its unit.
         scale: factor from SI to the unit of the value axis.
         from_zero: whether the value axis starts at zero.
-        is_rate: whether samples are means over the interval that ends there.
+        is_rate: whether each sample is a mean over the interval that ends at its time.
         kind: curves over time, curves over another quantity, or bars.
         x_text: title of the x axis, with its unit.
         x_scale: factor from SI to the unit of the x axis.
         ceiling: minimum upper end of the value axis, in the unit of the axis; None: the axis fits the values.
         curves: curves to draw.
         bars: bars to draw.
-        value_range: first and last value of the axis in its unit; None: the axis fits the curves.
+        value_range: lowest and highest value of the axis in its unit; None: the axis fits the curves.
         bin_s: length of the bins over which curves are averaged, s; zero for unaveraged samples; None: rates are
             averaged as far as the figure requires.
         ticks: events over time.
@@ -312,7 +312,7 @@ def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
 
 
 def figure_kind(path: PurePath) -> FigureKind:
-    """The format with the suffix of a file name.
+    """The format of figures that the suffix of a file name selects.
 
     Raises:
         InputError: if the name has no suffix, or figures have no such format.
@@ -321,7 +321,7 @@ def figure_kind(path: PurePath) -> FigureKind:
 
 
 def kind_of_suffix(path: PurePath, kinds: Sequence[KindT], known: str) -> KindT:
-    """The format among `kinds` with the suffix of a file name; `known` lists the formats for the message.
+    """The format among `kinds` that equals the suffix of a file name; `known` lists the formats for the message.
 
     Raises:
         InputError: if the name has no suffix, or the suffix is unknown.

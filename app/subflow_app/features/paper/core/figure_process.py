@@ -67,7 +67,7 @@ def unpack(content: bytes, kinds: Iterable[type]) -> Any:
 
 
 def write_message(pipe: IO[bytes], content: bytes) -> None:
-    """Writes a message with its length in front, for `read_message`."""
+    """Writes a message, preceded by its length, to be read by `read_message`."""
     pipe.write(len(content).to_bytes(_LENGTH_BYTES, _ORDER) + content)
     pipe.flush()
 
@@ -192,7 +192,7 @@ class FigureProcess:
 
         Raises:
             InputError: if the job cannot be drawn.
-            ExportError: if the process died, took too long, or was closed during the drawing.
+            ExportError: if the process did not start, died, took too long, or was closed during the drawing.
             RuntimeError: if an unexpected error occurred in the process; the message contains its traceback.
         """
         with self._one_at_a_time:
@@ -281,7 +281,7 @@ def write_panel(panel: Panel, path: Path, size_mm: tuple[float, float] | None = 
 
     Raises:
         InputError: if the suffix is unknown, or the panel is empty.
-        ExportError: if the file cannot be written.
+        ExportError: if the process cannot draw the panel, or the file cannot be written.
     """
     width_mm, height_mm = size_mm or (170.0, 115.0)
     style = DEFAULT_STYLE.sized(width_mm, height_mm if size_mm is None else _PLOT_SHARE * height_mm)

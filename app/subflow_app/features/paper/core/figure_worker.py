@@ -50,9 +50,9 @@ def main(print_pages: Printer) -> int:
     """Draws jobs until the pipe is closed; returns the exit code.
 
     Args:
-        print_pages: prints a page as a PDF.
+        print_pages: returns the PDF of an HTML page.
     """
-    ignore_interrupts()  # the window closes the pipe instead
+    ignore_interrupts()  # the process ends when the window closes the pipe
     answers = take_stdout()
     _warm_up()
     with os.fdopen(0, "rb", closefd=False) as requests:

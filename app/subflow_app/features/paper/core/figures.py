@@ -54,7 +54,7 @@ _TITLE_SHARE = 0.8
 # three times as long.
 _DECIMALS = 1
 
-# matplotlib's settings are global, so that only one figure may be drawn at a time.
+# matplotlib's settings are global, so only one figure may be drawn at a time.
 _drawing = threading.Lock()
 
 
@@ -98,7 +98,7 @@ def drawn_file(
     """Content of a file with a figure of this size in inches, which `fill` draws."""
     from matplotlib.figure import Figure
 
-    # Files of the same run are identical without a date.
+    # Without a date, files of the same figure are identical.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     content = io.BytesIO()
     with drawing(style):

@@ -1,6 +1,6 @@
 """Drawing of panels: lines over points, bars, boxes, scatter plots, maps, traces and tables, with reported values.
 
-Reported values come from papers.
+Reported values are results that papers state, for comparison with our own.
 
 `plot_forms` also uses the functions for bars and for the names below them.
 """
@@ -41,11 +41,11 @@ _PT_PER_INCH = 72.0
 _LEAST_TABLE_PT = 5.0
 TABLE_LINE = 2.3
 """Height of a table row in multiples of the font size."""
-_HEAD_LINE = 0.65  # height of a further line of a heading, in rows
+_HEAD_LINE = 0.65  # height of each further line of a heading, in rows
 _MOST_SKETCHED = 5  # rows and columns of a table in a thumbnail
 _ASKEW = 0.6  # sine of the angle of rotated names
 _LONGEST_NAME = 28  # characters of the names of bars
-# The colours of the window's scale on white, without pale ones that would vanish.
+# The colours of the window's scale, but without pale colours, which would be invisible on white.
 _PARTED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
 _MOST_NUMBERS = 240  # numbers in cells; more are not readable
 
@@ -460,7 +460,7 @@ def number_text(value: float) -> str:
 
 
 def interval_text(mean: float, half: float) -> str:
-    """Mean ± half of its interval, rounded up, e.g. ``3.02 ± 0.11``; only the mean if either number is not finite."""
+    """A mean and half its interval, rounded up, e.g. ``3.02 ± 0.11``; only the mean if either number is not finite."""
     told = number_text(mean)
     if not (math.isfinite(mean) and math.isfinite(half)):
         return told
@@ -599,7 +599,7 @@ def _longest_word(names: Sequence[str]) -> int:
 def _value_axis(axes: Axes, panel: Panel) -> None:
     """Starts the value axis at zero, unless it is logarithmic, a value is negative, or the panel sets a minimum range.
 
-    Bars and bands with another start mislead.
+    Bars and bands that do not start at zero mislead.
     """
     if panel.is_log_y:
         from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -620,7 +620,7 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         return
     axes.set_ylim(bottom=0.0)
     if max(values) > 0.0 and panel.form in ("lines", "bars"):
-        # The interval of two runs is up to ten times their distance, and must not flatten everything else.
+        # Half the interval of two runs is six times their difference, and must not flatten everything else.
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(values)))
 
 

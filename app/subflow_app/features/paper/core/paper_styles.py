@@ -1,7 +1,7 @@
 """Styles of figures for print: column widths of publishers, font sizes, and allowed sizes.
 
-The alternative was SciencePlots. Subflow would have used only six numbers of its IEEE style, because colours and dashes
-match the window, and because not every computer has its font (Times).
+The alternative was the package SciencePlots. Subflow could have used only six numbers of its IEEE style: figures have
+the colours and dashes of the window, and not every computer has Times, the font of that style.
 """
 
 from __future__ import annotations

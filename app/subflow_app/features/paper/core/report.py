@@ -115,7 +115,7 @@ class Report:
 
 
 def report_kind(path: PurePath) -> ReportKind:
-    """The format with the suffix of a file name.
+    """The format of reports that the suffix of a file name selects.
 
     Raises:
         InputError: if the name has no suffix, or reports have no such format.
@@ -136,7 +136,7 @@ def page_size(name: str) -> PageSize:
 
 
 def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
-    """These runs of a store without repetitions, in this order.
+    """The runs with these numbers in a store, in this order; repeated numbers count once.
 
     Raises:
         InputError: if `numbers` is empty or too long, or a run was deleted or is still running.
@@ -174,7 +174,7 @@ def build_report(
 
     Args:
         runs: the runs; their order determines their dash patterns in figures.
-        plots: figures to show, without those that no run supports; None: `DEFAULT_PLOTS`.
+        plots: figures to show; plots that no run supports are omitted. None: `DEFAULT_PLOTS`.
         title: title of the report; empty: from the names of the runs.
         made_at: date of the report; None: now.
 

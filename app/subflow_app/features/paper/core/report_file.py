@@ -22,7 +22,7 @@ from subflow_app.features.paper.core.topology_sketch import render_sketch
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import html_text, table_html
 
-# Always light, like paper. Printed pages break before sections, but not within figures and rows.
+# Always light, like paper. Printed pages break neither after headings nor within figures and rows.
 _STYLE = """
 :root { color-scheme: light; }
 body { margin: 2rem auto; max-width: 62rem; padding: 0 1.5rem; background: #fff; color: #1b1b1b;

@@ -76,7 +76,7 @@ class TopologySketch:
 
 
 def sketch_of(scenario: Scenario) -> TopologySketch:
-    """The drawing of a scenario."""
+    """The drawing of a scenario's topology, with the path of each subflow."""
     picture = picture_of(scenario)
     colours = {owner: palette.hex_colour(path.colour) for owner, path in picture.paths.items()}
     # On the canvas, y points downwards.

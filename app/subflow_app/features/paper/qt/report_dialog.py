@@ -30,7 +30,7 @@ _MOST_NAMES = 5
 
 
 class ReportDialog(QDialog):
-    """Choices for a report; another dialog asks for the file afterwards."""
+    """Choices for a report, made before the caller opens the dialog for the file."""
 
     def __init__(self, rows: Sequence[RunRow], plots: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
         """Dialog for a report on the runs of ``rows``; ``plots`` are the plots that these runs support."""

@@ -44,11 +44,11 @@ class Reports(QObject):
         self._workers = workers
         self._tell = tell
         self._parent = parent
-        self.patience_ms = 60  # if the data arrive within this time, the dialog opens without a sign of waiting
+        self.patience_ms = 60  # if the data are read within this time, the dialog opens before `ask_report` returns
         self._is_reading = False
 
     def ask_report(self, numbers: Sequence[int]) -> None:
-        """Asks for the content and the file of a report on these runs, then writes the report."""
+        """Opens the dialogs for the content and the file of a report on these runs, then writes the report."""
         store = self._database.store
         if store is None or not numbers:
             self._exports.failed.emit(

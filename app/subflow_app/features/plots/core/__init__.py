@@ -1,7 +1,7 @@
-"""The plots of a run without a drawing library: required columns, computation with numpy, axis with unit.
+"""The plots of a run, independent of a drawing library: required columns, computation with numpy, axis with unit.
 
-To add a plot of an unchanged column of the traces, add a row to the list below. A computed plot needs a module in
-this folder and a line in the list. `drawing` chooses bins and colours, and combines many curves. Start with `spec`,
+To add a plot of an unchanged column of the traces, add a `column_plot` to `PLOTS`. For a computed plot, add a module to
+this folder, and its plot to `PLOTS`. `drawing` chooses bins and colours, and combines many curves. Start with `spec`,
 then `curve_plots`.
 """
 
@@ -167,7 +167,7 @@ PLOTS: tuple[PlotSpec, ...] = (
         **MONITORED,
     ),
     column_plot("rtt_gradient", "RTT gradient", "interval_rtt_gradient", SUBFLOW, unit="ms/s", **SIGNED, **MONITORED),
-    # Utility and reward have the unit of the controller.
+    # Each controller defines the units of its utility and reward, so these axes show no unit.
     column_plot("utility", "Utility", "utility", SUBFLOW, **SIGNED, **MONITORED),
     column_plot("reward", "Reward", REWARD, FLOW, SUBFLOW, **SIGNED, **LEARNERS),
     agent_plot("agent_action", "Agent action", "Action", "action"),

@@ -43,10 +43,10 @@ _COLUMN = "goodput_bps"
 
 
 def run_index(traces: Traces) -> float:
-    """Jain's index of the goodputs of tcp and mptcp flows while active.
+    """Jain's index of the goodputs of tcp and mptcp flows while active, as stored with the run.
 
-    NaN for fewer than two flows, or without goodput. In a running simulation, the index compares mean goodputs from
-    the end of the warm-up to now.
+    Without a stored index, e.g. in a running simulation, the index compares mean goodputs from the end of the warm-up
+    to now. NaN for fewer than two flows, or without goodput.
     """
     if traces.row is not None and traces.row.jain is not None:
         return traces.row.jain
@@ -56,7 +56,7 @@ def run_index(traces: Traces) -> float:
 
 
 def fairness_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """One bar of Jain's index per experiment, 1/n to 1."""
+    """One bar of Jain's index per experiment, from 1/n to 1 for n flows."""
     groups = [group for group in repetitions(runs) if FAIRNESS_BARS.reads(group.runs[0])]
     made = []
     for rank, group in enumerate(groups):
@@ -109,7 +109,8 @@ def convergence_time(rates: NDArray[np.float32]) -> float:
     The time is the earliest t such that the rate in each second from t to t + 5 s is within 25 % of the final share.
 
     DEVIATION: the source uses the ideal equal rate as the final share. With several paths, that rate depends on the
-    goal of the controllers. Each flow is therefore compared with its mean rate in the last quarter of its life.
+    goal of the controllers. This function therefore compares each flow with its mean rate in the last quarter of its
+    life.
 
     Args:
         rates: float32 [n], mean rate in each second.
@@ -150,11 +151,11 @@ _ROUNDING = 1e-5  # relative rounding error of samples, which are float32, and o
 
 
 def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], warmup_s: float) -> float:
-    """Mean of a curve over the measured interval, weighted by time, without gaps; SI, NaN without samples.
+    """Mean of a curve over the measured interval, weighted by time, without gaps; in SI units, NaN without samples.
 
-    The samples of a rate are means. Their mean equals the number in the summary apart from rounding, and the summary's
-    more exact number replaces it. For states, a summary contains other means (of cwnd over the time established, of the
-    RTT over packets), which do not equal the mean of the curve.
+    For a rate, the result is the value in the summary, which is more exact, if both agree apart from rounding. For
+    states, the summary contains other means than that of the curve: the congestion window is averaged while the subflow
+    is established, and the RTT over packets.
 
     Args:
         spec: plot of the curve.
@@ -178,7 +179,7 @@ def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
 
 
 def flow_rates(traces: Traces) -> dict[str, float]:
-    """Payload rates of flows for comparisons, bit/s: the goodput while active for transfers, else the goodput.
+    """Payload rate of each flow for comparisons, bit/s: the goodput while active for transfers, else the goodput.
 
     In a running simulation, the rates are means from the end of the warm-up to now; NaN before the first sample.
     """
@@ -192,7 +193,7 @@ def flow_rates(traces: Traces) -> dict[str, float]:
 
 
 def figure_column(spec: PlotSpec) -> RunColumn | None:
-    """Column of the list of runs for the means of this plot; None unless summaries contain them in the same unit."""
+    """Column of the list of runs that shows the mean of this plot in the same unit; None without such a column."""
     if not spec.figures:
         return None
     shown = column(spec.figures[0][1])
@@ -215,7 +216,7 @@ def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[flo
 
 
 def goodput_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """One bar per flow and experiment, bit/s of payload after the warm-up."""
+    """One bar per flow and experiment: payload rate in bit/s, of transfers while active, else after the warm-up."""
     return flow_bars(runs, transport_colours, flow_rates, note=translatable("no samples"))
 
 

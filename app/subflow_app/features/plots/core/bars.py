@@ -15,7 +15,7 @@ from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate
 
-# Share of a category that its bars fill; the rest separates categories.
+# Share of the width of a category that its bars fill; the rest separates categories.
 _FILLED = 0.76
 
 
@@ -25,8 +25,8 @@ class Bar:
 
     Attributes:
         category: name below the bar, e.g. ``"download.1"``; bars of one category are side by side.
-        owner: flow, controller or run of the bar; `owner` and `kind` together may name a line of other plots, so that
-            both are hidden together.
+        owner: flow, controller or run of the bar. If a line of another plot has the same `owner` and `kind`, the legend
+            hides both together.
         kind: ``"flow"``, ``"controller"``, ``"run"``, or ``"all"`` for bars of several flows.
         colour: colour key; `palette.hex_colour` converts it to a hex value.
         run: position of the first run of its experiment in the overlay; distinct for each experiment.
@@ -49,7 +49,7 @@ class Bar:
     note: str = ""
 
     def reach(self, *, is_signed: bool) -> tuple[float, float]:
-        """Distances from the mean to the drawn ends of the interval; NaN without an interval."""
+        """Distances from the mean down and up to the drawn ends of the interval, SI; NaN without an interval."""
         low, high = interval_ends(np.array([self.mean]), np.array([self.ci95]), is_signed=is_signed)
         return float(self.mean - low[0]), float(high[0] - self.mean)
 
@@ -66,7 +66,7 @@ class Group:
 
     def __init__(self, title: str, positions: Sequence[int], runs: Sequence[Traces]) -> None:
         """Groups these runs at these positions of the overlay."""
-        # imported late: a program start has no runs to compare
+        # Imported here, because the module is needed only once runs are grouped.
         from subflow_app.features.comparison.core.conditions import copies_among
 
         copies = copies_among([run.row for run in runs])
@@ -121,7 +121,7 @@ def flow_bars(
     found: dict[str, list[Bar]] = {}
     for group in repetitions(runs):
         by_run = [numbers(traces) for traces in group.runs]
-        # The seed determines the copies of a flow that arrive, so a bar covers only the runs in which its copy arrived.
+        # The seed determines how many copies of a flow arrive, so a bar covers only the runs in which its copy arrived.
         for owner in dict.fromkeys(owner for each in by_run for owner in each):
             first = next(traces for traces, each in zip(group.runs, by_run, strict=True) if owner in each)
             values = [each[owner] for each in by_run if owner in each]

@@ -46,7 +46,7 @@ def throughput_curves(traces: Traces) -> list[Curve]:
         if not parts:
             drawn.append(arrivals[flow])
         elif len(parts) > 1:
-            # A live run adds samples while this function reads, so that the total is as long as the shortest part.
+            # A live run may add samples during the calls above, so the total is only as long as the shortest part.
             count = min(len(part.values) for part in parts)
             total = np.stack([part.values[:count] for part in parts]).sum(axis=0, dtype=np.float32)
             label = f"{traces.labels[flow]} · total"
@@ -76,8 +76,8 @@ _HEADER_BYTES = 52
 def loss_curves(traces: Traces) -> list[Curve]:
     """One curve per subflow, 0 to 1: lost / (lost + delivered) in the last second; NaN if both are zero.
 
-    A packet counts when it is lost or delivered, not when it is sent. A burst of losses after an idle second is
-    therefore 1.
+    A packet counts when it is lost or delivered, not when it is sent. If a burst of losses follows an idle second, the
+    ratio is therefore 1.
     """
     wire_bits = 8 * (traces.mss_bytes + _HEADER_BYTES)
     delivered = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _RATE)}
@@ -86,7 +86,7 @@ def loss_curves(traces: Traces) -> list[Curve]:
         arrived = delivered.get(losses.owner)
         if arrived is None:
             continue  # a measurement may lack either column
-        # A live run adds samples while this function reads.
+        # In a live run, the column that was read later may have more samples.
         count = min(len(losses.values), len(arrived.values))
         time_s = losses.time_s[:count]
         interval_s = float(time_s[0]) if count else _WINDOW_S
@@ -121,7 +121,7 @@ def drop_curves(traces: Traces) -> list[Curve]:
 
 
 def _per_second(curve: Curve) -> Curve:
-    # Samples are at whole multiples of the interval, so that the first time equals the interval.
+    # Samples are at whole multiples of the interval, so the first time equals the interval.
     interval_s = float(curve.time_s[0]) if len(curve.time_s) else 1.0
     return replace(curve, values=(curve.values / interval_s).astype(np.float32))
 
@@ -144,7 +144,7 @@ ALL_FLOWS = "all flows"
 
 
 def jain_curves(traces: Traces) -> list[Curve]:
-    """One curve of Jain's index, 1/n to 1; NaN for fewer than two active flows, and without goodput.
+    """One curve of Jain's index, 1/n to 1 for n active flows; NaN for fewer than two active flows, or without goodput.
 
     The index compares the goodputs of tcp and mptcp flows over the last 5 s, or since their start. A flow is active
     from its first byte that arrives until its transfer is complete or all its subflows are closed; a starving flow
@@ -153,7 +153,7 @@ def jain_curves(traces: Traces) -> list[Curve]:
     Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
     """
     rates = [curve for curve in column_curves(traces, FLOW, _ACKED) if curve.owner in transport_flows(traces)]
-    # A live run adds samples while this function reads.
+    # In a live run, curves that were read later may have more samples.
     count = min((len(curve.values) for curve in rates), default=0)
     colour = palette.ColourKey(palette.TOTAL, 0)
     if len(rates) < 2 or count == 0:
@@ -190,7 +190,7 @@ def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDAr
 
 
 def flow_ends_s(traces: Traces) -> dict[str, float]:
-    """End times of flows, s; flows that have not ended are omitted."""
+    """Time at which each ended flow completed its transfer, or else closed its last subflow, s; omits other flows."""
     subflows = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a sequence
     ends: dict[str, float] = {}
     closed: dict[str, float] = {}

@@ -80,7 +80,7 @@ RTT_CDF = PlotSpec(
 
 
 _CWND, _RTT = "cwnd_pkts", "srtt_s"
-# More points would look like a cloud instead of a path, and are thinned out evenly.
+# Longer curves are thinned out evenly, because more points would look like a cloud instead of a path.
 _MOST_POINTS = 4000
 
 
@@ -96,7 +96,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
     for rtt in column_curves(traces, SUBFLOW, _RTT):
         if rtt.owner not in windows:
             continue  # a measurement may lack either column
-        # A live run adds samples while this function reads.
+        # In a live run, the column that was read later may have more samples.
         count = min(len(rtt.values), len(windows[rtt.owner].values))
         x, y, time_s = windows[rtt.owner].values[:count], rtt.values[:count], rtt.time_s[:count]
         kept = _kept(np.isfinite(x) & np.isfinite(y))
@@ -105,7 +105,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
 
 
 def _kept(is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Indices of the drawn points, and of the first point of each gap between them, which interrupts the path."""
+    """Indices of the points to draw, and of the first point of each gap between them, whose NaN interrupts the path."""
     known = np.flatnonzero(is_known)
     gaps = np.flatnonzero(is_known[:-1] & ~is_known[1:]) + 1
     kept = known[:: max(1, -(-len(known) // _MOST_POINTS))]

@@ -4,7 +4,8 @@ Colours distinguish the subflows of each run, the controllers, or the runs. Curv
 bins of equal length.
 
 A combined curve represents many: the median of many flows with percentile bands, or the mean over seeds with its
-interval. Without it, a hundred flows would give three hundred lines, and five seeds five lines for one result.
+interval. Without combined curves, a hundred flows of two paths would give three hundred lines with their totals, and
+five seeds would give five lines for one result.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ BY_RUN: ColourBy = "run"
 BY_CONTROLLER: ColourBy = "controller"
 BY_SUBFLOW: ColourBy = "subflow"
 
-# Extra shades of the total of a flow, which is darker than its parts of the same hue.
+# Added to the shade of the total of a flow, so that the total is darker than its subflows of the same hue.
 _SHADE_OF_TOTAL = 2
 
 
@@ -122,7 +123,7 @@ def bin_width_s(intervals_s: Sequence[float], span_s: float, *, chosen_s: float 
         intervals_s: sampling intervals of the curves, s.
         span_s: length of the visible time range.
         chosen_s: bin length that the user chose; None: chosen by the visible time range.
-        is_rate: whether samples are means over the interval that ends there.
+        is_rate: whether each sample is a mean over the interval that ends at its time.
     """
     if not intervals_s:
         return RAW_S
@@ -220,7 +221,7 @@ def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], lis
 
 
 def nearest_member(crowds: Sequence[Crowd], time_s: float, value: float) -> Curve | None:
-    """The member curve nearest to a value at a time; None if no member has a value."""
+    """The member curve nearest to a value, SI, at a time, s; None if no member has samples around that time."""
     nearest, least = None, np.inf
     for member in (member for crowd in crowds for member in crowd.members):
         count = min(len(member.time_s), len(member.values))
@@ -261,7 +262,7 @@ def mean_of_seeds(curves: Sequence[Curve], *, is_signed: bool = False) -> Curve:
 
 def _median(members: Sequence[Curve], bin_s: float) -> Curve:
     first = members[0]
-    # A live run adds samples while this function reads.
+    # In a live run, curves that were read later may have more samples.
     count = min(min(len(member.time_s), len(member.values)) for member in members)
     samples = samples_in(first, bin_s) if bin_s else 1
     table = bin_means(np.stack([member.values[:count] for member in members]), samples)

@@ -175,8 +175,8 @@ class PlotSpec:
         is_joined: whether a curve needs all columns of its owner; imported measurements may lack some of them.
         bars: computes the bars from the traces of all runs; None for plots of curves.
         from_zero: whether the axis starts at zero, for quantities whose size matters more than their change.
-        is_rate: whether samples are means over the interval that ends there. Their mean is then the mean over the
-            longer interval (`averaged`), which does not hold for states at an instant.
+        is_rate: whether each sample is a mean over the interval that ends at its time, instead of a state at that time.
+            Only then is the mean of several samples exact for their whole interval, see `averaged`.
         is_signed: whether values may be negative.
         ceiling: minimum upper end of the axis, SI: 1 for shares and indices; None: the axis fits the values.
         least_flows: number of tcp and mptcp flows that the plot needs: 2 for comparisons of flows.
@@ -285,7 +285,7 @@ def axis_text(label: str, unit: str) -> str:
 
 
 def no_curves(_traces: Traces) -> list[Curve]:
-    """The empty list of curves of a plot of bars."""
+    """An empty list: the curves of a plot that shows bars."""
     return []
 
 
@@ -415,8 +415,9 @@ def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> Plot
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
     """Number of samples per drawn point: 1, 2, 5, 10, 20, 50 and so on.
 
-    The result is the smallest of these numbers that leaves at most `most_points` points. A rate sampled several times
-    per RTT alternates between zero and the link rate: 200 s at 100 ms would fill the plot with ink.
+    The result is the smallest of these numbers that leaves at most `most_points` points. Averages are necessary,
+    because a rate sampled several times per RTT alternates between zero and the link rate: the curve of 200 s at 100 ms
+    would cover the plot.
     """
     samples = duration_s / interval_s
     factor = 1

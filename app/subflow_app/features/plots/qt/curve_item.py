@@ -34,7 +34,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
     def feed(self, curve: Curve) -> None:
         """Replaces the samples; returns early if they are unchanged."""
         count = min(len(curve.time_s), len(curve.values))
-        # Comparing both ends also detects other bins, and a last bin that has grown.
+        # The first or last time also differs if the bin length has changed, or if the last bin has grown.
         if 0 < count == len(self.shown_values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
             return
         self.time_s = curve.time_s

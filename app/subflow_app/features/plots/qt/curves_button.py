@@ -1,4 +1,4 @@
-"""Button above the plots with the bins of curves as its text, and a menu with the choices for curves."""
+"""Button over the plots: its text shows the bins of the curves, and its menu offers the choices for curves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOP = 1  # px; aligns the button with the title of the first plot
 
 
 class CurvesButton(QToolButton):
-    """Button in the upper right corner of the plots, which keep their full height."""
+    """Button that covers the upper right corner of the plots, so that the plots keep their full height."""
 
     def __init__(self, plots: QAbstractScrollArea, menu: QMenu, bin_s: float | None) -> None:
         """Creates the button, which opens ``menu``; its text shows ``bin_s``, see :meth:`show_bins`."""

@@ -1,7 +1,7 @@
 """Plots that receive the curves of runs in their bins and colours, in time slices if the curves are many.
 
 A curve is drawn separately or in a combined curve; the originals of forks appear as ghosts. Between slices, the window
-can handle input: 100 flows of two paths give 700 curves.
+handles input: otherwise, the 700 curves of 100 flows with two paths would block it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ END_OF_SLICE = True
 
 
 class SlicedFeed(QObject):
-    """Work of a stack that is divided into slices of the event loop."""
+    """Feeds a stack of plots in short slices, between which the event loop runs."""
 
     done = Signal()  # all curves are fed, and painting follows
 
@@ -114,7 +114,7 @@ class CurveLooks:
 
     Attributes:
         choices: the user's choices for curves.
-        colours: ``#RRGGBB`` of lines that the user coloured, for all runs, or for one if colours distinguish runs.
+        colours: ``#RRGGBB`` of lines that the user coloured, for all runs, or for one run if colours distinguish runs.
     """
 
     def __init__(self) -> None:
@@ -130,11 +130,11 @@ class CurveLooks:
 
     @property
     def ghosts(self) -> tuple[Ghost, ...]:
-        """Pairs of forks with their originals, and of runs with their predecessors."""
+        """Pairs of forks with their originals, and of runs with the runs before a change of the scenario."""
         return tuple(self._ghosts.values())
 
     def set_runs(self, runs: Sequence[Traces]) -> None:
-        """Finds forks and repetitions among these runs."""
+        """Replaces the runs, and finds forks and repetitions among them."""
         self._runs = tuple(runs)
         self._ghosts = find_ghosts(runs)
         self._find_experiments()
@@ -343,7 +343,7 @@ _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 _MOST_ANTIALIASED_POINTS = 15_000
 _MOST_WIDE_ANTIALIASED_POINTS = 3_000
 _OTHERS_MS = 400
-# More curves are fed in time slices.
+# With more curves, or more traces behind them, the curves are fed in time slices.
 _MOST_CURVES_AT_ONCE = 200
 _MOST_TRACES_AT_ONCE = 2000
 _Plot = TypeVar("_Plot", TimePlot, XYPlot)
@@ -364,7 +364,7 @@ class FedPlots(ScrolledPlots):
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
         self._looks = CurveLooks()
-        self.pointed_flow: CurveId | None = None  # flow of a crowd near the mouse
+        self.pointed_flow: CurveId | None = None  # highlighted flow near the mouse, one of many behind a median
         self.line_width = self._line_scale = 1.0
         self._duration_s = 1.0
         self.runs: tuple[Traces, ...] = ()  # the runs shown
@@ -376,8 +376,8 @@ class FedPlots(ScrolledPlots):
         self._log = False
         # Plots not over time are recomputed from all samples, but only a few times per second.
         self._others_timer = timer(self, self._feed_others, _OTHERS_MS, is_single=True)
-        # Combines all changes of the range within one turn of the event loop.
-        self._bins_timer = timer(self, self._feed, is_single=True)  # in the bins for the current time range
+        # Feeds the bins for the current time range, once for all changes of the range within a turn of the event loop.
+        self._bins_timer = timer(self, self._feed, is_single=True)
         self._sliced = SlicedFeed(self)
         self._is_crowded = self._is_stale = False  # whether curves are fed in slices; whether samples arrived meanwhile
         self._sliced.done.connect(self._on_fed)
@@ -406,11 +406,11 @@ class FedPlots(ScrolledPlots):
 
     @property
     def choices(self) -> CurveChoices:
-        """The user's choices for curves."""
+        """The current choices for curves; `set_choices` replaces them."""
         return self._looks.choices
 
     def set_choices(self, choices: CurveChoices) -> None:
-        """Applies new choices for curves."""
+        """Redraws all curves with these choices."""
         if choices == self._looks.choices:
             return
         self._looks.choices = choices
@@ -475,7 +475,7 @@ class FedPlots(ScrolledPlots):
         self.fed.emit()
 
     def _feed_over_time(self, fed: Sequence[tuple[TimePlot, Curve]]) -> None:
-        """Feeds these curves at once, or in slices if the curves are many."""
+        """Feeds these curves immediately, or in slices if the curves are many."""
         self._fit_lines()
         if self._is_crowded:
             self._sliced.start(self._slices(fed))
@@ -496,7 +496,7 @@ class FedPlots(ScrolledPlots):
         for plot in self.time_plots:
             yield from plot.painting()
         for plot in self.time_plots:
-            # One plot at a time, with its title.
+            # Each slice repaints one plot with its title.
             area = plot.item.sceneBoundingRect()
             if plot.title.scene() is not None:
                 area = area.united(plot.title.sceneBoundingRect())
@@ -552,7 +552,7 @@ class FedPlots(ScrolledPlots):
                 plot.set_marks(marks, self._colours)
 
     def _point_at_flow(self, under: StackedPlot | None, position: QPointF) -> None:
-        """Highlights the flow of a crowd nearest to the mouse in all plots; elsewhere, removes the highlight."""
+        """Highlights the flow behind a median nearest to the mouse, in all plots; elsewhere, removes the highlight."""
         found, time_s = None, math.nan
         if isinstance(under, TimePlot):
             at = under.view.mapSceneToView(position)
@@ -575,7 +575,7 @@ class FedPlots(ScrolledPlots):
         ]
 
     def curve_of(self, key: CurveId) -> Curve | None:
-        """The curve of a line, also of a highlighted flow of a crowd; None if the line does not exist."""
+        """The curve of a line, or of a flow that a median represents; None if neither exists."""
         if key in self._curves:
             return self._curves[key]
         crowds = (crowd for plot in self.time_plots for crowd in self._looks.crowds(plot.spec))

@@ -99,7 +99,7 @@ class Legend(QWidget):
         self._time = named(muted(_head(ElidedLabel(self))), "legend_time")
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
-        self._widths: dict[int, tuple[int, int]] = {}  # widths of value columns, px; for the same runs they only grow
+        self._widths: dict[int, tuple[int, int]] = {}  # px, of columns with stacked and one-line headings; only grow
         self._name_px = self._whole_name_px = self._least_name_px = 0
         self.tree = named(QTreeView(self), "legend_tree", tr("Legend: lines of the plots, with switches and values"))
         self.tree.setModel(model)
@@ -140,7 +140,7 @@ class Legend(QWidget):
         self.tree.setCurrentIndex(self._model.index_of(curve))
 
     def set_run(self, name: str) -> None:
-        """Shows the name of the run of all lines, or the common part of several names; empty hides it."""
+        """Shows the name of the only run, or the common part of several names; an empty text hides the label."""
         self._run.setText(name)
         if self._run.isHidden() == bool(name):
             self._run.setVisible(bool(name))
@@ -264,7 +264,7 @@ class Legend(QWidget):
         """Menu for the line at a position of the tree."""
         index = self.tree.indexAt(position).siblingAtColumn(0)
         if not index.isValid():
-            # Opened by key, or beside the lines: the menu concerns the selected line.
+            # If the menu is opened by a key or outside the lines, it applies to the selected line.
             index = self.tree.currentIndex().siblingAtColumn(0)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -283,7 +283,7 @@ class Legend(QWidget):
         return menu
 
     def _colour_menu(self, curve: CurveId, parent: QMenu) -> QMenu:
-        """Menu of colours: colours that are safe for the colour-blind, any other colour, and the default."""
+        """Menu with colours that are safe for the colour-blind, a choice of any other colour, and the default."""
         menu = named(QMenu(tr("Colour"), parent), "legend_colours")
         for name, colour in palette.OKABE_ITO.items():
             swatch = QPixmap(14, 14)
@@ -380,8 +380,8 @@ def _head(label: ElidedLabel) -> ElidedLabel:
     return label
 
 
-# The legend moves below the plots in a narrower view, px, or if it would need more than this share of the width and
-# fits below. The legend gets the space that it needs, up to these shares of the width or the height.
+# The legend is below the plots if the view is narrower than `_LEAST_WIDTH_BESIDE`, px, or if the legend needs more than
+# the share `_WIDE_LEGEND` of the width and fits below. The other shares limit its width and its height.
 _LEAST_WIDTH_BESIDE = 640
 _WIDE_LEGEND = 0.32
 _MOST_LEGEND_BESIDE = 0.4

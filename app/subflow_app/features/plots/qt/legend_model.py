@@ -58,7 +58,7 @@ class LegendValues(NamedTuple):
         heading: time or interval of the values.
         columns: values by line for each plot over time, in the unit of the plot; NaN for unknown values.
         decimals: decimals of the values of each plot; None: three significant digits.
-        flows: measures of each flow by run and name; None without a summary.
+        flows: measures of each flow by run and name; None for values at an instant.
         are_means: whether the values are means over the measured interval.
     """
 
@@ -70,7 +70,7 @@ class LegendValues(NamedTuple):
 
 
 def values_at(stacks: Sequence[PlotStack], time_s: float) -> LegendValues:
-    """The values at the crosshair or at the time of the playhead."""
+    """The values of all lines at a time, s, e.g. at the crosshair or the playhead."""
     return _of_instant(stacks, time_s, tr("At {time} s", time=f"{time_s:.2f}"))
 
 
@@ -144,7 +144,7 @@ def flow_words(flow: Mapping[str, Any]) -> FlowWords:
 
 
 def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues:
-    """The values, completed for combined lines: the median over flows, or the mean over seeds."""
+    """Adds values for combined lines: the median over flows, or the mean over seeds; returns a new object."""
     columns = [dict(column) for column in values.columns]
     for stack in stacks:
         for key, curve in stack.curves.items():
@@ -232,10 +232,9 @@ class LegendModel(TreeModel):
             flows.setdefault(key.run, set()).add(name)
         for key, curve in curves.items():
             name = names[key]
-            # The name of the run suffices if it has one flow.
+            # With several runs, the title is the name of the run, followed by the flow if the run has several flows.
             parts = [name] if len(runs) == 1 else [shorts[key.run], name][: 1 + (len(flows[key.run]) > 1)]
             title = ": ".join(parts)
-            # Links follow the flows, which matter more to most readers.
             group = groups.setdefault((key.run, name), _Group(title, key.run, name, runs[key.run]))
             group.lines.append(_Line(key, curve))
         self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)

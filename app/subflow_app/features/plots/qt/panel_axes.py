@@ -21,11 +21,11 @@ from subflow_app.toolkit.plotting.plot_parts import Axis
 _MOST_DIGITS = 5
 _TICK_ROOM = 12.0  # tick, and gaps beside its number, px
 _NAME_GAP = 8.0  # gap between two names, px
-_LEAST_NAME = "www…"  # names that would be cut shorter are useless
+_LEAST_NAME = "www…"  # narrowest useful name; if names would be cut shorter, only some of them are shown
 
 
 class PanelAxis(Axis):
-    """Axis of a panel; its owner calls `show_range` for each visible range."""
+    """Axis of a panel; its owner calls `show_range` after each change of the visible range."""
 
     def __init__(self, orientation: str, **arguments: Any) -> None:
         """Starts without a title."""
@@ -39,8 +39,8 @@ class PanelAxis(Axis):
     def set_names(self, names: Sequence[tuple[float, str]]) -> None:
         """Shows names at these places instead of numbers; an empty list restores numbers.
 
-        Words that do not fit are elided. Numbers are not elided, which would mislead; instead, only every second, third
-        or later one is shown.
+        Words that do not fit below the plot are elided. If a name begins with a digit, names are not elided, because
+        truncated numbers would mislead; instead, only every second, third or later name is shown.
         """
         self._names = tuple(names)
         if not names:

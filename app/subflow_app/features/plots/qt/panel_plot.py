@@ -1,6 +1,6 @@
 """Drawing of panels in the window: marks with intervals, lines with bands, boxes, and coloured cells and marks.
 
-Mouse and keys read the values. `features.paper.core.figures` draws the same panels in files.
+Users read the values with the mouse or the keys. `features.paper.core.figures` draws the same panels in files.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     # ---- content ----
 
     def sizeHint(self) -> QSize:
-        """Size of a figure on a page."""
+        """Preferred size, before the layout stretches the plot."""
         return QSize(480, 300)
 
     def show_panel(
@@ -135,8 +135,8 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
         Args:
             panel: the panel.
-            hits: points and cells that react to mouse and keys, in the order of the keys; None: the marks, each with
-                the number of its series.
+            hits: points and cells that react to mouse and keys, in the order in which arrow keys select them; None: the
+                marks, each with the number of its series.
             words: computes the description of a hit, if storing a text for each would cost too much.
         """
         if hits is None:
@@ -157,7 +157,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.fit()
 
     def shown_panel(self) -> Panel | None:
-        """The panel with the visible range of this view."""
+        """The panel with the visible range of this view; None without a panel."""
         if self.panel is None or not self._is_zoomed:
             return self.panel
         (left, right), (low, high) = self.view.viewRange()
@@ -166,7 +166,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return replace(self.panel, view=(left, right, low, high))
 
     def set_current(self, number: int) -> None:
-        """Marks the hit with this number; -1 removes the mark."""
+        """Marks the hit with this number; a negative number removes the mark."""
         self._current = number if number >= 0 else None
         self._mark()
 
@@ -210,7 +210,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return self.item.getAxis("bottom").title, self.item.getAxis("left").title
 
     def hits(self) -> list[Hit]:
-        """All hits, in the order of the keys."""
+        """All hits, in the order in which arrow keys select them."""
         return list(self._hits)
 
     def recolour(self, tokens: Tokens) -> None:
@@ -219,7 +219,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.redraw()
 
     def _on_resized(self, _view: object) -> None:
-        # Marks have a fixed size in pixels, so that the margin beside the values depends on the size of the plot.
+        # Marks have a fixed size in pixels, so the margin beside the values depends on the size of the plot.
         if not self._is_zoomed:
             self.fit()
         self._make_room()
@@ -291,7 +291,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._place_corner()
 
     def _add(self, item: Any, *, counts: bool = True) -> None:
-        """Adds an item; ``counts``: automatic ranges include it."""
+        """Adds an item, which automatic ranges include if ``counts`` is True."""
         self._drawn.append(item)
         self.item.addItem(item, ignoreBounds=not counts)
 
@@ -301,7 +301,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Draws the intervals of marks as crosses in one item, because many items are slow, or the band of a line."""
+        """Draws the band of a line, or the intervals of marks as crosses in one item, because many items are slow."""
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]
@@ -323,7 +323,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         (x, y), colour, is_line = _points(panel, series), self._colour(series), panel.form == "lines"
         if is_line:
             self._add(pg.PlotCurveItem(x, y, pen=make_pen(colour.name(), width=1.5), antialias=True))
-        # Marks dominated by the front are hollow, so that they also differ without colours.
+        # Marks that are not on the Pareto front are hollow, so that they also differ without colours.
         is_hollow = bool(panel.front) and not series.is_ours
         rim = make_pen(colour.name() if is_hollow else self._tokens.base, width=1.5 if is_hollow else 1.0)
         symbol, size = SYMBOLS[series.shape % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
@@ -347,7 +347,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._add(name, counts=False)
 
     def _place_names(self) -> None:
-        """Shows the names that fit beside their marks, the figure's subjects first; tool tips contain the others."""
+        """Shows the names that fit beside their marks, the figure's subjects first; tool tips show all names."""
         metrics, area = QFontMetricsF(self._font), self.view.sceneBoundingRect()
         line = metrics.height()
         spots = [self.view.mapViewToScene(place) for _name, place in self._names]
@@ -356,7 +356,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for number in sorted(range(len(spots)), key=lambda n: panel is None or not panel.series[n].is_ours):
             (name, _place), spot = self._names[number], spots[number]
             width = metrics.horizontalAdvance(name.toPlainText())
-            # Offset from the intervals, which cross at the mark.
+            # The names do not cover the intervals, which cross at the mark.
             boxes = [
                 QRectF(spot.x() + x, spot.y() + y, width, line)
                 for x in (_NAME_GAP, -_NAME_GAP - width)
@@ -410,7 +410,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _draw_bar(self, scale: ColourScale | None) -> None:
         if self._bar is None and scale is not None:
             self._bar = pg.ColorBarItem(interactive=False, width=_BAR_WIDTH)
-            # pyqtgraph places a colour bar beside the plot of an image.
+            # pyqtgraph places a colour bar only beside the plot of an image, so the bar belongs to an empty image.
             self._bar.setImageItem(pg.ImageItem(), insert_in=self.item)
             self._bar.axis.setTickFont(self._font)
         if self._bar is None:

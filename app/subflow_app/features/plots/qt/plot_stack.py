@@ -40,7 +40,7 @@ def readout(
     hidden: frozenset[CurveId],
     tokens: Tokens,
 ) -> list[Span]:
-    """Spans with the values of the visible curves at a time, s, in the unit of the plot; empty if `time_s` is None."""
+    """Coloured text with the values of visible curves at a time, s, in the unit of the plot; empty without a time."""
     if time_s is None:
         return []
     spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]
@@ -155,7 +155,7 @@ class PlotStack(FedPlots):
         self.recolour()
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
-        """Replaces the runs; lines that exist again remain hidden."""
+        """Replaces the runs; hidden lines remain hidden if the new runs also contain these lines."""
         self._clear_plots()
         # Painting waits until many curves are fed, so the old picture must be erased first.
         self.viewport().update()
@@ -285,7 +285,7 @@ class PlotStack(FedPlots):
             self.time_plots[0].view.setXRange(low_s, high_s, padding=1e-6)
 
     def follow_time(self, low_s: float, high_s: float) -> None:
-        """Shows the time range of another stack, but ignores rounding, so that two stacks can follow each other."""
+        """Shows the time range of another stack; ignores tiny differences, so that two stacks can follow each other."""
         shown_low_s, shown_high_s = self.time_range
         least = 1e-4 * (high_s - low_s)
         if self.time_plots and max(abs(low_s - shown_low_s), abs(high_s - shown_high_s)) > least:
@@ -372,7 +372,7 @@ class PlotStack(FedPlots):
         self._pointed = under.spec.id if under is not None else self._pointed
         for plot in self._others:
             if isinstance(plot, XYPlot):
-                # The mouse reads values along the axis of a distribution, as along the time axis.
+                # The values of a distribution follow the mouse along the x axis, like the crosshair along time.
                 is_read = plot is under and self._crosshair_shown
                 plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
         self._point_at_flow(under, position)

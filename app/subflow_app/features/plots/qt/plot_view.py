@@ -1,6 +1,6 @@
 """View of the plots with legend and empty state, which loads pyqtgraph only on demand.
 
-The view can exist without pyqtgraph, and so can the list of traces behind the visible curves.
+The view and `visible_keys` also work while pyqtgraph is not loaded.
 """
 
 from __future__ import annotations
@@ -47,14 +47,13 @@ def visible_keys(
 ) -> list[list[SeriesKey]]:
     """Traces behind the visible lines by run, including the traces that a median or a mean represents."""
     visible = {behind for stack in stacks for key in stack.curves if key not in hidden for behind in stack.behind(key)}
-    # The total of a flow is the sum of its subflows, whose traces are its data.
     return [
         [key for spec in specs for key in spec.series(traces) if (run, key.owner) in visible]
         for run, traces in enumerate(runs)
     ]
 
 
-# more lines are listed in a later turn of the event loop, and their values updated a few times per second
+# With more lines, the legend is filled in a later turn of the event loop, and updated a few times per second.
 _MOST_LINES_AT_ONCE = 60
 _LINES_MS = 30
 _VALUES_MS = 400
@@ -90,7 +89,7 @@ class PlotView(QWidget):
         self.legend_model.hidden_changed.connect(self._on_hidden_changed)
         self.runs: tuple[Traces, ...] = ()  # the runs shown
         self._means: LegendValues | None = None  # means for these runs and plots; None until needed
-        self._rows: list[RunRow | None] = []  # rows of the runs with displayed results
+        self._rows: list[RunRow | None] = []  # database rows of the runs whose results are displayed
         self._without_data: frozenset[str] | None = (
             None  # None until computed, because the runs may have thousands of traces
         )
@@ -100,7 +99,7 @@ class PlotView(QWidget):
         self.specs = self.wanted  # the plots shown, from top to bottom: those switched on that a run supports
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: plots in separate windows
         self._clicked: CurveId | None = None
-        self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the chosen number
+        self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: plots for which a number of the agents was chosen
         self._colours: dict[CurveId, str] = {}  # chosen by the user, for this session
         self._legend_shown = True
         self._crosshair_shown = True
@@ -482,7 +481,7 @@ class PlotView(QWidget):
 
     def _on_curve_clicked(self, curve: CurveId) -> None:
         if self._legend is not None:
-            self._clicked = curve  # the legend has no line for a flow of a crowd
+            self._clicked = curve  # the legend has no line for a single flow behind a median
             self._legend.set_current(curve)
         self.curve_clicked.emit(curve)
 
@@ -560,7 +559,7 @@ class PlotView(QWidget):
                 self._results.show_results(None, tr("Results are shown when the run is over."))
             else:
                 from subflow_app.features.comparison.core.results import (
-                    results_of,  # late: a program start has no runs to compare
+                    results_of,  # not needed at program start
                 )
 
                 self._results.show_results(results_of(runs), tr("These runs have no results in common."))

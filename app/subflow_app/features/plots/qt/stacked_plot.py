@@ -226,7 +226,7 @@ class StackedPlot:
         self.title.set_spans([name, unit, *self._notes(), *self._readout])
 
     def _notes(self) -> list[Span]:
-        """Notes on the drawing of the curves."""
+        """Notes on the drawing of the curves, which follow the unit in the title."""
         return []
 
 

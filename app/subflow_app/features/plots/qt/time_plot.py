@@ -59,7 +59,7 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
     def set_log(self, is_log: bool) -> None:
         """Switches to a logarithmic or linear axis.
 
-        On a logarithmic axis, lower edges up to zero become the lowest positive upper edge.
+        On a logarithmic axis, the lowest positive upper edge replaces lower edges at or below zero.
         """
         self._log = is_log
         self._renew()
@@ -159,7 +159,7 @@ class TimePlot(StackedPlot):
         self.lines: list[Any] = []
         self._mark_counts: list[int] = []  # number of drawn marks by run
         self._spare_curves: list[TraceCurve] = []
-        self._pointed: TraceCurve | None = None  # highlighted flow of a crowd
+        self._pointed: TraceCurve | None = None  # curve of the highlighted flow, one of many behind a median
         self._flow: Curve | None = None  # data of the highlighted flow
         self._flow_value = math.nan  # value at the mouse, in the unit of the axis
         self._spare_ticks: list[EventTicks] = []
@@ -206,7 +206,7 @@ class TimePlot(StackedPlot):
                 item = self.curves[key] = self._spare_curves.pop() if self._spare_curves else self._make_curve()
                 item.setVisible(key not in self._hidden)
                 self._set_pen(item, curve)
-                # Totals are drawn below their parts, because they cover more area.
+                # Totals are drawn below the subflows, which they would otherwise cover.
                 item.setZValue(-1 if curve.is_ghost else 0 if curve.kind == "total" else 1)
                 item.set_log(self._log)
                 item.set_antialiased(self._is_antialiased)
@@ -251,9 +251,9 @@ class TimePlot(StackedPlot):
             item.set_antialiased(is_on)
 
     def point_at(self, curve: Curve | None, time_s: float = math.nan) -> None:
-        """Highlights a flow of a crowd near the mouse above all curves, with its value at this time, s.
+        """Draws the curve of one flow behind a median above all other curves, to highlight it.
 
-        The name and value of the flow follow the title. None removes the highlight.
+        The title shows the name of the flow and its value at this time, s. None removes the highlight.
         """
         if self._pointed is None:
             if curve is None:
@@ -346,7 +346,7 @@ class TimePlot(StackedPlot):
         """Computes the next picture of the curves in small steps, so that painting is fast."""
         shown = [item for key, item in self.curves.items() if key not in self._hidden]
         if self.view.is_fitting_values:
-            # With the arguments of the view, so that it finds the cached bounds.
+            # With the same arguments as the view uses, so that the view finds these bounds in the cache.
             for item in shown:
                 item.dataBounds(ax=1, frac=1.0, orthoRange=self.view.viewRange()[0])
                 yield

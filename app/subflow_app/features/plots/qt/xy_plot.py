@@ -1,4 +1,4 @@
-"""Plots over quantities other than time: distributions, paths of two quantities, and bars.
+"""Plots over quantities other than time: distributions, phase plots of two quantities, and bars.
 
 A bar shows a mean, its interval, and the individual runs as dots.
 """
@@ -28,7 +28,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class XYPlot(StackedPlot):
-    """Plot of curves drawn from point to point."""
+    """Plot of curves over a quantity other than time, drawn from point to point."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
         """Makes an empty plot; see :class:`StackedPlot`."""
@@ -93,7 +93,7 @@ class XYPlot(StackedPlot):
         return found
 
     def _points(self, key: CurveId) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Points in the units of the axes; NaN for values up to zero on a logarithmic axis."""
+        """Points in the units of the axes; NaN for values at or below zero on a logarithmic axis."""
         curve = self._latest[key]
         count = min(len(curve.positions), len(curve.values))
         x = curve.positions[:count] * self._x.scale
@@ -128,7 +128,7 @@ class XYPlot(StackedPlot):
     # ---- reading ----
 
     def set_cursor(self, time_s: float | None) -> None:
-        """Marks the point of every path at this time; None removes the marks. Distributions have no times."""
+        """Marks the point of every phase curve at this time, s; None removes the marks. Distributions have no times."""
         spots = []
         for key, curve in self._latest.items():
             if time_s is None or key in self._hidden or len(curve.time_s) == 0:
@@ -139,7 +139,7 @@ class XYPlot(StackedPlot):
         self.dots.setData(spots=spots)
 
     def set_pointer(self, x: float | None) -> None:
-        """Shows the values of distributions at this x, in the unit of the axis; None removes the line."""
+        """Shows the values of distributions at x in view coordinates (log10 on a logarithmic axis); None hides them."""
         at = None if x is None else (10.0**x if self._log else x)
         is_shown = at is not None and any(len(curve.time_s) == 0 for curve in self.shown_curves())
         self._line.setVisible(is_shown)

@@ -169,7 +169,7 @@ class EventLog:
         self._lock = threading.Lock()
 
     def append(self, table: EventTable) -> None:
-        """Add rows, whose names extend those of the earlier rows. Above the maximum, the oldest rows are dropped."""
+        """Add rows, whose names must extend those of earlier tables; drop the oldest rows above the maximum."""
         with self._lock:
             self._tables.append(table)
             self._rows += len(table)
@@ -177,7 +177,7 @@ class EventLog:
                 self._rows -= len(self._tables.popleft())
 
     def table(self) -> EventTable:
-        """The latest rows, at most the maximum."""
+        """The latest rows, at most `most_rows`."""
         with self._lock:
             tables = tuple(self._tables)
         if not tables:

@@ -1,7 +1,7 @@
 """Hashes that identify runs: of the relevant part of a scenario, and of all inputs that determine a result.
 
 Runs of scenarios with the same `scenario_hash` differ only by their seed. Runs with the same `run_key` have the same
-results, so that only one of them has to be run.
+results, so only one of them needs to be run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _canonical(value: object) -> Iterator[str]:
             yield from _canonical(entry)
         yield "}"
     elif isinstance(value, Mapping):
-        # In the order of the file, because the order of links and flows decides which comes first within an instant.
+        # In the order of the file, because the order of links and flows determines the order of simultaneous events.
         yield "{"
         for key, entry in value.items():
             yield f"{key!r}:"
@@ -82,7 +82,7 @@ def _numbers(numbers: list[int]) -> str:
 
 @cache
 def simulator_version() -> str:
-    """The version of Subflow with that of its compiled core."""
+    """The version of Subflow, followed by the fingerprint of its compiled core."""
     return f"{subflow_app.__version__}+{core_fingerprint()}"
 
 

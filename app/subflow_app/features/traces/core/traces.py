@@ -113,8 +113,8 @@ class Traces(Protocol):
 def owner_label(scenario: Scenario, owner: str) -> str:
     """Display text for a flow, subflow or link direction: "download.1 · wifi", "wifi client→server".
 
-    The seed decides which copies of a flow arrive, so only the name is checked. An unknown owner is labelled by its
-    name.
+    The seed determines which copies of a flow arrive, so each possible name of a copy is accepted. An unknown owner is
+    labelled by its name.
     """
     name, _, part = owner.partition("/")
     link = scenario.links.get(name)
@@ -145,7 +145,7 @@ class ColumnLike(Protocol):
 
     @property
     def owner(self) -> str:
-        """Owner string."""
+        """Name of the flow, subflow or link direction, e.g. ``"download/1"``."""
 
     @property
     def name(self) -> str:
@@ -164,7 +164,7 @@ class SampledSimulation(Protocol):
         """All columns, fixed from the start."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of one column published so far."""
+        """Samples published so far of the column with this index in `columns`, SI."""
 
 
 class _MadeBy(NamedTuple):
@@ -204,7 +204,7 @@ class _RunTraces:
     def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
         """The traces of a scope, optionally of one column only.
 
-        Grouped once, because a run may have tens of thousands of traces.
+        The traces are grouped only once, because a run may have tens of thousands.
         """
         return self._by_column.get((scope, name), ())
 
@@ -340,7 +340,7 @@ class StoredTraces(_RunTraces):
         self._ids = {SeriesKey(s.scope, trace_owner(s.scope, s.owner), s.name, s.unit): s.id for s in series}
         # Marks and events contain no scope: their owner strings are mapped to owners of traces.
         self._owners = {s.owner: trace_owner(s.scope, s.owner) for s in series}
-        # A measured run has no scenario, so that it cannot repeat another run.
+        # A measured run has no scenario text, so its number identifies it, and it never counts as a repetition.
         unreadable = run.scenario_text or f"run {run_id}"
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
         super().__init__(readable_line(run.name), float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
@@ -356,7 +356,8 @@ class StoredTraces(_RunTraces):
     ) -> None:
         """Reads frequently used data into memory, so that plots need not wait for the database.
 
-        Traces of a run in progress grow, and are read again each time; the same holds for traces beyond `most_bytes`.
+        Traces of a run in progress grow, so they are not kept but read from the database each time, like traces beyond
+        `most_bytes`.
 
         Args:
             first: the most important traces.
@@ -506,7 +507,7 @@ def _stored_scenario(scenario_text: Any) -> Scenario | None:
 
 def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
     """Properties from the scenario; if it is not readable, `unreadable` identifies repetitions."""
-    # Sums over subflows belong to the flow, which may lack traces.
+    # The flow of a subflow also needs a label, for sums over its subflows, even if it has no traces.
     flows = (key.owner.partition("/")[0] for key in keys if key.scope == SUBFLOW)
     owners = dict.fromkeys((*(key.owner for key in keys), *flows))
     if scenario is None:
