@@ -1,1 +1,1 @@
-"""`subflow compare-kernel`."""
+"""`subflow compare-kernel`: compares the real Linux TCP/MPTCP stack with the simulator."""

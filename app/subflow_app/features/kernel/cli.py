@@ -1,4 +1,4 @@
-"""``subflow compare-kernel``: a scenario on the real Linux stack beside the simulated one."""
+"""``subflow compare-kernel``: compares a scenario on the real Linux stack with its simulation."""
 
 from __future__ import annotations
 

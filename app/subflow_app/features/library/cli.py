@@ -210,7 +210,7 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     in_labs = [name for name in names if name in lab_names() or name.endswith(LAB_SUFFIX)]
     others = [name for name in names if name not in in_labs and name not in ARENA_NAMES]
     recipes = chosen_recipes(others or ["all"]) if others or not names else ()
-    # The library is the same in every language.
+    # In English, because the library is the same for all languages.
     labs = [load_lab(name, language=ENGLISH) for name in (in_labs if names else lab_names())]
     return recipes, labs, not names or bool(set(ARENA_NAMES) & set(names))
 

@@ -1,4 +1,4 @@
-"""``subflow import-trace``: stores a measurement made outside Subflow as a run beside the simulated ones."""
+"""``subflow import-trace``: stores a measurement made outside Subflow as a run, like a simulated run."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _unit(column: RawColumn) -> str:
 
 
 def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
-    """Split ``NAME=VALUE`` strings at the last "=", because a name may contain the sign; return a dictionary."""
+    """Dictionary from ``NAME=VALUE`` strings, which are split at the last "=", because names may contain "=" too."""
     pairs = {}
     for text in texts or ():
         name, equals, value = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""``subflow bench --scale``: growth of the simulator's cost with size, as a table, a document and a figure."""
+"""``subflow bench --scale``: growth of the simulator's cost with size, as a table, a JSON document and a figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 
 _FIGURE_WIDTH_MM = 168.0
 _PANEL_HEIGHT_MM = 50.0
-# Panels of the figure: title, text of the y axis, names of the series.
+# Panels of the figure: title, label of the y axis, names of the series.
 _PANELS = (
     ("Flows and subflows", "ns per packet", ("flows", "subflows")),
     ("Rate of one flow", "ns per packet", ("rate",)),
@@ -65,7 +65,7 @@ def print_scale(documents: Sequence[dict[str, Any]]) -> None:
 
 
 def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draws the figure; the suffix of the file chooses its format.
+    """Draws the figure; the suffix of the file determines its format.
 
     Raises:
         InputError: if the suffix is not a figure format.

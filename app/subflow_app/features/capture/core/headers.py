@@ -81,46 +81,46 @@ def with_ecn(packet: bytes, ecn: int) -> bytes:
 
 
 def mp_capable(*keys: bytes) -> bytes:
-    """MP_CAPABLE, section 3.1: no key in the SYN, the sender's key in the SYN/ACK, both keys in the following ACK."""
+    """MP_CAPABLE: no key in the SYN, the sender's key in the SYN/ACK, both keys in the ACK; RFC 8684 section 3.1."""
     head = struct.pack(">BBBB", _MPTCP, 4 + sum(map(len, keys)), _MP_CAPABLE << 4 | _VERSION, _HMAC_SHA256)
     return head + b"".join(keys)
 
 
 def mp_join_syn(token: bytes, nonce: bytes, address_id: int, *, is_backup: bool) -> bytes:
-    """MP_JOIN of a SYN; section 3.2, figure 5."""
+    """MP_JOIN of a SYN; RFC 8684 section 3.2, figure 5."""
     first = _MP_JOIN << 4 | (_BACKUP if is_backup else 0)
     return struct.pack(">BBBB", _MPTCP, 12, first, address_id) + token + nonce
 
 
 def mp_join_syn_ack(proof: bytes, nonce: bytes, address_id: int, *, is_backup: bool) -> bytes:
-    """MP_JOIN of a SYN/ACK with the leftmost 64 bits of the HMAC; section 3.2, figure 6."""
+    """MP_JOIN of a SYN/ACK with the leftmost 64 bits of the HMAC; RFC 8684 section 3.2, figure 6."""
     first = _MP_JOIN << 4 | (_BACKUP if is_backup else 0)
     return struct.pack(">BBBB", _MPTCP, 16, first, address_id) + proof[:8] + nonce
 
 
 def mp_join_ack(proof: bytes) -> bytes:
-    """MP_JOIN of an ACK with the leftmost 160 bits of the HMAC; section 3.2, figure 7."""
+    """MP_JOIN of an ACK with the leftmost 160 bits of the HMAC; RFC 8684 section 3.2, figure 7."""
     return struct.pack(">BBBB", _MPTCP, 24, _MP_JOIN << 4, 0) + proof[:20]
 
 
 def add_addr(address_id: int, address: bytes, proof: bytes = b"") -> bytes:
-    """ADD_ADDR with the rightmost 64 bits of the HMAC, or the echo without one; section 3.4.1."""
+    """ADD_ADDR with the rightmost 64 bits of the HMAC `proof`, or its echo without `proof`; RFC 8684 section 3.4.1."""
     first = _ADD_ADDR << 4 | (0 if proof else _ECHO)
     return struct.pack(">BBBB", _MPTCP, 8 + len(proof[-8:]), first, address_id) + address + proof[-8:]
 
 
 def remove_addr(address_id: int) -> bytes:
-    """REMOVE_ADDR for one address; section 3.4.2."""
+    """REMOVE_ADDR for one address; RFC 8684 section 3.4.2."""
     return struct.pack(">BBBB", _MPTCP, 4, _REMOVE_ADDR << 4, address_id)
 
 
 def address_proof(own_key: bytes, other_key: bytes, address_id: int, address: bytes) -> bytes:
-    """HMAC of ADD_ADDR, which proves that the sender has both keys; section 3.4.1, without a port."""
+    """HMAC of an ADD_ADDR without a port, which proves that the sender has both keys; RFC 8684 section 3.4.1."""
     return hmac.digest(own_key + other_key, bytes([address_id]) + address + b"\0\0", "sha256")
 
 
 def dss(data_ack: int, mapping: tuple[int, int, int] | None = None) -> bytes:
-    """Data sequence signal (DSS) without checksum; section 3.3.
+    """Data sequence signal (DSS) without checksum; RFC 8684 section 3.3.
 
     Args:
         data_ack: next expected byte of the connection; the lower 32 bits are sent.
@@ -136,17 +136,17 @@ def dss(data_ack: int, mapping: tuple[int, int, int] | None = None) -> bytes:
 
 
 def token_of(key: bytes) -> bytes:
-    """Token of a connection in MP_JOIN: the leftmost 32 bits of the key's hash; section 3.2."""
+    """Token of a connection in MP_JOIN: the leftmost 32 bits of the key's hash; RFC 8684 section 3.2."""
     return hashlib.sha256(key).digest()[:4]
 
 
 def initial_data_seq(key: bytes) -> int:
-    """The initial data sequence number: the rightmost 64 bits of the key's hash; section 3.1."""
+    """The initial data sequence number: the rightmost 64 bits of the key's hash; RFC 8684 section 3.1."""
     return int.from_bytes(hashlib.sha256(key).digest()[-8:], "big")
 
 
 def join_proof(own_key: bytes, other_key: bytes, own_nonce: bytes, other_nonce: bytes) -> bytes:
-    """HMAC of MP_JOIN, which proves that the joining host has both keys; section 3.2."""
+    """HMAC of MP_JOIN, which proves that the joining host has both keys; RFC 8684 section 3.2."""
     return hmac.digest(own_key + other_key, own_nonce + other_nonce, "sha256")
 
 
@@ -170,7 +170,7 @@ def tcp_packet(
         destination: receiving end.
         seq: sequence number of the first byte; taken modulo 2^32.
         ack: next expected sequence number; taken modulo 2^32.
-        flags: SYN, ACK, PSH, and the result of `ecn_flags`.
+        flags: SYN, RST, PSH, ACK, and the result of `ecn_flags`.
         window: window field, 0 to 65535.
         options: options in order; each is padded to four bytes.
         payload_bytes: length of the payload after the headers.

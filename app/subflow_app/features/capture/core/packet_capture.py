@@ -6,8 +6,8 @@ links. Time 0 of the simulation is the beginning of the year 2000, UTC.
 Packets are truncated after their headers, because the payload is zeros. Their lengths are those of the simulator,
 including MPTCP options. In a scenario that does not count these options (`dss_option = 0`), their bytes are added.
 
-A file is one section, whose blocks are written in sequence. Source: draft-ietf-opsawg-pcapng, sections 3 and 4.
-Little-endian, times in nanoseconds since 1970.
+A file is one section, whose blocks are written in sequence. Numbers are little-endian, and times are in nanoseconds
+since 1970. Source: draft-ietf-opsawg-pcapng, sections 3 and 4.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ def _padded(code: int, value: bytes) -> bytes:
 
 
 STATIONS = {"sender": (SENDER,), "receiver": (RECEIVER,), "both": (SENDER, RECEIVER)}
-"""Hosts at which packets are captured."""
+"""Hosts at which packets are captured, by the value of `CapturePlan.station`."""
 
-# Simulated time between two fetches of packets, and the capacity of the buffer between them.
+# Simulated time between two fetches of packets, and the number of packets that the simulator buffers between them.
 _SLICE_NS = 100_000_000
 _CAPACITY = 1 << 22
 _YEAR_2000_NS = 946_684_800 * 10**9
@@ -123,7 +123,7 @@ _CONNECTION_PORTS = 64  # a reopened subflow uses the next of these ports
 
 
 class SimulatedRun(Protocol):
-    """Properties of a run that a capture needs; `Origin` of a replay satisfies this protocol."""
+    """Properties of a run that a capture needs; `StoredOrigin` satisfies this protocol."""
 
     @property
     def title(self) -> str:
@@ -201,15 +201,15 @@ def write_capture(
         run: run to simulate.
         path: file to write; an existing file is replaced only when the new one is complete.
         plan: packets to capture.
-        is_cancelled: polled between slices.
+        is_cancelled: polled between slices of simulated time.
         progress: called with the completed share, 0 to 1.
 
     Returns:
-        The written capture; None after a cancellation, which leaves no file.
+        The written capture; None after a cancellation, which leaves an existing file unchanged.
 
     Raises:
         InputError: if the plan names an unknown flow or host, or an empty interval.
-        ExportError: if the file cannot be written.
+        ExportError: if the file cannot be written, or a slice has more packets than the buffer holds.
         SimError: if the simulator refuses the scenario.
     """
     from subflow_sim.simulation import Simulation
@@ -287,8 +287,8 @@ def _write_packets(
     stations = STATIONS[plan.station]
     numbers = {station: number for number, station in enumerate(stations)}
     since_ns, until_ns = (round(time_s * _NANOSECONDS) for time_s in (plan.since_s, until_s))
-    # A generated handshake ends when its subflow is established, so packets wait for the duration of the longest
-    # handshake.
+    # A handshake is generated only at its end, when its subflow is established. Packets therefore wait for the duration
+    # of the longest handshake before they are written in time order.
     waiting: list[tuple[int, int, WirePacket]] = []
     order = count = now_ns = 0
     while now_ns < until_ns:
@@ -343,7 +343,7 @@ class _Conversation:
         return names
 
     def packets(self, marks: Sequence[Mark], captured: CapturedPackets) -> Iterator[WirePacket]:
-        """Packets of a slice of time: generated handshakes first, then the others in order."""
+        """Packets of a slice of time: first generated handshakes, then the captured packets in time order."""
         for mark in marks:
             number = self._order.get(mark.owner)
             if number is None or self._flow.sends_datagrams:

@@ -22,7 +22,7 @@ HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
 _MILLISECOND_NS = 1_000_000
 # Timestamp clocks start above zero, so that generated handshakes can precede the start of the run.
 _CLOCK_START_MS = 1 << 20
-# Transmission numbers of handshake packets are separate from those of each host.
+# Key in `_under_way`, in place of a host: handshake packets have transmission numbers of their own.
 _OPENING = 2
 # Lengths of options, padded to four bytes
 _TIMESTAMP_BYTES, _DATA_ACK_BYTES, _COUNTER_BYTES, _SACK_HEAD_BYTES, _SACK_RANGE_BYTES = 12, 8, 12, 4, 8
@@ -37,7 +37,7 @@ class WirePacket(NamedTuple):
         captured: headers of the packet.
         length: length with the payload, bytes.
         comment: comment on the packet; may be empty.
-        opens: whether the packet belongs to a handshake or signals a change of addresses.
+        opens: whether the packet belongs to a handshake, signals a change of addresses, or is a reset.
     """
 
     time_ns: int
@@ -62,7 +62,7 @@ class Secrets:
 
     @classmethod
     def of(cls, flow: str, signature: str) -> Secrets:
-        """Keys derived from the signature, so equal runs have equal keys."""
+        """Keys derived from the flow's name and the run's signature, so equal runs have equal keys."""
         return cls(_made_up(flow, signature, "sender key")[:8], _made_up(flow, signature, "receiver key")[:8])
 
     @property
@@ -110,7 +110,7 @@ class TcpWire:
     )  # latest timestamp received during the handshake: at the sender, at the receiver
     _echo_ms: int = 0  # latest timestamp of the receiver that reached the sender
     _has_answered: bool = False  # true after the SYN/ACK
-    _told: int = 0  # latest acknowledged packet number
+    _told: int = 0  # packet number in the latest ACK: the next expected packet
     _sent: int = 0
     _acked: int = 0
     _isn_sender: int = field(init=False)
@@ -233,7 +233,11 @@ class TcpWire:
         ecn: int = 0,
         ecn_flags: int = 0,
     ) -> WirePacket:
-        """A data packet at the sender."""
+        """A data packet as it leaves the sender.
+
+        `seq` counts packets of the subflow, `data_seq` those of the connection; `transmission` identifies the packet
+        until its arrival.
+        """
         while len(self._offsets) <= seq:
             self._offsets.append(self._offsets[-1] + self.mss_bytes)  # packets sent before the capture began
         if seq == len(self._offsets) - 1:
@@ -271,7 +275,7 @@ class TcpWire:
         ecn_flags: int = 0,
         ecn_bytes: Sequence[int] = (),
     ) -> WirePacket:
-        """An ACK at the receiver; `ecn_bytes` are the counters of its AccECN option; empty without this option."""
+        """An ACK as it leaves the receiver; `ecn_bytes` are the counters of its AccECN option; empty: no option."""
         counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
         self._told = seq
         options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]

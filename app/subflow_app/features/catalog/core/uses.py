@@ -1,8 +1,7 @@
 """Reader of scenarios for the whole program: each call names the use, which limits the replaceable parts.
 
 `Use` lists all uses; a test refuses modules that read scenarios without this reader. A use keeps the controller (with
-policy, options and script), the scheduler and all other keys of each flow, except for the parts that it declares to
-replace.
+policy, options and script), the scheduler and all other keys of each flow, except for the parts in `Use.replaces`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Part(Enum):
-    """A part of a flow that a use keeps or replaces."""
+    """A part of a flow that a use keeps or replaces; EXTRAS are all keys except for controller and scheduler."""
 
     CONTROLLER = "controller"
     SCHEDULER = "scheduler"
@@ -64,7 +63,7 @@ class Use(Enum):
     ARENA = ("arena", _ALGORITHMS)
     ASSESS = ("assess", _ALGORITHMS)
     BREAK = ("break", _ANYTHING)
-    """Claims, including `improve`, whose cases also change paths."""
+    """Tests of claims; the cases of some claims, such as `improve`, also change paths."""
     TRAIN = ("train", _ALGORITHMS)
     EVALUATE = ("evaluate", _ALGORITHMS)
     FORK = ("what-if", _NOTHING)
@@ -109,7 +108,7 @@ def read_scenario(
         text: TOML.
         file: name of the scenario in messages.
         overrides: ``KEY=VALUE`` strings.
-        folder: folder of the files that the scenario names; None if it names none.
+        folder: folder of the files that the scenario names; None if it names no files.
         tree: tables of the text as returned by `tomllib`; None to parse the text. Overrides change the tables.
         algorithms: controllers, schedulers and policies that the scenario may name; None for those of the program.
 
@@ -133,7 +132,7 @@ def scenario_at(use: Use, path: str | Path, overrides: Sequence[str] = ()) -> Sc
 
 
 def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
-    """Read a scenario from tables that contain the content of all files.
+    """Read a scenario from tables that contain the content of all files that the scenario names.
 
     Args:
         use: purpose of reading.

@@ -1,4 +1,4 @@
-"""Tries a claim on this machine's kernel, over emulated links in network namespaces."""
+"""Tests a claim about a controller on this machine's kernel, over emulated links in network namespaces."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ _SOCKET_BUFFER_BYTES = 64_000_000
 
 
 def kernel_verdict(each: Counterexample) -> Verdict:
-    """Verdict of a counterexample on the kernel, with the `linux` profile of its network.
+    """Run the network of a counterexample on the kernel, and return the verdict on its claim.
+
+    The network has the transport profile `linux`.
 
     Raises:
         KernelError: if Linux lacks the controller, or the machine cannot run the kernel's side.
-        InputError: if the simulator no longer has the controller.
+        InputError: if the simulator no longer has the controller, or the kernel has no counterpart of an element of the
+            scenario.
     """
     machine = probe_machine()
 

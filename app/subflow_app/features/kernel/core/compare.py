@@ -19,7 +19,7 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
 TARGET = 0.10
-"""Target of the simulator: relative difference to the kernel in goodput or, for transfers, in completion time."""
+"""Largest acceptable relative difference from the kernel, in goodput or, for transfers, in completion time."""
 
 _MOST_TRIES = 3
 _OVERHEAD_S = 30.0
@@ -47,7 +47,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class KernelRun:
-    """One repetition on the kernel: its recording, and the lateness of its batch."""
+    """One repetition on the kernel: its recording, and percentiles of the emulator's lateness in its batch, s."""
 
     recording: KernelRecording
     lateness: dict[str, float]
@@ -55,7 +55,7 @@ class KernelRun:
 
 @dataclass(slots=True)
 class Comparison:
-    """Both sides of one case.
+    """The simulations and the kernel runs of one case.
 
     Attributes:
         case: the scenario and its plan.
@@ -70,7 +70,7 @@ class Comparison:
     def document(self) -> dict[str, Any]:
         """The comparison as a JSON document: mean, minimum and maximum of each measure on both sides.
 
-        ``drops`` counts packets lost on all links, data and acknowledgements.
+        ``drops`` counts data packets and acknowledgements dropped by queues or at random on all links, without outages.
         """
         scenario = self.case.scenario
         kernel = [run.recording.summary() for run in self.kernel]
@@ -133,7 +133,14 @@ class Comparison:
 
 @dataclass(slots=True)
 class KernelBatch:
-    """Networks that run side by side in one worker, as (case, repetition)."""
+    """Networks that run side by side in one worker.
+
+    Attributes:
+        members: the networks, as (index of the case, index of the repetition).
+        rate_bps: estimated traffic of all members, bit/s.
+        connections: number of connections of all members.
+        duration_s: duration of each member, s.
+    """
 
     members: list[tuple[int, int]] = field(default_factory=list)
     rate_bps: float = 0.0
@@ -178,13 +185,13 @@ def run_comparisons(
 
     Args:
         cases: the cases to compare.
-        machine: the result of the probe.
+        machine: the result of `probe_machine`.
         seeds: number of simulations of each case; the seeds count up from the seed of the plan.
         repetitions: number of kernel runs of each case; the seeds count up from the seed of the plan.
-        progress: progress of the kernel's side, which runs in real time.
+        progress: called during the kernel runs, which take real time; None to report no progress.
 
     Raises:
-        KernelError: if this machine cannot run the cases, for all listed reasons, or if a run fails.
+        KernelError: with all reasons, if this machine cannot run the cases; also if a run fails.
         InputError: if the simulator refuses a case.
     """
     reasons = machine.reasons_against([case.plan for case in cases])
@@ -212,7 +219,7 @@ def _run_batch(
     total_s: float,
     progress: Progress | None,
 ) -> None:
-    """Run a batch, and repeat it while the emulator is late; keep the try with the least lateness."""
+    """Run a batch up to three times until the emulator is not late; keep the runs of the least late try."""
     plans = []
     for index, repetition in batch.members:
         plan = comparisons[index].case.plan
@@ -269,7 +276,7 @@ def _drops(summary: dict[str, Any]) -> dict[str, Any]:
 def _figures(
     ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]], names: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Each measure on both sides, as ``{"simulated": {...}, "kernel": {...}, "difference": ratio}``."""
+    """Each measure on both sides, as ``{"simulated": spread, "kernel": spread, "difference": relative or None}``."""
     figures = {}
     for name in names:
         simulated, kernel = spread(ours, name), spread(theirs, name)
@@ -290,7 +297,7 @@ def spread(entries: Sequence[dict[str, Any]], name: str) -> dict[str, float | No
 
 
 def difference(simulated: float | None, kernel: float | None) -> float | None:
-    """Relative difference of the simulated value from the kernel's value; None if undefined."""
+    """Relative difference of the simulated value from the kernel's; None if a value is None or the kernel's is 0."""
     if simulated is None or kernel is None or kernel == 0:
         return None
     return simulated / kernel - 1

@@ -48,7 +48,7 @@ def comparison_table(document: Mapping[str, Any]) -> TextTable:
 
 
 def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
-    """One row per case, with its first flow (cases of the grid have one flow) and all its drops."""
+    """One row per case, with its first flow (cases of the grid have one flow) and the drops on all its links."""
     rows = []
     for document in documents:
         flow = document["flows"][0]
@@ -140,7 +140,7 @@ def _whole_text(figure: Mapping[str, Any], side: str) -> str:
 
 
 def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:
-    """Sum of the timeouts of all subflows; None if any of them is unknown."""
+    """Sum of the subflows' mean numbers of timeouts; None if any of them is unknown."""
     means = [subflow["timeouts"][side]["mean"] for subflow in subflows]
     return None if any(mean is None for mean in means) else sum(means)
 

@@ -1,4 +1,4 @@
-"""Links between the namespaces: a userspace emulator on one packet socket, with links in virtual time.
+"""Links between the namespaces: a userspace emulator, with links in virtual time.
 
 Each host's veth pair ends in the emulator's namespace. The emulator reads a packet there, offers it to the link
 directions of its path (`LinkQueue`, in virtual time), and delivers it to the other host at its arrival in virtual time.
@@ -56,7 +56,8 @@ class LinkQueue:
         drops_queue: packets dropped because the queue was full, or early by RED.
         marks: packets that RED marked instead of dropping them.
         has_marked: whether RED marked the packet offered last; meaningful only if `offer` accepted it.
-        busy_ns: transmission time of all accepted packets, past and future.
+        busy_ns: transmission time of all accepted packets, past and future, except those lost in an outage.
+        queue_ns: sum of the queueing and transmission times of all accepted packets.
         max_queue_pkts: maximum number of packets in the queue, including the one in service; `Emulator` restarts it
             at the end of the warm-up.
     """
@@ -85,7 +86,7 @@ class LinkQueue:
     )
 
     def __init__(self, plan: LinkPlan, seed: int, start_ns: int = 0) -> None:
-        # Begin and end of each outage.
+        # Beginning and end of each outage, ns.
         self._outages = deque(
             (start_ns + round(began_s * NANOSECONDS), start_ns + round(ended_s * NANOSECONDS))
             for began_s, ended_s in plan.outages
@@ -158,7 +159,7 @@ class LinkQueue:
         return departure_ns + self.delay_ns
 
     def _is_down(self, now_ns: float) -> bool:
-        """True during an outage, whose beginning also empties the queue."""
+        """Empty the queue if an outage has begun by `now_ns`; return True if the outage still lasts."""
         while self._outages and now_ns >= self._outages[0][0]:
             began_ns, ended_ns = self._outages[0]
             if self._free_at_ns > began_ns:
@@ -201,7 +202,7 @@ _ECN_AT, _MARKED = _ETHERNET_BYTES + 1, 3
 # Number of packets read before deliveries are checked again; reading them takes about 0.2 ms.
 _READ_AT_ONCE = 16
 _LONGEST_WAIT_S = 0.05
-# The endpoints read their sockets a last time at the end of the run; the links work until then.
+# Time for which the links work after the end of the run, while the endpoints read their sockets a last time, ns.
 _LAST_LOOK_NS = 20_000_000
 
 
@@ -213,7 +214,7 @@ class Route:
         network: ordinal of the network.
         links: indices of the link directions on the route, in order.
         interface: veth interface of the destination host.
-        counts_for: (flow, path) of the data; None for acknowledgements.
+        counts_for: indices of the flow and the path in whose counts the packets appear; None for acknowledgements.
     """
 
     network: int
@@ -237,7 +238,7 @@ class Emulator:
         self._queues = [[LinkQueue(link, plan.seed, start_ns) for link in plan.links] for plan in plans]
         self._sockets: dict[str, socket.socket] = {}
         self._ways: dict[bytes, tuple[list[LinkQueue], socket.socket, list[int] | None]] = {}
-        # Counts since the end of the warm-up, and before it.
+        # Counts of the current interval (warm-up or measurement), and of the warm-up after its end.
         self._path_counts = [_no_counts(plan) for plan in plans]
         self._warmup_counts: list[PathCounts] = [[] for _ in plans]
         self._routes = routes
@@ -258,7 +259,7 @@ class Emulator:
         return self._path_counts[route.network][flow][path]
 
     def _begin_measurement(self, network: int) -> None:
-        """Restart the counts; a packet in flight still counts in the interval in which it was sent."""
+        """Restart the counts of a network; a packet in flight still counts in the interval in which it was sent."""
         self._warmup_counts[network] = self._path_counts[network]
         self._path_counts[network] = _no_counts(self._plans[network])
         for key, route in self._routes.items():
@@ -287,7 +288,7 @@ class Emulator:
         }
 
     def _loop(self, end_ns: int) -> None:
-        """Deliver due packets, read arrived ones, and sleep until the next event."""
+        """Deliver due packets, read new packets, and sleep until the next event, until shortly after `end_ns`."""
         clock, wall_clock = time.monotonic_ns, time.time_ns
         push, pop = heapq.heappush, heapq.heappop
         receive, wait, descriptor = self._input.recvmsg, select.select, [self._input.fileno()]
@@ -315,7 +316,7 @@ class Emulator:
                     continue
                 now = clock()
                 late.append(int(now - due_ns))
-                with suppress(OSError):  # at the end of a run, a host may already have closed
+                with suppress(OSError):  # at the end of a run, the host's namespace may be gone
                     output.send(frame)
                 now = clock()
             if now >= next_sample_ns:

@@ -1,4 +1,4 @@
-"""Ends of the connections: bulk senders and receivers in their namespaces, with samples of their sockets.
+"""Endpoints of the connections: bulk senders and receivers in their namespaces, and samples of their socket state.
 
 The kernel reports TCP_INFO of a TCP socket, and of each subflow of an MPTCP socket.
 
@@ -46,7 +46,7 @@ class TcpInfo:
         srtt_s: smoothed RTT; NaN before the first sample.
         min_rtt_s: smallest RTT; NaN before the first sample.
         inflight_pkts: packets in flight: sent, not acknowledged and not declared lost.
-        pacing_rate_bps: pacing rate of the kernel; only BBR uses it.
+        pacing_rate_bps: pacing rate of the kernel, which only BBR uses; NaN if unlimited.
         delivered_pkts: data packets acknowledged or selectively acknowledged so far.
         sent_pkts: data packets sent so far, including retransmissions.
         retransmitted_pkts: retransmissions so far.
@@ -121,12 +121,12 @@ def mptcp_info(mptcp: socket.socket) -> dict[str, TcpInfo]:
 
 
 def _subflow_structs(mptcp: socket.socket, option: int, item_bytes: int) -> list[bytes]:
-    """An array with one struct per subflow; its header contains the sizes of the kernel's struct and of ours."""
+    """Bytes of one struct per subflow, at most `item_bytes` each and `_MOST_SUBFLOWS` in total; raises OSError."""
     header_bytes = 16
     buffer = ctypes.create_string_buffer(header_bytes + _MOST_SUBFLOWS * item_bytes)
     struct.pack_into("=4I", buffer, 0, header_bytes, 0, 0, item_bytes)
     length = ctypes.c_uint32(len(buffer))
-    # The option reads this header from the buffer, and Python's getsockopt passes no input.
+    # The kernel reads this header from the buffer. Python's getsockopt passes no input, so libc is called directly.
     if _libc.getsockopt(mptcp.fileno(), _SOL_MPTCP, option, buffer, ctypes.byref(length)) != 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
@@ -145,7 +145,7 @@ _TCP_NOTSENT_LOWAT = 25
 _SO_RCVBUFFORCE = 33
 _WRITE_BYTES = 65536
 _CHUNK = bytes(_WRITE_BYTES)
-# With a stop time, the send buffer may hold only little unsent data, because buffered data is sent even after the stop.
+# Limit of unsent data in the send buffer of a flow with a stop time, because TCP sends buffered data after the stop.
 _UNSENT_BYTES = 16384
 # Readings of the socket state per sample of the traces; means are taken over these readings.
 _LOOKS_PER_SAMPLE = 5
@@ -153,7 +153,7 @@ _NAN = math.nan
 
 
 def sender_address(path: int) -> str:
-    """Source address of the subflow on a path; connections can share it, because each has its own namespaces."""
+    """Source address of the subflow on a path; equal for all connections, because each has its own namespaces."""
     return f"10.8.{path}.1"
 
 
@@ -282,11 +282,11 @@ class Connection:
         self.listener.setblocking(False)
 
     def connect(self) -> socket.socket:
-        """Begin the handshake."""
+        """Open the sender's socket, begin the handshake, and return the socket."""
         with inside(self._sender_namespace):
             sender = self._socket()
         if self.flow.stop_s is not None:
-            with suppress(OSError):  # MPTCP supports the option since Linux 6.10
+            with suppress(OSError):  # MPTCP supports the option only from Linux 6.10 on
                 sender.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
         sender.setblocking(False)
         sender.bind((sender_address(0), 0))
@@ -297,7 +297,7 @@ class Connection:
         return sender
 
     def changes(self) -> Iterator[tuple[int, Callable[[], None]]]:
-        """Times and functions that apply the changes of paths."""
+        """For each path change, its time in ns of the monotonic clock, and a function that applies the change."""
         is_there = {path: path not in self.flow.late for path in range(len(self.flow.paths))}
         for change in self.flow.changes:
             at_ns = self._network_start_ns + round(change.at_s * NANOSECONDS)
@@ -336,7 +336,7 @@ class Connection:
         return False
 
     def read(self, now_ns: int) -> None:
-        """Read all received data."""
+        """Read all available data, and note the completion time of a transfer."""
         assert self.receiver is not None
         while True:
             try:
@@ -358,7 +358,7 @@ class Connection:
             trace.begin_measurement()
 
     def look(self, elapsed_s: float) -> None:
-        """Read the state of the subflows at this time of the network."""
+        """Read the state of all subflows; `elapsed_s` is the time since the start of the network."""
         self._looked_at_s = elapsed_s
         for index, info in self._infos():
             if info.is_connected:
@@ -374,7 +374,7 @@ class Connection:
             return [(0, tcp_info(self.sender))]
         try:
             infos = mptcp_info(self.sender)
-        except OSError:  # not connected yet
+        except OSError:  # fallback to plain TCP, or a kernel before 5.16
             return []
         return [(self._index_of[address], info) for address, info in infos.items() if address in self._index_of]
 
@@ -388,7 +388,7 @@ class Connection:
 
     @property
     def payload_bytes(self) -> int:
-        """Payload of a full packet; MPTCP needs 24 bytes for its mapping (RFC 8684 section 3.3)."""
+        """Payload of a full packet; MPTCP needs 24 bytes for its DSS option (RFC 8684 section 3.3)."""
         payload = self.plan.mtu_bytes - 52
         return payload - 24 if self.flow.is_mptcp else payload
 
@@ -418,7 +418,7 @@ def run_connections(connections: Sequence[Connection], start_ns: int) -> list[di
 
 
 class _Pump:
-    """Event loop over all sockets, changes and samples."""
+    """Event loop of a worker: serves all sockets, changes paths, and takes samples."""
 
     def __init__(self, connections: Sequence[Connection], start_ns: int) -> None:
         self._connections = connections
@@ -435,7 +435,7 @@ class _Pump:
 
     def run(self) -> None:
         """Run until the end of the longest network."""
-        # Pending starts of connections and changes of paths, in time order.
+        # (time, ordinal, function) of pending starts of connections and changes of paths, in time order.
         waiting: list[tuple[int, int, Callable[[], None]]] = []
         for connection in self._connections:
             waiting.append((connection.connect_at_ns, len(waiting), partial(self._begin, connection)))
@@ -457,7 +457,7 @@ class _Pump:
                 self._look(looks * look_ns, looks % _LOOKS_PER_SAMPLE == 0)
                 continue
             until = next_look_ns if not waiting else min(next_look_ns, waiting[0][0])
-            # An epoll timeout has a resolution of 1 ms, but select of 1 µs.
+            # The timeout of epoll has a resolution of 1 ms, and that of select of 1 µs.
             select.select([self._epoll.fileno()], (), (), max(0.0, (until - now) / NANOSECONDS))
             self._serve()
 
@@ -494,5 +494,5 @@ class _Pump:
 
 
 def _nothing_yet(info: TcpInfo) -> TcpInfo:
-    """Counters of a connection at its start."""
+    """State of a subflow at its start: all counters are 0."""
     return TcpInfo(True, info.cwnd_pkts, _NAN, _NAN, _NAN, 0, _NAN, 0, 0, 0, 0, 0, 0.0, 0.0)

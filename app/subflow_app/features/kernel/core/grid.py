@@ -57,7 +57,7 @@ reverse = {{ queue = "1000pkt", loss = 0 }}
 
 _WORDS = {"rfc3168": " ecn", "accecn": " accecn", "late": " late", "backup": " backup"}
 _WITH_CHANGES_S = 30
-# Keys and events for the second path, appended after the only flow of a file.
+# Keys and events for the second path, appended to [flows.bulk], which is the last section of the file.
 _CHANGES = {
     "late": """\
 late = [2]
@@ -155,7 +155,10 @@ class GridCase:
         ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
 
     def _queue(self, pkts: int) -> str:
-        """Queue of a link; with ECN, it holds four bandwidth-delay products and marks 10 % of the packets at one."""
+        """TOML value of a queue that holds `pkts` packets.
+
+        With ECN, it holds four times as many, and marks 10 % of the packets that arrive when its length is `pkts`.
+        """
         if not self.ecn:
             return f'"{pkts}pkt"'
         return (
@@ -188,7 +191,7 @@ def grid_cases() -> Iterator[GridCase]:
 
 
 def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
-    """The cases as scenarios, without cases whose path changes would follow the end of the run.
+    """The cases as scenarios, without cases whose path changes would come after the end of the run.
 
     Args:
         only: a part of the name; None for all cases.
@@ -199,7 +202,7 @@ def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> li
     """
 
     def has_time(case: GridCase) -> bool:
-        """True if the path changes of a case precede its end, which an override may have moved."""
+        """True if the path changes of a case precede the end of its run, which an override may have moved."""
         still = read_scenario(Use.KERNEL, replace(case, second="").text(), overrides=overrides)
         return not case.second or still.duration_s >= _WITH_CHANGES_S
 

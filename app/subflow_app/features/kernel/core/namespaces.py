@@ -22,8 +22,8 @@ from pathlib import Path
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 _PR_SET_PDEATHSIG, _PR_SET_TIMERSLACK = 1, 29
 _SIOCETHTOOL = 0x8946
-# Commands ETHTOOL_S...: switch off checksums and scatter-gather, which segmentation offloads require, and receive
-# offload.
+# Commands (ETHTOOL_S... in linux/ethtool.h) that switch offloads. The segmentation offloads tso and gso require the
+# first two.
 _ETHTOOL_SWITCHES = {"tx checksums": 0x17, "scatter-gather": 0x19, "tso": 0x1F, "gso": 0x24, "gro": 0x2C}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -57,7 +57,7 @@ def enter_private_namespace() -> None:
 
 
 def new_namespace() -> int:
-    """Make a network namespace without entering it; return a file descriptor that keeps it alive."""
+    """Make a network namespace without entering it; return a file descriptor that keeps the namespace alive."""
     home = current_namespace()
     try:
         _call("unshare", _CLONE_NEWNET)
@@ -69,7 +69,7 @@ def new_namespace() -> int:
 
 
 def current_namespace() -> int:
-    """File descriptor of this process's network namespace."""
+    """File descriptor of this process's network namespace; the caller closes the descriptor."""
     return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 
@@ -117,7 +117,7 @@ def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent ends, so that no worker outlives the command.
 
     Args:
-        parent: id of the parent; if the parent has already ended, this process exits at once.
+        parent: id of the parent; if the parent has already ended, this process exits immediately.
     """
     _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -125,7 +125,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def hurry(priority: int) -> str:
-    """Raise the scheduling priority of this process as far as the machine allows.
+    """Raise the scheduling priority of this process as far as the machine allows, and minimise its timer slack.
 
     Args:
         priority: real-time priority, 1 to 99; without permission for it, the nice value is lowered if possible.
@@ -163,7 +163,7 @@ _PM_ADDR_FLAG_SUBFLOW, _PM_ADDR_FLAG_BACKUP = 2, 4
 
 
 def _attribute(kind: int, value: bytes) -> bytes:
-    """Encode an attribute, padded to four bytes."""
+    """Encode a netlink attribute, padded to a multiple of four bytes."""
     return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
 
 
@@ -191,7 +191,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 class Netlink:
-    """A netlink socket of the namespace in which it was made; raises OSError with the kernel's error."""
+    """A netlink socket of the namespace in which it was made. Methods raise OSError if the kernel refuses a request."""
 
     def __init__(self, protocol: int) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
@@ -216,7 +216,7 @@ class Netlink:
     def add_veth_pair(
         self, name: str, *, peer_name: str, peer_namespace: int, mac: str, peer_mac: str, mtu_bytes: int
     ) -> None:
-        """Make a veth pair: one end here, the other in the namespace of the file descriptor."""
+        """Make a veth pair: one end in this namespace, the other in that of the descriptor `peer_namespace`."""
         peer = (
             _interface(0, 0, 0)
             + _text(_IFLA_IFNAME, peer_name)
@@ -268,7 +268,7 @@ class Netlink:
         self._change(_RTM_NEWROUTE, body + _number(_RTA_OIF, socket.if_nametoindex(name)))
 
     def limit_subflows(self, count: int) -> None:
-        """Limit the subflows of MPTCP connections beside the first, and ignore addresses that peers announce."""
+        """Limit the number of additional subflows of MPTCP connections, and ignore addresses that peers announce."""
         self._mptcp(
             _MPTCP_PM_CMD_SET_LIMITS,
             _number(_MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0) + _number(_MPTCP_PM_ATTR_SUBFLOWS, count),

@@ -1,6 +1,7 @@
 """Network of a kernel run as plain values, passed to the worker process as JSON: links, paths and sockets.
 
-Imports only the standard library, because the worker imports this module before it enters a user namespace.
+The worker imports this module before it enters a user namespace, which a process with threads cannot do. The module
+therefore imports only the standard library.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class LinkPlan:
         limit_bytes: capacity of the queue in wire bytes; None for unlimited.
         loss: probability that a packet is lost before the queue.
         red: early drops or marks; None for a drop-tail queue.
-        outages: begin and end of each outage, s, in order; queued and arriving packets are lost.
+        outages: beginning and end of each outage, s, in order; queued and arriving packets are lost.
     """
 
     name: str
@@ -82,7 +83,13 @@ class LinkPlan:
 
 @dataclass(frozen=True, slots=True)
 class PathPlan:
-    """Path of a subflow: indices of its link directions, in order, for data and for acknowledgements."""
+    """Path of a subflow.
+
+    Attributes:
+        links: names of the links, in order.
+        data: indices of the link directions that carry data, in order.
+        acks: indices of the link directions that carry acknowledgements, in order.
+    """
 
     links: tuple[str, ...]
     data: tuple[int, ...]
@@ -120,8 +127,8 @@ class FlowPlan:
         stop_s: end of sending, s; None for the end of the run.
         size_bytes: payload to send, bytes; None for unlimited data.
         recv_buffer_bytes: SO_RCVBUF of the receiver; None for the kernel's autotuning.
-        late: ordinals of the paths that open only with a change.
-        backup: ordinals of the paths that are backups from the start.
+        late: ordinals of the paths whose subflow opens only with a change.
+        backup: ordinals of the paths whose subflow is a backup from the start.
         changes: changes of paths in time order.
     """
 
@@ -141,7 +148,7 @@ class FlowPlan:
 
 @dataclass(frozen=True, slots=True)
 class NetworkPlan:
-    """One network with its connections; several run side by side in one worker.
+    """One network with its connections; a worker can run several networks side by side.
 
     Attributes:
         links: link directions, numbered as in the simulator: forward and reverse of each link in turn.
@@ -149,9 +156,9 @@ class NetworkPlan:
         duration_s: duration of the run, s.
         warmup_s: initial interval that the results exclude, s.
         sample_interval_s: time between two samples of the traces, s.
-        mtu_bytes: size of the largest IP packet.
+        mtu_bytes: size of the largest IP packet, bytes.
         seed: seed of the random losses.
-        socket_buffer_bytes: upper bound of the kernel's send and receive buffer autotuning.
+        socket_buffer_bytes: upper bound of the kernel's send and receive buffer autotuning, bytes.
         ecn: net.ipv4.tcp_ecn of the hosts.
     """
 
@@ -166,7 +173,7 @@ class NetworkPlan:
     ecn: int = 0
 
     def base_rtt_s(self, path: PathPlan) -> float:
-        """Propagation delay of the path and the return path, s."""
+        """Sum of the propagation delays of the path and the return path, s."""
         return sum(self.links[index].delay_s for index in (*path.data, *path.acks))
 
     @property
@@ -195,7 +202,7 @@ class NetworkPlan:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> NetworkPlan:
-        """The plan that `to_json` wrote."""
+        """The plan from the JSON values of `to_json`."""
         flows = [
             FlowPlan(
                 **flow

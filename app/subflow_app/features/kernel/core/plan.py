@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_SUBFLOWS = 8
 """The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
 MAX_CONNECTIONS = 64
-"""Each connection has two namespaces; making and removing more of them takes longer than the run."""
+"""For more connections, making and removing their namespaces (two each) would take longer than the run."""
 MAX_TOTAL_RATE_BPS = 100e6
 """Traffic that one core can emulate in real time, all networks of a worker together, bit/s."""
 
@@ -50,11 +50,12 @@ def plan_network(
     Args:
         scenario: a checked scenario.
         seed: seed of the random losses.
-        sample_interval_s: time between two samples.
-        socket_buffer_bytes: upper bound of the kernel's buffer autotuning.
+        sample_interval_s: time between two samples, s.
+        socket_buffer_bytes: upper bound of the kernel's buffer autotuning, bytes.
 
     Raises:
-        InputError: with every unsupported element of the scenario, and the supported alternatives.
+        InputError: with every unsupported element of the scenario and the supported alternatives, or if the traffic may
+            exceed `MAX_TOTAL_RATE_BPS`.
     """
     problems = list(_problems(scenario))
     if problems:
@@ -151,7 +152,7 @@ def _red(side: LinkDirection) -> RedPlan | None:
 
 
 def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
-    """Begin and end of each outage of a direction, s."""
+    """Beginning and end of each outage of a direction, s."""
     began_s: float | None = None
     for event in sorted(scenario.events, key=lambda each: each.at_s):
         if event.link != link or event.direction not in ("both", direction) or event.up is None:
@@ -260,9 +261,9 @@ def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
 
 
 def _extra(value: Any, known: frozenset[str]) -> str | None:
-    """The first field outside `known` whose value differs from its default; None without such a field.
+    """The first field outside `known` whose value differs from its default, as "name = value"; None if all are equal.
 
-    Plans report the field, so that no setting is silently ignored.
+    `plan_network` refuses scenarios with such a field, so that no setting is silently ignored.
     """
     for one in fields(value):
         if one.name in known:

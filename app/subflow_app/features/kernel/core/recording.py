@@ -33,7 +33,7 @@ LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""
 
 
 class KernelRecording:
-    """One network in a worker's answer.
+    """The kernel run of one network.
 
     The run has already finished: `run_until` only publishes the measurements. Columns have the simulator's names, but
     `losses_pkts` counts retransmitted packets, and the column `recv_buffer_bytes` is missing.
@@ -41,7 +41,7 @@ class KernelRecording:
     Args:
         scenario: the scenario of the run.
         plan: the plan made from the scenario.
-        network: the part of the answer for this network.
+        network: the part of the worker's answer for this network.
         about: section "kernel" of the summary.
     """
 
@@ -96,7 +96,7 @@ class KernelRecording:
         return len(self._values) if self.finished else 0
 
     def run_until(self, t_s: float) -> bool:
-        """Publish all samples at once for any time above 0, and return True: the call is never interrupted."""
+        """Publish all samples for any time above 0; return True, because the call is never interrupted."""
         self.now_s = self.duration_s if t_s > 0 else 0.0
         return True
 
@@ -142,7 +142,7 @@ class KernelRecording:
         return hashlib.sha256(np.ascontiguousarray(self._values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
-        """Results after the warm-up, with the keys of `subflow run`; only kernel runs have the key "kernel"."""
+        """Results after the warm-up, with keys of `subflow run --json`; only kernel runs have the key "kernel"."""
         flows = [
             self._flow_summary(flow, result, paths)
             for flow, result, paths in zip(

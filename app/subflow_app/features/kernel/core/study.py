@@ -1,4 +1,4 @@
-"""Job of the window that compares a scenario with the kernel, and storage of the runs of both sides.
+"""Job of the window that compares a simulation with a kernel run, and functions that store or export both runs.
 
 Both sides are stored as ordinary runs, so that users can overlay them like any two runs.
 """
@@ -25,13 +25,13 @@ _SOCKET_BUFFER_BYTES = 32_000_000
 
 
 class _StoppedError(KernelError):
-    """Stops the comparison from within its progress callback; the wait for the worker then ends the worker."""
+    """Stops the comparison when raised by its progress callback: `ask_worker` then kills the worker."""
 
 
 class KernelStudy(Job):
     """One simulation and one kernel run of the same scenario; stores both, or neither if the job is stopped.
 
-    The kernel's side is a separate process that runs in real time; the remaining time is unknown until it begins.
+    The kernel run takes real time in a separate process; the remaining time of the job is unknown until it begins.
 
     Args:
         source: the scenario.
@@ -52,7 +52,7 @@ class KernelStudy(Job):
         """Run both sides.
 
         Raises:
-            KernelError: if this machine cannot run the scenario, for all listed reasons, or if the run fails.
+            KernelError: with all reasons, if this machine cannot run the scenario; also if the run fails.
             InputError: if the kernel has no counterpart of an element of the scenario.
             StoreError: if the store cannot hold the runs.
         """
@@ -130,6 +130,9 @@ def keep_both(
 
 def write_traces(comparison: Comparison, directory: Path, scenario_text: str | None = None) -> tuple[Path, ...]:
     """Write ``simulated/`` (the first seed) and ``kernel-1/``, ``kernel-2/`` ... in the format of `subflow export`.
+
+    Returns:
+        The paths of all files.
 
     Raises:
         ExportError: if a file cannot be written.

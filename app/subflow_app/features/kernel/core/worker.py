@@ -1,8 +1,8 @@
 """Worker process of a kernel run: makes namespaces, emulator and endpoints, writes one JSON document, and exits.
 
 It starts as `subflow kernel-worker` with the job on stdin, and forks one process for the emulator and one for the
-endpoints, so that neither delays the other. All imports here are limited to the standard library, because a process
-with threads (such as numpy's) cannot enter a user namespace.
+endpoints, so that neither delays the other. All modules that it imports use only the standard library, because a
+process with threads (such as numpy's) cannot enter a user namespace.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
-    """Run all networks side by side."""
+    """Run all networks side by side, and return the answer of the worker."""
     routes: dict[bytes, Route] = {}
     hosts = []
     number = 0
@@ -94,11 +94,14 @@ def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
 def _connect_hosts(
     plan: NetworkPlan, network: int, flow: int, number: int, routes: dict[bytes, Route]
 ) -> tuple[int, int]:
-    """Make both hosts of a connection, each with a veth pair to the emulator, and return their namespaces.
+    """Make both hosts of a connection, each with a veth pair to the emulator, and add their routes to `routes`.
 
-    Each connection has its own namespaces, because the kernel keeps MPTCP addresses and caches per namespace, and flows
-    of a scenario share links but no host state. Both ends use one MAC address, which identifies the connection, so the
+    The kernel keeps MPTCP addresses and caches per namespace, but the flows of a scenario share no host state. Each
+    connection therefore has its own namespaces. Both hosts use one MAC address, which identifies the connection, so the
     emulator can deliver frames unchanged.
+
+    Returns:
+        File descriptors of the sender's and the receiver's namespace.
     """
     mac_ending = number.to_bytes(2, "big")
     mac = f"02:00:00:00:{mac_ending[0]:02x}:{mac_ending[1]:02x}"
@@ -115,7 +118,10 @@ def _connect_hosts(
 
 
 def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None = None) -> int:
-    """Make a namespace with one interface; the other end of its veth pair, named `cable`, stays in this namespace."""
+    """Make a namespace with one interface, and return its descriptor.
+
+    The other end of the veth pair, named `cable`, stays in the worker's namespace.
+    """
     namespace = namespaces.new_namespace()
     with Netlink.route() as netlink:
         netlink.add_veth_pair(
@@ -133,8 +139,8 @@ def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], fl
 
 
 def _settle_in(plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None) -> None:
-    """Configure the current namespace as a host; a sender also gets the paths of its flow."""
-    # If /proc/sys is read-only, the kernel's defaults apply, which most machines use.
+    """Configure the current namespace as a host; for a sender, also the MPTCP subflows of its flow."""
+    # Failures are ignored: if /proc/sys is read-only, the run uses the settings of a new namespace.
     namespaces.set_sysctl("net.ipv4.tcp_no_metrics_save", "1")
     namespaces.set_sysctl("net.mptcp.enabled", "1")
     if plan.ecn:
@@ -164,7 +170,7 @@ def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str
     """Run a function in a forked process.
 
     Yields:
-        A function that waits for the result; it raises OSError with the error of the process.
+        A function that waits for the result and returns it, or raises OSError with the error of the process.
     """
     output, its_end = os.pipe()
     sys.stdout.flush()
@@ -195,7 +201,7 @@ def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str
 
 
 def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> NoReturn:
-    """Body of the forked process: do the work, write the answer, and exit without any cleanup of the parent."""
+    """Body of the forked process: do the work, write the answer to `output`, and exit without the parent's cleanup."""
     code = 1
     try:
         namespaces.die_with_parent(parent)

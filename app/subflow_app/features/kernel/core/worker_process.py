@@ -1,4 +1,4 @@
-"""Starts the worker, waits for its answer, and ends all its processes."""
+"""Starts a worker, waits for its answer, and ends all its processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UPDATE_S = 0.2
 
 
 def worker_words() -> list[str]:
-    """The command that starts a worker with this program, frozen or not."""
+    """The command line that starts a worker, from an installation or from the packaged program."""
     return own_command(WORKER_COMMAND)
 
 
@@ -66,7 +66,7 @@ def ask_worker(
 def _wait(
     process: subprocess.Popen[str], text: str, timeout_s: float, progress: Callable[[float], None] | None
 ) -> tuple[str, str]:
-    """Output of the process on stdout and stderr, after its end."""
+    """Wait for the end of the process, and return its stdout and stderr; raise KernelError after `timeout_s`."""
     started = time.monotonic()
     unsent: str | None = text
     while True:

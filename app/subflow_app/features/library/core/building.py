@@ -2,8 +2,8 @@
 
 All results are first made in a database beside the file, `experiments.building.db`, so that an interrupted build can
 resume. The contents of the library are then copied into the file itself, without the name of the machine that made the
-runs. Time series and events are copied only if figures and verdicts read them. A check confirms that figures and
-verdicts stay the same.
+runs. For experiments, time series, events and values are copied only if figures and verdicts read them. A check
+confirms that figures and verdicts stay the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from subflow_store.sweeps import SweepStore
 
 
-# Suffixes of result keys that exist for every flow and subflow, so that these keys contain the names of all flows.
+# Every flow and subflow has result keys with these suffixes, so the keys contain the names of all flows.
 _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
 # Event stream that each of these methods of the store reads.
 _EVENT_READERS = {
@@ -120,7 +120,7 @@ class SweepReadLog:
 
     Args:
         sweeps: the sweeps of the store.
-        read: keys read so far, by run.
+        read: keys read so far, by run; the wrapper adds to them.
     """
 
     def __init__(self, sweeps: SweepStore, read: dict[int, set[str]]) -> None:
@@ -198,13 +198,13 @@ MOST_BYTES = 25_000_000
 """Maximum size of the library, bytes; the file ships with the program."""
 
 LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Time series stored for the reference runs of labs; a repeated simulation restores other series."""
+"""Time series stored for the reference runs of labs; other series need a repetition of the simulation."""
 
 LAB_S = 4.0
-"""Typical duration of the reference runs of a lab on two cores, s."""
+"""Typical time to simulate the reference runs of a lab on two cores, s."""
 
 ARENA_S = 900.0
-"""Typical duration of the arena on two cores, s."""
+"""Typical time to simulate the arena on two cores, s."""
 
 
 class _Labs(Job):
@@ -285,7 +285,7 @@ class LibraryBuild(Series[Job]):
         return job.expected_s if isinstance(job, Reproductions) else LAB_S * len(self._labs)
 
     def _work(self) -> None:
-        """Make all results and write the file; a stopped build writes no file.
+        """Make all results and write the library; a stopped build does not write it.
 
         Raises:
             AppError: if a recipe or a lab cannot be used, or the file would be too large.
@@ -316,7 +316,7 @@ class LibraryBuild(Series[Job]):
     # Compacting
 
     def _compact(self, work: Store) -> int:
-        """Write the file and return its number of runs."""
+        """Copy the contents of the library from `work` to the file, and return the number of runs in the file."""
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
         wanted = Records()

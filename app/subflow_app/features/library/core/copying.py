@@ -110,7 +110,7 @@ class AsShipped:
         self._first: dict[tuple[str, ...], tuple[int, str]] = {}
 
     def __call__(self, kind: str, text: str) -> str:
-        """Convert the text of a document of this kind."""
+        """Convert the text of a document; kinds other than "machine", "config" and "summary" stay unchanged."""
         if kind == "machine":
             return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
         if kind == "config":

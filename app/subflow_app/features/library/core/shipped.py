@@ -54,7 +54,7 @@ def open_library(path: Path | None = None) -> Store | None:
         path: the file; None for the shipped library.
 
     Returns:
-        The store, which the caller closes; None without a path if this installation has no library.
+        The store, which the caller closes; None if `path` is None and this installation has no library.
 
     Raises:
         LibraryError: if the library is missing, damaged, or from a newer version of Subflow.
@@ -118,7 +118,7 @@ def _bring_up_to_date(path: Path, cached: Path) -> None:
 
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
-        # The upgrade leaves a backup of the old file beside the copy; the temporary folder removes it.
+        # The upgrade leaves a backup of the old file next to the copy, which is removed with the temporary folder.
         with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
             copy = Path(folder) / "library.db"
             shutil.copyfile(path, copy)
@@ -170,7 +170,7 @@ def shipped_thumbnail(name: str) -> bytes | None:
 def write_thumbnails(
     library: Store, recipes: Iterable[Recipe], out: Path, draw: Callable[[FigurePlan], bytes]
 ) -> list[Path]:
-    """Write the pictures of all experiments with results in a library.
+    """Write the pictures of all experiments with results in a library, and return their paths.
 
     Args:
         library: the library with the results.

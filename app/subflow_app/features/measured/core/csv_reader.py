@@ -145,7 +145,7 @@ def _long(
     owners: int | None,
     metrics: int | None,
 ) -> list[RawColumn]:
-    """Columns of a long table: each row names its owner, or its owner and trace."""
+    """Columns of a long table: each row names its owner, its trace, or both."""
     keys = [
         (
             columns[owners][row].strip() if owners is not None else "",
@@ -249,8 +249,8 @@ def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
         usual, how_many = Counter(widths).most_common(1)[0]
         if usual < 2:
             continue
-        # Decimal commas split lines unevenly, so other separators win. Blanks score less, as they often follow other
-        # separators.
+        # The number of decimal commas varies between lines, so a comma that is not a separator scores less. Blanks
+        # score less, because they often follow other separators.
         score = how_many / len(widths) * (0.2 if separator == " " else 1.0)
         if best is None or score > best[0] + 1e-9:
             best = (score, separator)
@@ -296,8 +296,8 @@ def _is_value(cell: str) -> bool:
 def _number(cell: str, *, is_comma: bool) -> float | None:
     text = cell.strip()
     if _GROUPED.match(text) and text.count(",") + text.count(".") > 1:
-        # In 1,234,567.8 or 1.234.567,8, the last sign is the decimal one if both signs occur; otherwise it groups
-        # digits.
+        # In 1,234,567.8 and 1.234.567,8, both marks occur, and the last is the decimal mark. A single mark groups
+        # digits, as in 1,234,567.
         last = max(text.rfind(","), text.rfind("."))
         other = "." if text[last] == "," else ","
         text = text.replace(other, "").replace(text[last], "." if other in cell else "")
@@ -313,7 +313,10 @@ def _number(cell: str, *, is_comma: bool) -> float | None:
 def _numbers(
     cells: Sequence[str], shape: _Shape, title: str, lines: Sequence[int], notices: list[str]
 ) -> NDArray[np.float64] | None:
-    """A column as float64 with NaN for missing values; None for a column of text."""
+    """A column as float64 with NaN for missing values.
+
+    None if most cells are text, or if the column has no numbers and an unknown heading.
+    """
     values = np.full(len(cells), np.nan)
     wrong: list[int] = []
     known = 0

@@ -1,6 +1,6 @@
 """Conversion of measured files to runs: tables resampled to one time grid in SI units, with summary results.
 
-Meanings of columns that the user chose replace the guessed ones. The store keeps measured runs beside simulated ones.
+Meanings of columns that the user chose replace guessed meanings. Measured runs are stored like simulated runs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class MeasuredRun:
 
     Attributes:
         name: name of the run.
-        interval_s: sampling interval; sample k belongs to time (k + 1) * interval_s.
+        interval_s: sampling interval, s; row k of `values`, from 0, belongs to time (k + 1) * interval_s.
         targets: trace of each column.
         values: float32 [n, columns], SI units; NaN in gaps.
         mss_bytes: payload of a full packet.
@@ -217,7 +217,8 @@ def make_run(
         mss_bytes: payload of a full packet; None: from the file, else 1448.
 
     Raises:
-        InputError: if no column has a target, a unit does not fit, or the run would have too many samples.
+        InputError: if no column has a target or a number, a unit does not fit, the interval is not allowed, or the run
+            would have too many traces or samples.
     """
     chosen = [column for column in table.columns if column.target is not None and len(column.time_s)]
     if not chosen:
@@ -246,7 +247,7 @@ def make_run(
         )
     first_s = min(float(column.time_s[0]) for column in chosen)
     last_s = max(float(column.time_s[-1]) for column in chosen)
-    # Times that start near zero count from the start of the measurement; other times have another origin.
+    # Times that start near zero count from the start of the measurement; other times, e.g. since 1970, are shifted.
     start_s = 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
     count = max(1, math.ceil((last_s - start_s) / step_s - 1e-6))
     if count > MOST_SAMPLES or count * len(chosen) > MOST_CELLS:
@@ -349,7 +350,7 @@ def _resampled(
     *,
     is_sum: bool,
 ) -> NDArray[np.float64]:
-    """Values at the times of a grid; NaN in gaps, before the first sample and after the last one."""
+    """Values at the times of a grid; NaN in gaps, before the first sample and after the last sample."""
     is_known = np.isfinite(values)
     at, known = time_s[is_known], values[is_known]
     result = np.full(len(grid_s), np.nan)
@@ -358,7 +359,7 @@ def _resampled(
     usual_s = _usual_s(at)
     widest_s = _GAP * max(step_s, usual_s if math.isfinite(usual_s) else step_s)
     if is_sum or step_s > 1.5 * usual_s:
-        # Several samples fall into one grid interval, which gets the sum or the mean of the samples that end in it.
+        # Several samples may fall into one grid interval, which gets their sum or mean.
         places = np.ceil(at / step_s - 1e-6).astype(np.int64) - 1
         places = np.clip(places, 0, len(grid_s) - 1)
         counts = np.bincount(places, minlength=len(grid_s))
@@ -366,7 +367,7 @@ def _resampled(
         has = counts > 0
         result[has] = sums[has] if is_sum else sums[has] / counts[has]
         if is_sum:
-            # Grid intervals between two neighbouring samples contain no event.
+            # A grid interval between two samples without a gap contains no event.
             missing = np.flatnonzero(~has)
             before = np.searchsorted(at, grid_s[missing] + 1e-6 * step_s) - 1
             following = np.minimum(before + 1, len(at) - 1)
@@ -461,7 +462,7 @@ def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
 
 
 def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]) -> MeasuredTable:
-    """The table after changes of the meanings and units of some columns.
+    """The table with the chosen meanings and units of some columns.
 
     Args:
         table: table with guessed meanings.
@@ -477,7 +478,7 @@ def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]
             raise InputError(f'unknown column "{title}"; allowed: {", ".join(titles[:20])}')
     columns = [_told(column, maps.get(column.title), units.get(column.title)) for column in table.columns]
     mapped = {column.target for column in columns if column.title in maps and column.target is not None}
-    # Targets from `maps` override guessed ones.
+    # A column with a guessed target is left out if `maps` gives the same target to another column.
     columns = [
         replace(column, target=None) if column.target in mapped and column.title not in maps else column
         for column in columns

@@ -196,7 +196,7 @@ MOST_LINE_BYTES = 1_000_000
 """Maximum length of a line of a text file, characters."""
 
 MOST_TRACES = 1000
-"""Maximum number of traces of a run; each trace is drawn, listed and included in the results of its flow."""
+"""Maximum number of traces of a run, because each trace is drawn, listed and included in the results of its flow."""
 
 Clock = Literal["refuse", "sort", "drop", "join"]
 CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
@@ -205,7 +205,13 @@ CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Trace of the run that a column becomes."""
+    """Trace of the run that a column becomes.
+
+    Attributes:
+        scope: subflow, flow or link, as in `traces`.
+        owner: name of the subflow, flow or link direction, e.g. "download/1".
+        name: name of a `Quantity`.
+    """
 
     scope: str
     owner: str
@@ -251,7 +257,7 @@ class MeasuredTable:
         format: name of the `trace_formats.TraceFormat` that read the file.
         columns: columns in the order of the file.
         notices: notes for the user, one sentence each.
-        mss_bytes: payload of a full packet; None if the file does not contain it.
+        mss_bytes: payload of a full packet; None if the file does not reveal it.
     """
 
     format: str
@@ -288,7 +294,7 @@ class ReadingOptions:
 
 
 def guess_target(heading: Heading, flow: str) -> Target | None:
-    """Trace suggested by a heading; None if the heading is unknown."""
+    """Trace suggested by a heading; None if the heading is unknown. Without an owner, it belongs to `flow`."""
     if heading.name in COUNTERS:
         return Target(SUBFLOW, _owner(heading.owner, flow, SUBFLOW), "throughput_bps")
     quantity = quantity_named(heading.name)

@@ -48,7 +48,7 @@ class _Records:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self.name = ""  # read by dpkt
+        self.name = ""  # dpkt reads this attribute
         self.seek = file.seek
         self.fileno = file.fileno
 
@@ -68,7 +68,7 @@ class _Side:
     """One direction of a connection: the data sent and the ACKs of the other end."""
 
     isn: int | None = None
-    next_seq: int = 0  # relative to the first byte; follows the last byte sent
+    next_seq: int = 0  # one past the last byte sent, relative to the first byte
     acked: int = 0
     payload: int = 0
     largest: int = 0
@@ -128,8 +128,8 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
             if segment is None:
                 foreign += 1
                 continue
-            # Network cards may reorder neighbouring packets: a time before the first packet counts as that of the
-            # first.
+            # Network cards may reorder neighbouring packets: a packet with a time before the first packet counts in the
+            # first interval.
             place = max(0, int((at_s - first_s) / interval_s))
             last = max(last, place)
             if segment[:2] not in sides and len(sides) >= 2 * MOST_CONNECTIONS:
@@ -285,7 +285,7 @@ def _columns(
     notices: list[str],
 ) -> tuple[list[RawColumn], int | None]:
     time_s = first_s + interval_s * np.arange(1, count + 1, dtype=np.float64)
-    # Network cards may merge many packets into one (GRO), and larger payloads therefore do not reveal the MSS.
+    # Payloads above the limit are ignored: they do not reveal the MSS, because hosts merge received packets (GRO).
     largest = max((side.largest for _, side in senders if side.largest <= _LARGEST_PAYLOAD), default=0)
     columns: list[RawColumn] = []
     for number, ((source, target), side) in enumerate(senders, start=1):

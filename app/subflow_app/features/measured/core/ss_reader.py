@@ -70,7 +70,8 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
     """Reads a log.
 
     Raises:
-        InputError: if the log contains no connection, times go back, or neither times nor an interval are known.
+        InputError: if the log is too large or contains no connection, if times go back while `options.clock` is
+            "refuse", or if neither times nor an interval are known.
         OSError: if the log cannot be read.
     """
     if path.stat().st_size > MOST_CELLS * 10:
@@ -164,7 +165,7 @@ def _columns(
         trace, unit, is_counter = _FIELDS[name]
         values = np.array([row.get(name, np.nan) for row in connection.rows])[steps.kept]
         if name == "retrans":
-            # ss omits the field until the first retransmission.
+            # ss omits the field until the first retransmission, so missing values are 0.
             values = np.nan_to_num(values)
         # Only the first of several fields for one trace is used: a sender reports bytes_acked, a receiver
         # bytes_received.

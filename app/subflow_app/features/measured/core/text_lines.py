@@ -39,12 +39,13 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 
 _CLOCK_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d+)?)\Z")
-# Longest plausible measurement in seconds: a larger number is an epoch, in the largest unit that makes it a date.
+# Longest plausible measurement, s: about 10 years. A number that is longer in ns, us or ms (tried in this order) is a
+# time since 1970 in this unit.
 _EPOCH_S = 3e8
 
 
 def guess_time_unit(first: float) -> str:
-    """Unit of times of this size: seconds, or a smaller unit for numbers too large for a measurement in seconds."""
+    """Unit of times like `first`: "ns", "us" or "ms" for times since 1970 in these units, otherwise "s"."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if abs(first) * scale > _EPOCH_S:
             return unit
