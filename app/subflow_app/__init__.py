@@ -9,7 +9,7 @@ __version__: str
 
 def __getattr__(name: str) -> str:
     if name == "__version__":
-        # Computed on first access: importing importlib.metadata takes as long as importing a part of the window.
+        # Computed on first access, because importing importlib.metadata would slow down every start.
         from subflow_app.distribution import application_version
 
         version = globals()["__version__"] = application_version()

@@ -26,7 +26,7 @@ def application_version() -> str:
 
 def install_command(extra: str) -> str:
     """The command that installs an optional dependency group, e.g. ``pip install "subflow-workbench[pcap]"``."""
-    # All shells accept double quotes, including that of Windows.
+    # All shells accept double quotes, including cmd.exe of Windows.
     return f'pip install "{DISTRIBUTION}[{extra}]"'
 
 

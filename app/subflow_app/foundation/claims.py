@@ -17,9 +17,9 @@ from itertools import pairwise
 from subflow_app.foundation.expressions import COMPARISONS, Call, Evaluated, Expression, Missing, Resolver, number_pairs
 
 LARGEST_MARGIN = 5.0
-"""Margins lie between this value and its negative, i.e. within a factor of about 150."""
+"""Largest absolute value of a margin. Margins are natural logarithms of ratios, so 5 means a factor of about 150."""
 
-_SLACK = 1e-9  # tolerance of an equality
+_SLACK = 1e-9  # largest logarithm of the ratio of two numbers that count as equal in a margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Outcome:
         is_band: whether the claim only places numbers in bands.
         left: the number before the first comparison as text; empty if the claim is not a comparison.
         right: the other side of the comparison with numbers as text: "3.51 .. 4.75", "0.91 Mbit/s > 0.85 Mbit/s".
-        told: the whole claim with each function call replaced by its value.
+        told: the whole claim with values in place of function calls. A call that is true or false stays, with the
+            values of its arguments.
         reason: cause of an unknown result.
     """
 
@@ -52,7 +53,7 @@ class Claim(Expression):
         return _is_band(self.root)
 
     def compared(self) -> Iterator[tuple[Call, Call]]:
-        """Pairs of calls of the same function on both sides of a comparison."""
+        """Pairs of calls of the same function, one on each side of a comparison; bands are skipped."""
         for node in ast.walk(self.root):
             if isinstance(node, ast.Compare) and not _is_band(node):
                 for left, right in pairwise((node.left, *node.comparators)):
@@ -77,8 +78,9 @@ class Claim(Expression):
         """The margin by which the claim holds; negative if it fails, `Missing` if a needed value is unknown.
 
         The margin of a comparison is the logarithm of the ratio of its sides: -0.69 means half of the required value. A
-        band uses the ratio to its nearer end, `and` the smallest margin, `or` the largest. A call, or a comparison with
-        a number that is not positive, has the margin plus or minus `LARGEST_MARGIN`.
+        band uses the ratio to its nearer end, `and` the smallest margin, `or` the largest. A call that is true or
+        false, a comparison of texts, or a comparison with a number that is not positive has the margin plus or minus
+        `LARGEST_MARGIN`.
 
         Args:
             resolver: returns the value of a function call, or `Missing` for an unknown value.
@@ -137,7 +139,10 @@ def _compared_margin(op: ast.cmpop, left: Evaluated, right: Evaluated) -> float 
 
 
 def _log_ratio(above: float, below: float) -> float:
-    """Logarithm of the ratio, within `LARGEST_MARGIN`; this limit, with a sign, unless both are positive."""
+    """Natural logarithm of above / below, between -`LARGEST_MARGIN` and `LARGEST_MARGIN`.
+
+    The result is 0 for equal numbers, and otherwise one of the two limits unless both numbers are positive.
+    """
     if above == below:
         return 0.0
     if above > 0 and below > 0:

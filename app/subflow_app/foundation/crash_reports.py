@@ -1,13 +1,13 @@
-"""Crash reports on bugs of Subflow and on crashes of its processes, as text files beside the log.
+"""Crash reports on bugs of Subflow and on crashes of its processes, as text files in a folder next to the log.
 
-A report contains versions, system, traceback, and the last messages of the log. It contains no scenario, no name of the
-user and no path of a home folder. Subflow never sends anything: the user reads a report and sends it by hand.
+A report contains versions, system, traceback, and the last messages of the log. It contains no scenario, no user
+name and no path of a home folder. Subflow never sends anything: the user reads a report and sends it.
 
 Unexpected exceptions are reported when they occur. When the whole process dies of a fault, such as an invalid memory
 access or an abort in a library, Python can only let `faulthandler` write the stacks of its threads to an open file.
-Each process keeps such a file locked while it lives and removes it at exit. At the next start, a remaining file with
-stacks becomes a crash report. A file without stacks is removed, because its process was killed or the machine lost
-power.
+Each process keeps this file locked while it runs and removes it at exit. At the next start of Subflow, a remaining file
+with stacks becomes a crash report. A remaining file without stacks is removed, because its process was killed or the
+machine lost power.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def report_error(error: BaseException, where: str) -> CrashReport | None:
         where: the part of the program, e.g. ``"the window"``.
 
     Returns:
-        None if this process has already reported the same bug, or if no file can be written (logged).
+        The report; None if this process has already reported the same bug, or if no file can be written (logged).
     """
     key = _key(error)
     with _guard:
@@ -148,14 +148,14 @@ def write_report(
     """Write a report with the arguments of `report_text` and remove the oldest reports beyond `REPORTS_KEPT`.
 
     Returns:
-        None if no file can be written (logged).
+        The report; None if no file can be written (logged).
     """
     text = report_text(title, where, trace, messages, versions=versions, happened_at_s=happened_at_s)
     folder = crash_directory()
     moment = _moment(happened_at_s)
     stem = f"{_PREFIX}{moment.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     try:
-        # Only the owner may read the folder, as with the folder of the log.
+        # Only the owner may read the folder and the reports in it.
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name in numbered(stem, 999):
             file = folder / f"{name}{_SUFFIX}"
@@ -200,7 +200,7 @@ def title_of(error: BaseException) -> str:
 
 
 def recent_messages() -> list[str]:
-    """The last messages in the log of this process, at least one line each."""
+    """The last `LOG_LINES` messages in the log of this process, oldest first; a message may have several lines."""
     return [
         f"{datetime.fromtimestamp(message.time_s).strftime('%H:%M:%S')} {logging.getLevelName(message.level)} "
         f"{message.source}: {message.text}"
@@ -234,12 +234,13 @@ def without_private(text: str) -> str:
         name = getpass.getuser()
     except (OSError, KeyError, ImportError):
         return text
-    # Only whole path components, because "subflow" may be a user name, too. "root" identifies no person.
+    # Replace only whole components of paths, because a user may be called "subflow" and the text is full of that word.
+    # The name "root" identifies no person.
     return text if name == "root" else re.sub(rf"(?<=[/\\]){re.escape(name)}(?![\w.-])", "USER", text)
 
 
 def with_scenario(text: str, scenario: str) -> str:
-    """A report with the scenario that the user adds."""
+    """The text of a report with a scenario at its end, which the user chose to add; private data in it is replaced."""
     return f"{text.rstrip()}\n\nScenario, added by hand:\n{without_private(scenario)}"
 
 
@@ -259,7 +260,7 @@ def text_in(file: Path) -> str:
     Raises:
         OSError: if the file cannot be read, or is too large.
     """
-    from subflow_sim.gate import read_file  # late: `subflow --help` needs no part of the simulator
+    from subflow_sim.gate import read_file  # late: `subflow --help` does not need it
 
     return read_file(file, MOST_REPORT_BYTES).decode("utf-8", errors="replace")
 
@@ -283,7 +284,9 @@ _file: IO[str] | None = None
 
 
 def watch_process(where: str) -> None:
-    """Open the crash file of this process; does nothing if no file can be written or `faulthandler` is already enabled.
+    """Let `faulthandler` write the stacks of this process to a file if it crashes; remove files of killed processes.
+
+    Does nothing if no file can be written (logged), or if `faulthandler` is already enabled.
 
     Args:
         where: activity of the process, e.g. ``"subflow train"``.
@@ -308,7 +311,7 @@ def watch_process(where: str) -> None:
 
 
 def end_watch() -> None:
-    """Remove the crash file, because the process ends normally or has reported its error."""
+    """Disable `faulthandler` and remove the crash file, because the process ends normally or has reported its error."""
     global _file
     if _file is None:
         return
@@ -347,7 +350,7 @@ def forget_process(pid: int) -> None:
 
 
 def collect_crashes() -> tuple[CrashReport, ...]:
-    """Turn the files of dead processes into reports; only the first caller receives each report."""
+    """Turn the crash files of dead processes into reports; only the first caller receives each report."""
     made = []
     try:
         files = sorted(crash_directory().glob(f"{_WATCH_PREFIX}*{_WATCH_SUFFIX}"))
@@ -391,7 +394,7 @@ def _messages_until(time_s: float) -> list[str]:
 
 
 def _lock(file: IO[str]) -> None:
-    """Mark a file as that of a living process: the system releases the lock however the process ends.
+    """Lock a file to mark its process as alive: the system releases the lock when the process ends in any way.
 
     Does nothing on Windows.
     """
@@ -402,7 +405,7 @@ def _lock(file: IO[str]) -> None:
 
 
 def _is_in_use(file: Path) -> bool:
-    """True if the process of a file lives. Always False on Windows, which refuses to rename an open file anyway."""
+    """True if the process of a file is alive. Always False on Windows, which refuses to rename an open file anyway."""
     if sys.platform != "win32":
         import fcntl
 

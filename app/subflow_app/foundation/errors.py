@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class AppError(Exception):
-    """Base of the errors of the application's services: the text names the object, the value and a remedy."""
+    """Base class of errors in services of the application; the text names the object, the value and a remedy."""
 
 
 class InputError(AppError):
@@ -32,7 +32,7 @@ class SettingsError(AppError):
 
 
 class KernelError(AppError):
-    """A scenario cannot be run on the real stack here: the machine lacks or forbids something, or the run failed."""
+    """A scenario cannot run on the kernel's network stack: the machine lacks or forbids something, or the run fails."""
 
 
 class RecipeError(InputError):
@@ -74,7 +74,7 @@ class TooLargeSweepError(SweepError):
 
 
 class ClusterError(AppError):
-    """The cluster of a sweep cannot be used, or is lost; results that it has returned are kept."""
+    """The cluster or the processes that carry out tasks cannot be used or are lost; returned results are kept."""
 
 
 class TrainingError(AppError):

@@ -32,7 +32,10 @@ def is_expected(error: BaseException) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """The message of an expected error; adds file and remedy to errors of the system, whose own text is too terse."""
+    """The message of an expected error, for users.
+
+    A lack of memory and a removed working folder get a remedy; other errors of the system get the name of the file.
+    """
     if is_short_of_memory(error):
         return "not enough memory: close other programs, or ask for less"
     if isinstance(error, OSError) and is_of_the_system(error):
@@ -49,7 +52,7 @@ def message_of(error: BaseException) -> str:
 
 
 def is_short_of_memory(error: BaseException) -> bool:
-    """True if an error means insufficient memory, also in a library or at the start of a thread."""
+    """True if an error means insufficient memory, including errors of library loaders and at the start of threads."""
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
     return isinstance(error, MemoryError) or (

@@ -5,8 +5,8 @@
 An expression contains numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), quoted strings, `true`,
 `false`, `+ - * /`, parentheses, chained comparisons (`a > b > c`), bands (`x in low .. high`), `and`, `or`, `not`, and
 functions. The caller supplies the functions in addition to `BUILT_IN`. A function may return several numbers, a vector:
-then arithmetic works element by element, and a comparison holds if it does for all elements. Formulas may also name
-numbers, raise to a power (`**`) and choose (`a if b else c`).
+then arithmetic works element by element, and a comparison holds if it does for all elements. Formulas may also refer to
+numbers by name, raise to a power (`**`), and choose between two values (`a if b else c`).
 
 Python's parser resolves the precedence of operators, but it never receives the text of the user: after a check of the
 order of operators and brackets, one letter replaces each value and name. Hence no text can execute code, and errors
@@ -88,8 +88,9 @@ UNIT_WORTH: Mapping[str, float] = {
 MOST_CHARACTERS = 2000
 _MOST_SHOWN = 120
 _DEEPEST = 40
-MOST_OPERATORS = 100  # operators in a row nest to the left
-_PARSING = threading.Lock()  # Python 3.11 counts parser depth for all threads together, and fails if two of them parse
+MOST_OPERATORS = 100  # limits the depth of the syntax tree: `a + b + c` is parsed as `(a + b) + c`
+# Python 3.11 counts the depth of all parsers in the process together, so parsing in two threads at a time may fail.
+_PARSING = threading.Lock()
 _Operation: TypeAlias = tuple[str, Callable[[Any, Any], Any]]
 _ARITHMETIC: Mapping[type[ast.operator], _Operation] = {
     ast.Add: ("+", operator.add),
@@ -202,7 +203,7 @@ class Expression:
     """
 
     is_formula: ClassVar[bool] = False
-    """True if the expression may name numbers, raise to a power, choose, and contain infinite numbers."""
+    """True if the expression may refer to numbers by name, raise to a power, choose, and contain infinite numbers."""
 
     def __init__(self, text: str, functions: Mapping[str, Function], *, file: str = "", key: str = "") -> None:
         """Parse and check the expression.
@@ -232,7 +233,7 @@ class Expression:
         self.unit = told.unit
 
     def calls(self, root: ast.AST | None = None) -> Iterator[Call]:
-        """The caller's functions that the expression or a part of it calls, in order."""
+        """Calls of the functions that the caller supplied, in order, within the part `root` or the whole expression."""
         root = root or self.root
         if isinstance(root, ast.Call) and (name := self.at(root).text) in self._own:
             tokens = [self.at(each) for each in root.args]
@@ -352,7 +353,11 @@ class Expression:
     # Evaluation. The first pass, in the constructor, has no values and checks only kinds and units.
 
     def tell(self, node: ast.expr, resolver: Resolver) -> Evaluated:
-        """The value of a part, and its text with a number for each function call."""
+        """The value of a part, and its text with numbers in place of function calls.
+
+        Raises:
+            ClaimError: if operands have the wrong kind or unit.
+        """
         token = self.at(node)
         column = token.column
         match node:
@@ -383,7 +388,7 @@ class Expression:
                 parts = self._operands(column, [left, *others], resolver, "any", "")
                 return self._compared(parts, [COMPARISONS[type(op)] for op in ops])
             case ast.BoolOp(op=op, values=nodes):
-                settles = isinstance(op, ast.Or)  # the operand that decides the result even if others are unknown
+                settles = isinstance(op, ast.Or)  # this value of an operand decides, even if others are unknown
                 symbol = "or" if settles else "and"
                 parts = self._operands(column, nodes, resolver, "truth", f'"{symbol}" joins comparisons')
                 is_settled = any(each.value is settles for each in parts)
@@ -481,7 +486,7 @@ class Expression:
             raise self.error(column, f"{message}, and this is {_KIND_NAMES[told.kind]}", _KIND_NAMES[kind])
 
     def _expect_one_dimension(self, operands: Sequence[Evaluated], column: int) -> None:
-        """Refuse a rate beside a time, and a bare number beside a rate, which would count as bit/s."""
+        """Refuse to combine a rate with a time, or with a number without a unit, which would count as bit/s."""
         units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
         if len(units) > 1:
             first, second = list(units.values())[:2]
@@ -502,7 +507,7 @@ def numbers_text(value: Numbers, unit: str = "") -> str:
 
 
 def _unit_of(symbol: str, left: str, right: str) -> str:
-    """The unit of a sum or product; a product or quotient of two quantities has none of the known units."""
+    """The unit of a sum, product or quotient; empty if the result has none of the known units."""
     if symbol in "+-":
         return left or right
     if symbol == "/":
@@ -526,7 +531,10 @@ def _numbers(value: Value) -> tuple[Any, ...]:
 
 
 def number_pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
-    """Pairs of the elements of two vectors; a single number is paired with each element of the other vector."""
+    """Pairs of the elements of two vectors; a single number is paired with each element of the other vector.
+
+    The result is `Missing` for vectors of different lengths and for empty ones.
+    """
     first, second = _numbers(left), _numbers(right)
     if not isinstance(left, tuple):
         first *= len(second)
@@ -548,7 +556,7 @@ def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Evaluated,
 
 
 def _each(operation: _Operation, left: Evaluated, right: Evaluated) -> Numbers | Missing:
-    """Arithmetic of numbers, element by element."""
+    """Calculate element by element; `Missing` for a division by zero and for results that are not finite."""
     pairs = _missing((left, right)) or number_pairs(left.value, right.value)
     if isinstance(pairs, Missing):
         return pairs

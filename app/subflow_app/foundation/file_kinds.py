@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 DATABASE_SUFFIXES = (".subflow", ".db")
-"""Suffixes of databases of runs. New databases get the first suffix; only this suffix opens Subflow by a double click.
+"""Suffixes of databases of runs. New databases get the first suffix; a double click opens Subflow only for this suffix.
 """
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
-"""Suffix of new scenario files: any ``.toml`` can be a scenario, but only this suffix opens Subflow by a double click.
+"""Suffix of new scenario files. Any ``.toml`` can be a scenario, but a double click opens Subflow only for this suffix.
 """
 PAGE_SUFFIX = ".html"
 """Suffix of web pages of runs."""
-# Also for missing files, so that a typing error in a file name is not reported as an unknown command.
+# The suffix decides even if the file is missing, so that a typing error in its name is not reported as an unknown
+# command.
 OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
 """Suffixes of files that ``subflow FILE`` opens in the window."""
 
@@ -23,7 +24,7 @@ def is_database_file(path: Path) -> bool:
     """True if a file is a database rather than a scenario, by its name or its first bytes."""
     if path.suffix.lower() in DATABASE_SUFFIXES:
         return True
-    from subflow_sim.gate import open_file  # late: `subflow --help` needs no part of the simulator
+    from subflow_sim.gate import open_file  # late: `subflow --help` does not need it
 
     try:
         with open_file(path) as file:

@@ -38,7 +38,7 @@ def end_interrupted() -> NoReturn:
     signal.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The interrupted code may hold a lock that an exit handler waits for.
+    # An exit handler may wait for a lock that the interrupted code holds, so a timer ends the program in any case.
     late = threading.Timer(_TIDYING_S, os._exit, (INTERRUPTED,))
     late.daemon = True
     late.start()
@@ -54,7 +54,7 @@ def notice_interrupts() -> None:
     """Make sure that no Ctrl-C is lost, and that the exit code always shows an interruption."""
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _not_lost
-    # Registered first, so called last: afterwards the interpreter only frees its memory.
+    # Block Ctrl-C when the interpreter only frees its memory: the handler that is registered first is called last.
     if hasattr(signal, "pthread_sigmask"):
         atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, (signal.SIGINT,))
 
@@ -62,7 +62,7 @@ def notice_interrupts() -> None:
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     core = sys.modules.get("subflow_sim._core")
     if core is not None and getattr(core.__spec__, "_initializing", False):
-        # An exception while the core registers its classes aborts the program, so raise it a little later.
+        # An exception while the core registers its classes aborts the program, so repeat the interrupt a little later.
         _ask_again()
         return
     raise KeyboardInterrupt
@@ -84,7 +84,7 @@ def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def end_on_interrupt() -> None:
-    """Let Ctrl-C end the program at once, because only the exit of the interpreter remains."""
+    """Let Ctrl-C end the program immediately, because only the exit of the interpreter remains."""
 
     def on_interrupt(_number: int, _frame: FrameType | None) -> None:
         os._exit(INTERRUPTED)
@@ -94,7 +94,7 @@ def end_on_interrupt() -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Block the signals of a terminal during this context; a process started meanwhile inherits the block."""
+    """Block the signals of a terminal in this context; a process that is started in it inherits the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

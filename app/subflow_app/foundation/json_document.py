@@ -36,7 +36,7 @@ def plain(value: object) -> Any:
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
-    """The named attributes for a document; times become ISO 8601 strings, tuples become lists."""
+    """The named attributes of an object as a dictionary; times become ISO 8601 strings, tuples become lists."""
     return {name: _field(getattr(thing, name)) for name in names}
 
 
@@ -47,5 +47,5 @@ def _field(value: Any) -> Any:
 
 
 def number(value: object) -> float:
-    """A number from a document; NaN for any other value, also for booleans."""
+    """A number from a document; NaN for any other value, including booleans."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

@@ -60,12 +60,12 @@ def recovery_directory() -> Path:
 
 
 def log_path() -> Path:
-    """The log file."""
+    """The current log file; older log files in the same folder end in ``.1``, ``.2`` and so on."""
     return platformdirs.user_log_path(_APPLICATION, appauthor=False) / "subflow.log"
 
 
 def crash_directory() -> Path:
-    """The folder of crash reports, beside the log."""
+    """The folder of crash reports, in the folder of the log."""
     return log_path().parent / "crashes"
 
 

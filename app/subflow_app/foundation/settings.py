@@ -84,7 +84,7 @@ class Settings:
 
     @property
     def replay_budget_bytes(self) -> int:
-        """`replay_budget_mb` in bytes."""
+        """`replay_budget_mb` in bytes, with 2^20 bytes per MB."""
         return self.replay_budget_mb << 20
 
     def with_recent_file(self, path: str | Path) -> Settings:

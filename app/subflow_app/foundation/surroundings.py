@@ -32,7 +32,7 @@ class _Lenient(io.FileIO):
         self.problem = ""
         self._tells_broken_pipe = tells_broken_pipe
 
-    def write(self, data: Any) -> int | None:  # type: ignore[override] # None: not now
+    def write(self, data: Any) -> int | None:  # type: ignore[override] # None: it would block
         """Write or drop the data; raises BrokenPipeError for a closed pipe if `tells_broken_pipe` is set."""
         if not self.problem:
             try:
@@ -66,7 +66,10 @@ def provide_standard_streams() -> None:
 
 
 def take_stdout() -> BinaryIO:
-    """Return the pipe of stdout; text that libraries print later goes to stderr instead of between the messages."""
+    """Return a binary file that writes to stdout; from now on, all other output to stdout goes to stderr.
+
+    A worker process writes its messages to the file, and text that libraries print does not get between them.
+    """
     sys.stdout.flush()
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -79,7 +82,7 @@ def output_problem() -> str:
 
 
 def _lenient(stream: Any, *, tells_broken_pipe: bool) -> Any:
-    """The same stream on a `_Lenient` file; unchanged if it is no file (a Windows console, a replacement in a test)."""
+    """The stream on a `_Lenient` file; unchanged if it is not a file (a Windows console, a replacement in a test)."""
     raw: IO[Any] | None = getattr(getattr(stream, "buffer", None), "raw", None)
     if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:
         return stream
@@ -89,7 +92,7 @@ def _lenient(stream: Any, *, tells_broken_pipe: bool) -> Any:
     return io.TextIOWrapper(
         io.BufferedWriter(file),
         encoding=stream.encoding,
-        errors="replace",  # a terminal or file that cannot hold an arrow gets a question mark, not a traceback
+        errors="replace",  # an encoding without, say, arrows gives question marks instead of a traceback
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

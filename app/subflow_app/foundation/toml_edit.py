@@ -4,8 +4,8 @@ Comments, blank lines, alignment and the spelling of numbers in a scenario file 
 function takes a text and returns a new one.
 
 `toml_map` finds the positions, and the text is replaced in place. Writing with tomlkit was tried first: it takes ten
-times as long and puts a new key of a table after the comment of the next table. It also always ends the key with a line
-feed, even in files with Windows line ends.
+times as long and puts a new key of a table after the comment of the next table. It also always ends the new line with a
+line feed, even in files with Windows line endings.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def _end(said: list[str]) -> None:
 
 _LOG_BYTES = 1_000_000
 _LOG_FILES_KEPT = 3
-# Platforms without a window manager print these messages for each resize, dialog and menu.
+# Qt prints these messages for each resize, dialog and menu on platforms without a window manager.
 _HARMLESS = tuple(
     f"This plugin does not support {what}" for what in ("propagateSizeHints", "raise()", "grabbing the keyboard")
 )
@@ -197,8 +197,8 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     if scale != 100:
         os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
     application = make_application(sys.argv[:1])
-    # Imported here: the window's modules take longer to import than the application object, whose icon should show
-    # first.
+    # Imported after making the application object, whose icon appears before these modules are loaded, which takes
+    # longer.
     from subflow_app.shell.actions import ACTIONS
     from subflow_app.shell.main_window import MainWindow
 
@@ -367,7 +367,7 @@ class _LogFile(logging.handlers.RotatingFileHandler):
 
 def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
     if text.startswith(_HARMLESS) or (text.startswith("Detected locale") and "has switched to" in text):
-        return  # the second message appears on systems without a UTF-8 locale, where Qt selects another one
+        return  # the second message appears on systems without a UTF-8 locale, where Qt selects another locale
     levels = {
         QtMsgType.QtDebugMsg: logging.DEBUG,
         QtMsgType.QtInfoMsg: logging.INFO,

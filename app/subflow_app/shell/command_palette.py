@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 # Points for a letter: directly after the preceding letter, at the beginning of a word, anywhere else.
 _IN_SEQUENCE, _AT_WORD, _ELSEWHERE = 8, 7, 1
-# Factor of a match for each text after the first one of an entry.
+# Factor on the score of a match: 1 in the first text of an entry, 0.5 in the second, 0.25 in the third.
 _LATER_TEXT = 0.5
 
 
@@ -84,7 +84,7 @@ def _score(word: str, text: str, *, is_title: bool) -> float:
         # A contiguous match is better than scattered letters, and best at the beginning of a title.
         return _IN_SEQUENCE * (2.2 if is_title and whole == 0 else 2.0 if begins else 1.4) + len(word)
     if not is_title:
-        # Long texts contain most letters in any order.
+        # Scattered letters are no evidence in a long text, which contains most letters in any order.
         return 0.0
     points, at, before = 0, 0, -2
     for letter in word:

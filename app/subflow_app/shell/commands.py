@@ -140,10 +140,10 @@ app.command()(guide.guide)
 def main() -> int:
     """Run the command line in ``sys.argv`` and return the exit code.
 
-    A bug ends with its traceback, and a crash report is saved.
+    After a bug, the program saves a crash report and prints the traceback.
     """
     for stream in (sys.stdout, sys.stderr):
-        # A terminal or file that cannot hold an arrow gets a question mark, not a traceback.
+        # An encoding without, say, arrows gives question marks instead of a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     # Other words on the command line may be private, so the crash report names only the command.
@@ -158,7 +158,7 @@ def main() -> int:
 
 
 def _names() -> set[str]:
-    """Names of all commands."""
+    """Names of all commands and groups of commands."""
     groups = {group.name for group in app.registered_groups}
     commands = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
     return {name for name in groups | commands if name}

@@ -40,7 +40,7 @@ KINDS = (
     CrashFeature,
     RescueFeature,
     PlayheadFeature,
-    # After the playhead: a click first moves the playhead to a time, and then shows the decision that explains it.
+    # After the playhead, so that a click first moves the playhead and then shows the decision at its time.
     ExplainFeature,
     ForkFeature,
     SweepFeature,
@@ -69,7 +69,7 @@ class Features:
         return iter(self._by_kind.values())
 
     def __getitem__(self, kind: type[F]) -> F:
-        """The feature of a class."""
+        """The feature of a class; raises KeyError if the window lacks it."""
         found = self._by_kind[kind]
         assert isinstance(found, kind)
         return found
@@ -79,7 +79,7 @@ class Features:
         return {feature.panel_name: feature.panel for feature in self if feature.panel is not None}
 
     def strips(self) -> list[QWidget]:
-        """Widgets below the panels."""
+        """Widgets of features below the panels, as wide as the window."""
         return [feature.strip for feature in self if feature.strip is not None]
 
     def connect_parts(self) -> None:
@@ -92,5 +92,5 @@ class Features:
         return frozenset[str]().union(*(feature.possible() for feature in self))
 
     def may_close(self) -> bool:
-        """True if all features may be closed."""
+        """True if all features allow the window to close; a feature may first ask the user."""
         return all(feature.may_close() for feature in self)

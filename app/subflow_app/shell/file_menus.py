@@ -107,11 +107,11 @@ class FileDrops(QObject):
         self._trace_opener: Callable[[Path], object] | None = None
 
     def set_trace_opener(self, opener: Callable[[Path], object]) -> None:
-        """Set the function that opens measured traces; before, the window refuses them."""
+        """Set the function that opens measured traces; until then, the window refuses them."""
         self._trace_opener = opener
 
     def enter(self, event: QDragEnterEvent) -> None:
-        """Accept files of any kind, because a message with the reason for a refusal is more helpful than a cursor."""
+        """Accept files of any kind, because a message with the reason for a refusal helps more than a cursor."""
         if _files(event):
             event.acceptProposedAction()
 
@@ -124,7 +124,10 @@ class FileDrops(QObject):
             QTimer.singleShot(0, self, lambda: self.open(files))
 
     def open(self, files: Sequence[Path]) -> None:
-        """Open the first scenario or graph, database and trace; add further scenarios to the recent files."""
+        """Open the first scenario or graph, the first database and the first trace.
+
+        Further scenarios are added to the recent files, and a notice names files that cannot be opened.
+        """
         refused = [file for file in files if self._opener(file) is None]
         usable = [file for file in files if file not in refused]
         databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]

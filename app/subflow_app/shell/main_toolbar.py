@@ -56,7 +56,7 @@ class MainToolbar(QToolBar):
         self._workspace = self._drop_down(
             "workspace", [*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout"]
         )
-        # A speed between the presets checks no preset.
+        # At a speed between the presets, no preset is checked.
         bar["run.speed_express"].actionGroup().setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
         for action_id in (
             *(f"run.speed_{speed}" for speed in SPEEDS),

@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self._place_parts()
         self._connect_parts()
         self._restore_state()
-        # After placing all parts, because setting a style sheet polishes later children again.
+        # After placing all parts, because Qt styles each part again that is added below a widget with a style sheet.
         self.docks.colour()
         for bar in (self.menuBar(), self.toolbar, self.statusBar()):
             set_style(bar, bar_style)
@@ -345,7 +345,7 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(text, _MESSAGE_MS)
 
     def tell_failure(self, error: Exception) -> None:
-        """Show why an action failed."""
+        """Show in a banner why an action failed, with buttons for remedies."""
         self.notices.action_failed(error_text(error), self.notices.ways_of(error))
 
     # ---- event handlers ----
@@ -391,7 +391,7 @@ class MainWindow(QMainWindow):
     def _on_document_edited(self) -> None:
         self.setWindowTitle(f"{self.documents.shown_name}[*] — Subflow")
         self.setWindowModified(self.documents.is_modified)
-        # An empty canvas is a beginning, not an error.
+        # A scenario that is merely incomplete, such as an empty canvas, counts as free of problems.
         count = 0 if self.documents.doc.missing_part else len(self.documents.doc.problems)
         self.status_buttons.show_problems(count)
         self.update_actions()
@@ -473,7 +473,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved changes, stop and keep a run, and close the database."""
-        # Trainings first: waiting for their checkpoints may take a moment, and questions must not appear twice.
+        # Features first: a training may keep the window open until its checkpoint is saved, and then close it. The
+        # question about unsaved changes must not appear both times.
         if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
             event.ignore()
             return
@@ -486,7 +487,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         if self.history.changes.is_busy and not self.closes_unasked:
-            # A change that is refused now would be lost silently.
+            # Wait, because a pending change that fails after the window has closed would be lost silently.
             self._closes_when_ended = self._closes_when_changed = True
             event.ignore()
             return
@@ -509,6 +510,6 @@ class MainWindow(QMainWindow):
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()
-        # When a stack with commands is destroyed, it notifies listeners of which some no longer exist.
+        # When a stack with commands is destroyed, it notifies listeners, some of which no longer exist.
         self.document_stack.clear()
         event.accept()

@@ -16,8 +16,8 @@ from subflow_app.features.training.qt.session import TRAINING_MENU
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
-# Modifiers, used with the number of the plot in its group, 1 to 9. Further plots have no key, because no other key is
-# free on all keyboards.
+# Modifier keys for the plots of each group; the other key is the number of the plot in its group, 1 to 9. Further plots
+# have no shortcut, because no other key is free on all keyboards.
 PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift", INTERVALS: "Ctrl+Alt", AGENTS: "Ctrl+Alt+Shift"}
 
 # Largest speed in simulated seconds per second, None for no limit: (limit, text, icon, shortcut).
@@ -43,8 +43,8 @@ STEPS: dict[StepSize, tuple[str, str, str]] = {
     "100ms": ("Step by 1&00 ms", "Advance the run by 100 ms of simulated time and pause", "Ctrl+Alt+F10"),
 }
 
-# Bins of curves over time: id -> (length, s, zero for raw samples and None for a length that follows the zoom; text;
-# tip).
+# Bins of curves over time: id -> (length, text, tip). The length is in s; 0 selects raw samples, and None a length that
+# follows the zoom.
 BINS: dict[str, tuple[float | None, str, str]] = {
     "auto": (None, "&Automatic bins", "Draw curves as means over bins that are as long as the time in view asks for"),
     "raw": (RAW_S, "&Raw samples", "Draw every sample of the runs"),

@@ -128,7 +128,7 @@ class Presentation(QObject):
         elif window.geometry() != before.rect:
             self._calm = 0
             if window.windowState() == Qt.WindowState.WindowNoState:
-                # Desktops restore the size, but some not the position.
+                # All desktops restore the size, but some do not restore the position.
                 window.setGeometry(before.rect)
         else:
             # The desktop may change the geometry once more, so wait for several equal results.
@@ -137,7 +137,7 @@ class Presentation(QObject):
                 self._bring_panels_back()
 
     def _bring_panels_back(self) -> None:
-        """Restore the panels again, normally once the window has its former size."""
+        """Restore the panels, normally once the window has its former size."""
         self._settling.stop()
         self._before = None
         self._ports.workspaces.bring_back()

@@ -18,7 +18,7 @@ def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -
     """Refuse options that exclude each other.
 
     Raises:
-        InputError: if `--out` is given without `--selftest`, or a command together with it.
+        InputError: if `--out` is given without `--selftest`, or a command is given together with `--selftest`.
     """
     if not is_selftest:
         raise InputError(f"--out {out} works only with --selftest; name the output of a command behind that command")

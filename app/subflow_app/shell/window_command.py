@@ -1,4 +1,4 @@
-"""Opens the window without the commands, because importing them takes a quarter of a second."""
+"""Opens the window without importing the commands, which would take a quarter of a second."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ def window_of(words: Sequence[str]) -> int:
 
 
 def open_window(file: Path | None) -> int:
-    """Open the window on a scenario or a database, by default the shipped demo, and return the exit code.
+    """Open the window on a scenario or a database, and return the exit code.
+
+    None opens the latest file if the settings demand it, else the shipped demo. Without a display, the process ends
+    with a message.
 
     Raises:
-        InputError: if the database does not exist, or no display is available.
+        InputError: if the database does not exist.
     """
-    # The window reports a missing scenario, because the user can choose another one there. A missing database would be
-    # created.
+    # A missing database is refused here, because the window would create it. A missing scenario is reported in the
+    # window, where the user can choose another one.
     if file is not None and is_database_file(file) and not is_file(file):
         raise InputError(f"{file}: no such database file; `subflow` opens your own, `subflow runs` lists its runs")
     from subflow_app.shell.app import main as window_main

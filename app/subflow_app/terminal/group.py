@@ -22,7 +22,7 @@ class SubflowGroup(TyperGroup):
     """The top-level group of commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve a command; a first argument that is no command but a file, or ends like one, opens the window."""
+        """Resolve a command; any other word that is a file, or ends with one of `OPENED_SUFFIXES`, opens the window."""
         if args and args[0] not in self.commands and (args[0].endswith(OPENED_SUFFIXES) or is_file(Path(args[0]))):
             args = [WINDOW_COMMAND, *args]
         return super().resolve_command(ctx, args)
@@ -54,13 +54,14 @@ class SubflowGroup(TyperGroup):
 class ListingGroup(TyperGroup):
     """A group with a hidden default command, whose name is in capitals.
 
-    If the first word is no command and does not resemble one, all words become arguments of the default command.
+    If the first word is not a command, all words become arguments of the default command. Several words are an error
+    instead if the first one resembles a command.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command named by the first word, or else the hidden command."""
         word = args[0]
-        # A typing error in a command's name must not become a search for that word.
+        # A command with a typing error and its arguments must not become a search for these words.
         is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
         if word not in self.commands and not is_slip:
             listing = next(name for name in self.commands if name.isupper())

@@ -51,7 +51,11 @@ class ListedCommand(TyperCommand):
 
 
 def database_path(database: Path | None) -> Path:
-    """The database to use; the folder of the default database is created on first use."""
+    """The database to use; the folder of the default database is created on first use.
+
+    Raises:
+        StoreError: if that folder cannot be created.
+    """
     if database is not None:
         return database
     from subflow_app.foundation.paths import default_database

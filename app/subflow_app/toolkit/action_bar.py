@@ -43,7 +43,7 @@ class WindowState:
     has_store: bool = False
     can_write: bool = False  # the store is writable
     plots_without_data: frozenset[str] = frozenset()  # ids of plots without data in any shown run
-    features: frozenset[str] = frozenset()  # ids of possible actions of features, see `features`
+    features: frozenset[str] = frozenset()  # ids of possible actions of features, see `Feature.possible`
 
 
 class Scope(Enum):
@@ -107,7 +107,7 @@ class ActionSpec(Generic[P_contra]):
         needs: conditions of the action; the first unmet condition is reported.
         scope: where its shortcuts work.
         checkable: whether the action is a switch.
-        group: exactly one of the switches with the same group is on; empty without a group.
+        group: of all switches with this group, at most one is on; empty without a group.
         is_on: initial state of a switch.
         is_contextual: whether menus show the action only while it is possible, because it belongs to a temporary
             activity.
@@ -144,7 +144,7 @@ class ActionSpec(Generic[P_contra]):
 
 W = TypeVar("W", bound=QMainWindow)
 
-# Colours of icons other than that of text.
+# Colours of icons, as fields of `Tokens`; all other icons have the colour of text.
 _TONES = {"run.toggle": "ok", "run.stop": "error"}
 
 
@@ -255,8 +255,8 @@ class ActionBar(QObject):
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
         action.setIcon(icon(spec.icon, _TONES.get(spec.id, "text")))
-        # Portable text in the order of the table: menus show the first shortcut, and adding shortcuts later would sort
-        # them.
+        # All shortcuts are set together in the order of the table, because menus show the first one. Shortcuts that are
+        # added later would be sorted.
         action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
         if spec.scope is not Scope.WINDOW:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -125,7 +125,7 @@ class Theme(QObject):
         self._apply()
 
     def set_mode(self, mode: ThemeMode) -> None:
-        """Switch all open windows to ``mode``."""
+        """Switch all open windows to ``mode``; raises ValueError unless it is in `MODES`."""
         if mode not in MODES:
             raise ValueError(f"theme mode {mode!r}; allowed: {', '.join(MODES)}")
         self.mode = mode
@@ -158,7 +158,7 @@ _FUSION_DARKENS = 1.4
 
 
 def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
-    """A palette that gives Fusion visible frames; the given one in the light theme, where frames are visible anyway."""
+    """A palette that gives Fusion visible frames; in the light theme, where they are visible anyway, a plain copy."""
     framed = QPalette(palette)
     if tokens.is_dark:
         # At this share the frame is visible without distracting from the field.

@@ -1,6 +1,7 @@
 """The database of the window: opened in the background, replaced, copied, and watched for changes by other programs.
 
-The window works without a database. When another program changes the open database, its lists are read again.
+The window works without a database. When another program changes the open database, the window reads its lists of runs
+again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class DatabaseControl(QObject):
-    """Owns the open store."""
+    """Owns the open store, and opens, replaces, copies and closes it."""
 
     opened = Signal(object)  # Store
     failed = Signal(object)  # StoreError of a failed opening; an earlier store stays open
@@ -49,7 +50,7 @@ class DatabaseControl(QObject):
         self._guest: Path | None = None  # database given on the command line
         self.is_opening = False  # true while a file is being opened
         self._is_closed = False
-        self._waits: list[Callable[[], object]] = []  # wait for remaining writers of the replaced store
+        self._waits: list[Callable[[], object]] = []  # functions that wait for the last writers of the replaced store
 
     @property
     def path(self) -> Path | None:
@@ -76,11 +77,11 @@ class DatabaseControl(QObject):
         self._guest = path.absolute()
 
     def open_first(self, usual: str | None) -> None:
-        """Open the file given on the command line, or else the usual one, by default the user's database."""
+        """Open the file given on the command line, or else ``usual``; None or an empty text is the default database."""
         self.open(self._guest or (Path(usual) if usual else None))
 
     def open(self, path: Path | None = None) -> None:
-        """Open a database, by default the user's; a file without write permission is opened read-only."""
+        """Open a database in the background, read-only without write permission; None is the default database."""
         wanted = (path or default_database()).absolute()
         self.wanted = wanted
         self.is_opening = True
@@ -182,7 +183,11 @@ class DatabaseControl(QObject):
 
 
 def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:
-    """Open for writing if possible; a file on a read-only disk, or a damaged one, is opened read-only."""
+    """Open a database, read-only if it is damaged or cannot be written; returns the store and the damage, if any.
+
+    Raises:
+        StoreError: if the file cannot be opened at all.
+    """
     try:
         return open_store(path), None
     except StoreReadOnly:
@@ -205,7 +210,7 @@ class DatabaseWatch(QObject):
     changed = Signal()
 
     def __init__(self, database: DatabaseControl, workers: Workers, parent: QObject) -> None:
-        """Watch the current database, also after it is replaced."""
+        """Watch the database that is open at the time of each check."""
         super().__init__(parent)
         self._database = database
         self._workers = workers
@@ -216,7 +221,7 @@ class DatabaseWatch(QObject):
         self._timer.start()
 
     def stop(self) -> None:
-        """Stop watching."""
+        """Start no more checks; a pending check may still emit `changed`."""
         self._timer.stop()
 
     def look(self) -> None:

@@ -88,7 +88,7 @@ class PanelFold(QObject):
             self.toggle()
 
     def release(self) -> None:
-        """Show the panels at any height until `follow`, because panels are about to be moved."""
+        """Show the folded panels without a height limit until `follow`; call this before panels are moved."""
         held, self._held = self._held, []
         for dock in held:
             dock.widget().show()
@@ -320,8 +320,8 @@ class Docks(QObject):
         if self.fold is not None:
             self.fold.release()
         self._window.setUpdatesEnabled(False)
-        # A panel added as a tab is in front until the next one is added; while hidden, no panel counts as viewed by the
-        # user.
+        # Each panel that is added as a tab is in front until the next one is added. While hidden, it does not count as
+        # viewed by the user.
         self._manager.hide()
         self._manager.setStyleSheet("")
         try:

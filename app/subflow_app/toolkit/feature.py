@@ -1,8 +1,7 @@
 """Base classes of features: separate parts of the window, listed in `shell/features.py`.
 
 A feature receives ports: a Protocol that names the parts of the window that it uses, and that a test can satisfy
-without a window. The window asks the feature for its panel, for the actions that are possible now, and for permission
-to close.
+without a window. The feature supplies its panel, the actions that are possible now, and whether the window may close.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class FeatureMap(Protocol):
 
 
 class FeatureHolder(Protocol):
-    """The window as the actions of a feature see it."""
+    """A window with features, as far as the actions of a feature use it."""
 
     @property
     def features(self) -> FeatureMap:
@@ -36,7 +35,7 @@ class FeatureHolder(Protocol):
 
 
 class Feature(QObject):
-    """Base of all features, made before docks and plots; expensive parts are made when first shown.
+    """Base of all features, made before the docks; expensive parts are made when first shown.
 
     Attributes:
         panel_name: object name of its panel, a key of `workspaces.PANELS`; empty without a panel.
@@ -93,7 +92,7 @@ class LazyFeature(Feature):
 
 
 class PanelFeature(LazyFeature, Generic[C]):
-    """A feature whose panel has a widget as its content."""
+    """A feature whose panel shows one widget, which `make` builds at the first access."""
 
     room = (430, 240)
     scrolls = True
@@ -121,7 +120,7 @@ class PanelFeature(LazyFeature, Generic[C]):
         raise NotImplementedError
 
     def on_made(self) -> None:
-        """Fill the content for the first time."""
+        """Fill the content for the first time; called once, after `make`."""
 
 
 class Session(Protocol):

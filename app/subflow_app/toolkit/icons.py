@@ -213,7 +213,7 @@ _FONTS = {
     "ph": ("phosphor-1.3.0.ttf", "phosphor-charmap-1.3.0.json"),
     "mdi6": ("materialdesignicons6-webfont-6.9.96.ttf", "materialdesignicons6-webfont-charmap-6.9.96.json"),
 }
-# Share of an icon's height, because glyphs of icon fonts reach to the edge of their box.
+# Font size as a share of the icon's height, because glyphs of icon fonts reach to the edge of their box.
 _GLYPH_SHARE = 0.875
 
 
@@ -263,7 +263,7 @@ class _GlyphEngine(QIconEngine):
             painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """A pixmap of the glyph."""
+        """A transparent pixmap with the glyph in its middle."""
         picture = QPixmap(size)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)

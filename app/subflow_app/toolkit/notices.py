@@ -22,15 +22,15 @@ class Notices:
     def __init__(self, banners: Banners) -> None:
         """Show notices in ``banners``."""
         self._banners = banners
-        # Replaced by a part of the window that provides remedies for errors.
+        # Returns remedies for an error; the feature for databases replaces this function.
         self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()
 
     def file_failed(self, text: str) -> None:
-        """A scenario file could not be read or written."""
+        """Report that a scenario file could not be read or written."""
         self._banners.show_banner("file", "error", problem_text(text))
 
     def recovery_failed(self, where_and_why: str) -> None:
-        """Unsaved changes cannot be saved for recovery after a crash."""
+        """Report that unsaved changes cannot be saved for recovery after a crash."""
         text = tr(
             "Unsaved changes cannot be kept for recovery: {reason}. You can work on; save more often than usual.",
             reason=where_and_why,
@@ -38,28 +38,28 @@ class Notices:
         self._banners.show_banner("recovery", "warning", text)
 
     def action_failed(self, text: str, ways: Sequence[Way] = ()) -> None:
-        """An action failed."""
+        """Report that an action failed, with buttons for remedies."""
         self._banners.show_banner("action", "error", problem_text(text), ways)
 
     def time_told(self, text: str, ways: Sequence[Way]) -> None:
-        """Information on the time that the playhead shows; an empty text removes the banner."""
+        """Show information on the time of the playhead; an empty text removes the banner."""
         if text:
             self._banners.show_banner("time", "warning", text, ways)
         else:
             self._banners.close_banner("time")
 
     def export_failed(self, text: str) -> None:
-        """A figure or data could not be written; the text gives a remedy."""
+        """Report that a figure or data could not be written; the text gives a remedy."""
         self._banners.show_banner("export", "error", problem_text(text))
 
     def exported(self, path: Path) -> None:
-        """A figure or data was written."""
+        """Report that a figure or data was written, with a button that opens its folder."""
         folder = QUrl.fromLocalFile(str(path if is_folder(path) else path.parent))
         ways = [Way(tr("Open folder"), lambda: QDesktopServices.openUrl(folder))]
         self._banners.show_banner("export", "info", tr("Written: {path}", path=path), ways)
 
     def settings_later(self, labels: Sequence[str]) -> None:
-        """Settings take effect at the next start."""
+        """Report that the settings with these labels take effect at the next start."""
         text = trn(
             "{settings}: this setting changes when Subflow starts again.",
             "{settings}: these settings change when Subflow starts again.",
@@ -69,13 +69,13 @@ class Notices:
         self._banners.show_banner("settings", "info", text)
 
     def settings_failed(self, text: str) -> None:
-        """The settings could not be saved."""
+        """Report that the settings could not be saved."""
         self._banners.show_banner("settings", "warning", problem_text(text))
 
     def database_failed(
         self, error: StoreError, has_other: bool, choose: Callable[[], None], again: Callable[[], None]
     ) -> None:
-        """A database could not be opened."""
+        """Report that a database could not be opened; ``has_other`` if the previous one stays open."""
         what_now = (
             tr("The database from before stays open.")
             if has_other
@@ -89,13 +89,13 @@ class Notices:
         )
 
     def database_damaged(self, error: StoreError, choose: Callable[[], None]) -> None:
-        """The database is read-only because of damage."""
+        """Report that the database is read-only because of damage."""
         what_now = tr("The sound part can be opened; new runs stay in memory, and can be exported.")
         ways = [*self.ways_of(error), Way(tr("Choose another file…"), choose)]
         self._banners.show_banner("database", "error", f"{error_text(error)} {what_now}", ways)
 
     def database_read_only(self, path: Path | None, choose: Callable[[], None]) -> None:
-        """The database cannot be written."""
+        """Report that the database is read-only because the file cannot be written."""
         self._banners.show_banner(
             "database",
             "warning",
@@ -107,29 +107,29 @@ class Notices:
         )
 
     def database_opened(self) -> None:
-        """The database is open, so earlier problems are removed."""
+        """Remove earlier problems, because the database is open."""
         self._banners.close_banner("database")
 
     def history_failed(self, error: Exception) -> None:
-        """Stored runs could not be read or changed."""
+        """Report that stored runs could not be read or changed."""
         self._show_history_error(error, self.ways_of(error))
 
     def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
-        """The list of runs could not be read, or a run could not be changed; the list stays."""
+        """Report that the list of runs could not be read, or a run could not be changed; the list stays."""
         ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
         self._show_history_error(error, ways)
 
     def _show_history_error(self, error: Exception, ways: Sequence[Way]) -> None:
-        # Another database has been opened meanwhile, and its list follows.
+        # `StoreClosed` means that another database has been opened, whose list of runs will be shown.
         if not isinstance(error, StoreClosed):
             self._banners.show_banner("history", "error", error_text(error), ways)
 
     def deleted(self, what: str, undo: Callable[[], None]) -> None:
-        """Runs were deleted."""
+        """Report that runs were deleted, with a button for undo."""
         self._banners.show_banner("deleted", "info", tr("Deleted {what}.", what=what), [Way(tr("Undo"), undo)])
 
     def purged(self, count: int) -> None:
-        """Deleted runs were removed permanently."""
+        """Report that deleted runs were removed permanently; ``count`` may be 0."""
         what = (
             tr("No deleted runs.")
             if count == 0
@@ -139,34 +139,34 @@ class Notices:
         self._banners.show_banner("purged", "info", what)
 
     def training_began(self) -> None:
-        """A training began, so notices on earlier trainings are removed."""
+        """Remove notices on earlier trainings, because a training began."""
         self._banners.close_banner("training")
 
     def training_failed(self, text: str) -> None:
-        """A training could not be started or controlled, or ended before its budget was used up."""
+        """Report that a training could not be started or controlled, or ended before its budget was used up."""
         self._banners.show_banner("training", "error", problem_text(text))
 
     def promoted(self, name: str, controller: str) -> None:
-        """A policy is in the library."""
+        """Report that a policy is in the library, and how scenarios use it."""
         how = f'controller = {{ name = "{controller}", policy = "{name}" }}'
         text = tr("The policy is in your library: {how}.", how=how)
         self._banners.show_banner("training", "info", text)
 
     def scenario_refused(self, text: str) -> None:
-        """The simulator refuses the scenario."""
+        """Report that the simulator refuses the scenario."""
         self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=problem_text(text)))
 
     def live_change_refused(self, reason: str) -> None:
-        """A change of the current run is not possible; the run is unchanged."""
+        """Report that a change of the current run is not possible; the run is unchanged."""
         text = tr("The run was not changed: {reason}", reason=reason)
         self._banners.show_banner("live", "warning", text)
 
     def live_change_made(self) -> None:
-        """A change was made, so notices on earlier changes are removed."""
+        """Remove notices on earlier changes of the run, because a change was made."""
         self._banners.close_banner("live")
 
     def run_began(self, warnings: Sequence[str]) -> None:
-        """A run began: notices on earlier runs are removed, and warnings on its scenario are shown."""
+        """Remove notices on earlier runs and show the warnings on the scenario, because a run began."""
         self._banners.close_banner("run")
         if warnings:
             self._banners.show_banner("scenario", "warning", " ".join(f"{problem_text(each)}." for each in warnings))
@@ -174,14 +174,14 @@ class Notices:
             self._banners.close_banner("scenario")
 
     def run_failed(self, name: str, at_s: float, error: Exception) -> None:
-        """The simulation stopped with an error at a simulated time."""
+        """Report that the simulation stopped with an error at ``at_s``, in simulated seconds."""
         text = tr('"{run}" failed at {time}: {error}.', run=name, time=fmt.time(at_s), error=error_text(error))
         self._banners.show_banner("run", "error", f"{text} {tr('The part simulated until then is kept.')}")
 
     def run_not_stored(
         self, name: str, error: StoreError, save: Callable[[], None], export: Callable[[], None]
     ) -> None:
-        """A run is only in memory, because its database failed."""
+        """Report that a run is only in memory, because its database failed."""
         self._banners.show_banner(
             "not_stored",
             "error",
@@ -194,15 +194,15 @@ class Notices:
         )
 
     def run_saved(self, name: str, run_id: int, path: Path, use: Callable[[], None]) -> None:
-        """A run that was only in memory has been saved in another database."""
+        """Report that a run that was only in memory has been saved in another database."""
         self._banners.close_banner("not_stored")
         text = tr('"{run}" is saved as run {number} in {path}.', run=name, number=run_id, path=path)
         self._banners.show_banner("saved", "info", text, [Way(tr("Use this database"), use)])
 
     def copied(self, path: Path) -> None:
-        """The database was copied."""
+        """Report that the database was copied."""
         self._banners.show_banner("copied", "info", tr("All runs are copied to {path}.", path=path))
 
     def copy_failed(self, error: Exception, again: Callable[[], None]) -> None:
-        """The database could not be copied."""
+        """Report that the database could not be copied."""
         self._banners.show_banner("copied", "error", error_text(error), [Way(tr("Choose another place…"), again)])

@@ -26,7 +26,7 @@ class Preferences(QObject):
         self.settings = load_settings(path)
 
     def change(self, settings: Settings) -> None:
-        """Apply and save other settings."""
+        """Apply settings, save them and emit `changed`; no effect if they are equal to the current ones."""
         if settings == self.settings:
             return
         self.settings = settings

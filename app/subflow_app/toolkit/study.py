@@ -58,7 +58,7 @@ class Study(QObject, Generic[J]):
         return None if self._run is None else self._run.job
 
     def start(self, job: J | Callable[[], J]) -> None:
-        """Run a job, after making it if needed, in a worker thread; forgets the job in progress."""
+        """Run a job in a worker thread, where it is made if needed; a job in progress is stopped without a report."""
         self.forget()
         run: _Run[J] = _Run(job)
         self._run = run

@@ -338,7 +338,7 @@ def set_style(widget: QWidget, style: Style) -> None:
 
 
 def muted(label: W) -> W:
-    """Set the colour of secondary text for a label."""
+    """Give a label the colour of secondary text, and return the label."""
     label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
     return label
 

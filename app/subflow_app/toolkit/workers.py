@@ -41,14 +41,14 @@ class Task(QThread):
         try:
             result = self._work()
         except Exception as error:
-            # Not lost: the owner decides on the GUI thread how to report it.
+            # Keep the exception for the `failed` callback, which runs on the GUI thread.
             _log.info("task %s failed", self.objectName(), exc_info=True)
             self.outcome = (None, error)
         else:
             self.outcome = (result, None)
 
     def cancel(self) -> None:
-        """Ask the work to return soon; without a `cancel` function it runs to its end."""
+        """Make the work return soon; without a `cancel` function, it runs to its end."""
         if self._cancel is not None:
             self._cancel()
 
@@ -57,7 +57,7 @@ class Workers(QObject):
     """The tasks of one window.
 
     Signals:
-        failed: an exception of a task without a handler.
+        failed: the exception of a task that has no `failed` callback.
     """
 
     failed = Signal(Exception)
@@ -87,10 +87,11 @@ class Workers(QObject):
             work: runs in the thread; must not use widgets.
             succeeded: called on the GUI thread with the return value.
             failed: called on the GUI thread with the exception, to clean up and report the error; None: `failed` is
-                emitted. A bug of the program is also raised.
+                emitted. An unexpected exception is also raised again there, and thus reported as a bug.
             cancel: makes ``work`` return soon; called on the GUI thread.
             patience_ms: time, ms, for which the GUI thread waits for the end of the work, whose callback then runs
-                before this method returns. Short work thus completes at once, and long work never blocks the window.
+                before this method returns. Short work thus completes within the call, and long work never blocks the
+                window.
             in_turn: whether the work waits for all work started in turn before it.
         """
         task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
@@ -146,7 +147,7 @@ class _Receiver(QObject):
             self._succeeded(result)
         else:
             self._failed(error)
-            # Errors of the system are no bugs either.
+            # An OSError is not a bug, either: the system refused an operation.
             if not is_expected(error) and not isinstance(error, OSError):
                 raise error
 
@@ -218,8 +219,8 @@ class LatestReader(QObject):
 
         Args:
             work: the computation.
-            is_other: whether the request differs in more than grown data; it then runs at once, and replaces earlier
-                requests.
+            is_other: whether the request differs from the previous one not only by additional data. It then replaces
+                earlier requests, and runs without the pause.
         """
         self._wanted = work
         if is_other:

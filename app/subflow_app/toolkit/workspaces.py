@@ -58,7 +58,7 @@ DEFAULT_WORKSPACE = "run"
 # Comfortable widths of forms and tables, px: plots and pictures receive further space.
 _WIDEST_FORM, _NARROWEST_FORM = 460, 308
 _ROOMY = "study"  # workspace whose panels are as large as its plots
-_HOMES = {"script": "script"}  # workspaces designed for one panel
+_HOMES = {"script": "script"}  # panel -> the workspace designed for it
 _LOW = 900  # px; in a lower window the history starts folded to a line
 
 
@@ -163,8 +163,8 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         forms=(0.23,),
     ),
     "lab": Arrangement(
-        # The text of a lab has the whole height, and the panels that it describes have separate places, also on a
-        # laptop.
+        # The text of a lab has the whole height, and the panels that it describes have separate places, even on
+        # the screen of a laptop.
         (
             Place("topology", Side.LEFT),
             Place("inspector", Side.BOTTOM, "topology"),
@@ -232,7 +232,7 @@ class Workspaces(QObject):
         window.installEventFilter(self)
 
     def show(self, name: str) -> None:
-        """Show a workspace as it was left; no effect for the current one.
+        """Show a workspace as it was left, and emit `changed`; the current workspace stays as it is.
 
         Raises:
             KeyError: if the workspace does not exist.

@@ -158,7 +158,7 @@ class _Parser:
         return Word("-" if is_hyphen else _SIGNS.get(token.text, token.text), gap=token.is_spaced)
 
     def _product(self) -> list[Node]:
-        """Factors and fractions of a product: a slash divides all factors since the last fraction by the next one."""
+        """Factors and fractions of a product; a slash divides all factors since the last fraction by the next one."""
         found: list[Node] = []
         above: list[Node] = []
         below: list[Node] = []
@@ -281,7 +281,7 @@ def _multiplies(before: _Token, after: _Token) -> bool:
 
 
 def _bare(factors: list[Node]) -> Node:
-    """Factors without brackets that the line of a fraction makes redundant."""
+    """The factors as one element, without brackets that the line of a fraction makes redundant."""
     if len(factors) == 1 and isinstance(factors[0], Row):
         parts = factors[0].parts
         first, last = (parts[0], parts[-1]) if len(parts) > 1 else (None, None)

@@ -55,7 +55,7 @@ def repeated(signatures: Sequence[str]) -> frozenset[int]:
 
 
 def is_one_run(signatures: Sequence[str]) -> bool:
-    """True if several seeds gave the same run, bit for bit, so that an interval would be meaningless.
+    """True if several seeds gave the same run, bit for bit, so that a confidence interval would be meaningless.
 
     Args:
         signatures: signatures of the finished runs of one scenario, one per seed.

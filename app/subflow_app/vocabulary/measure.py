@@ -329,7 +329,7 @@ _SHOWN: Mapping[Dimension | None, tuple[str, float, int | None]] = {
     Dimension.RATIO: ("%", 100.0, 2),
     None: ("", 1.0, None),
 }
-# Suffixes of keys with their dimension; parameters of scenario files have no units in their names.
+# Dimension by suffix of a key. The names of parameters in scenario files (the last three) contain no unit.
 _ENDS: Mapping[str, Dimension] = {
     "_bps": Dimension.RATE,
     "_s": Dimension.TIME,

@@ -429,8 +429,8 @@ RUN_MEASURES: Mapping[str, Measure] = {
         default_for=(),
     ),
 }
-"""Measures of whole runs by key, as in the store and in tables of sweeps. Some keys of flows mean a mean over flows
-here.
+"""Measures of whole runs by key, as in the store and in tables of sweeps. For some keys that flows have, too, the value
+is a mean over the flows.
 """
 
 NAMED: Mapping[str, Measure] = {each.function: each for each in MEASURES.values() if each.function}

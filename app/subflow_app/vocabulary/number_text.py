@@ -15,7 +15,7 @@ _MORE_DECIMALS = 3
 
 
 def ordinal(text: str) -> int | None:
-    """The number of a subflow, a row or a copy from its text; None if it is no number or has more than nine digits."""
+    """The number of a subflow, row or copy from its text; None if it is not a number or has more than nine digits."""
     return int(text) if text.isdecimal() and len(text) <= 9 else None
 
 
@@ -89,10 +89,10 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
         reference: the value with which the others are compared, in the unit for display.
         others: further values, each with its difference from the reference; pairs with any other difference are
             ignored.
-        decimals: the least number allowed.
+        decimals: the smallest allowed number of decimals.
 
     Returns:
-        At most `_MORE_DECIMALS` more than allowed; if differences never agree, the number for which most agree.
+        At most `_MORE_DECIMALS` more than `decimals`; if differences never agree, the number for which most agree.
     """
     told = [
         (value, difference)

@@ -145,7 +145,7 @@ def hex_colour(key: ColourKey, *, dark: bool = False) -> str:
         return key.chosen
     amount = _SHADES[key.shade % len(_SHADES)]
     if key.hue == TOTAL:
-        # Black cannot get darker and white not lighter, so the neutral colour always moves towards grey.
+        # Black cannot get darker and white cannot get lighter, so the neutral colour always moves towards grey.
         return _mixed(TOTAL_ON_DARK, -abs(amount)) if dark else _mixed(TOTAL_ON_LIGHT, abs(amount))
     # A second round through the hues starts one shade further, so that the eighth subflow differs from the first.
     rounds, hue = divmod(key.hue, len(HUES))

@@ -155,12 +155,12 @@ class PanelSeries:
         is_ours: whether it is the subject of the figure.
         means: float64 [n_points], in the unit of the panel; NaN without a measurement. Traces: [n_samples].
         halves: half widths of the 95 % intervals, like `means`; NaN without an interval. Traces: empty.
-        values: results of the individual runs at each point, for boxes and clouds.
+        values: results of the individual runs at each point, for boxes and scatter plots.
         references: values reported by other authors.
-        x: traces: times or other positions of the samples; clouds: means of the other quantity; else empty.
-        x_halves: clouds: half widths of the intervals of `x`; else empty.
+        x: traces: times or other positions of the samples; scatter plots: means of the other quantity; else empty.
+        x_halves: scatter plots: half widths of the intervals of `x`; else empty.
         words: name in tool tips; empty: `name`.
-        shades: clouds: values in the colour scale of the panel, float64 [n]; empty: the colour of the series.
+        shades: scatter plots: values in the colour scale of the panel, float64 [n]; empty: the colour of the series.
     """
 
     name: str
@@ -194,15 +194,15 @@ class Panel:
         is_log_y: whether the value axis is logarithmic.
         area: series drawn behind a trace as a filled area, e.g. the capacity of links.
         is_signed: whether values may be negative; otherwise intervals are cut at zero.
-        x_is_signed: clouds: whether values along x may be negative.
-        better: clouds: 1 if larger is better along x and y, -1 if smaller is better, which reverses the axis: the
-            better corner is at the top right. A line joins the series marked as ours, which form the Pareto front. 0:
-            neither is better.
+        x_is_signed: scatter plots: whether values along x may be negative.
+        better: scatter plots: for x and y, 1 if larger is better, -1 if smaller is better, and 0 if neither. The value
+            -1 reverses the axis, so that the better corner is at the top right. Without a 0, a line joins the series
+            marked as ours, which form the Pareto front.
         legend: parameter whose values are the names of the series; empty: none.
         least: least range of the value axis, so that small differences do not look large.
-        x_ticks: clouds and maps: positions along x with their names; empty: numbers.
-        y_ticks: clouds and maps: positions along y with their names; empty: numbers.
-        cells: maps: rows of cells from below, float64 [columns] each; NaN: unknown.
+        x_ticks: scatter plots and maps: positions along x with their names; empty: numbers.
+        y_ticks: scatter plots and maps: positions along y with their names; empty: numbers.
+        cells: maps: rows of cells from the bottom up, float64 [columns] each; NaN: unknown.
         cell_texts: texts of the cells, like `cells`.
         scale: colour scale of cells and shades; None: the panel has neither.
         cell_area: first and last x and y of all cells; None: each cell is centred at whole numbers.
@@ -266,7 +266,7 @@ class Panel:
 
     @property
     def front(self) -> list[tuple[float, float]]:
-        """Corners of the Pareto front from left to right, a step between neighbours; empty if neither is better."""
+        """Corners of the Pareto front, left to right, with a step between neighbours; empty if `better` contains 0."""
         best = sorted((float(each.x[0]), float(each.means[0])) for each in self.series if each.is_ours)
         if 0 in self.better or not best:
             return []

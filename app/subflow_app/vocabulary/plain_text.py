@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-# Terminal controls, surrogates, and characters that change the writing direction. `subflow_store.rows` has the same
-# list: its package loads NumPy, which the start of a command and the kernel's worker must not do.
+# Terminal controls, surrogates, and characters that change the writing direction. This is a copy of the list in
+# `subflow_store.rows`: importing that package loads NumPy, which the start of a command and the kernel's
+# worker must avoid.
 CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _IN_LINES = re.compile(f"[{CONTROLS}\u2028\u2029]")
 _IN_A_LINE = re.compile(f"[{CONTROLS}\u2028\u2029\t\n]")

@@ -2,7 +2,7 @@
 
 Ray's client ends its process when it loses the cluster, prints messages of its own, and cannot be interrupted while it
 waits. So it runs in a separate process (`ray_client`), which reports every few seconds that the cluster answers. Ray
-repeats no task here: a lost task is reported, and the job decides, as with local processes.
+repeats no task here: a lost task is reported, and the job decides whether to repeat it, as with local processes.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from subflow_app.foundation.jobs.cluster_address import ClusterAddress, check_cl
 from subflow_app.foundation.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
 from subflow_app.foundation.jobs.tasks import Answer, Task
 
-# A worker finds its next task waiting when it finishes one.
+# Number of tasks submitted per worker, so that its next task is already there when it finishes one.
 _TASKS_EACH = 2
-# Number of losses in a row after which no worker counts as able to carry out tasks.
+# Number of tasks lost in a row after which the cluster counts as unusable.
 _MOST_LOSSES = 50
-# Loading Ray and joining take seconds each, and ten times as long on a busy machine; the address has answered by then.
-# A living head sends a beat every few seconds.
+# Time between two beats of the head, and the longest silence of the client while it loads Ray, while it joins the
+# cluster, and later. Loading and joining take seconds each, and ten times as long on a busy machine.
 BEAT_S = 2.0
 LOAD_S = 60.0
 JOIN_S = 45.0
 SILENT_S = 15.0
-# Time for the client to leave the cluster, and the longest delay between its end and the signal that also ended it.
+# Time for the client to leave the cluster, and the longest delay of `stop` after the end of the client if one signal
+# has caused both.
 _LEAVE_S = 3.0
 _SAME_MOMENT_S = 0.3
 
@@ -68,24 +69,28 @@ class RayCluster:
             target=serve, args=(theirs, address, BEAT_S, SILENT_S), name="subflow-cluster", daemon=True
         )
         if os.name == "posix":
-            # Now, because its start unblocks interrupts: otherwise the first process would start the tracker with
-            # interrupts blocked.
+            # Starting the tracker unblocks interrupts. The first process would start it inside the block below, and
+            # thereby end that block.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self._process.start()
         theirs.close()  # so that the pipe closes when the process ends
-        # The queue holds messages for the client, which may itself wait for a lost cluster.
+        # A thread sends the messages, because a client that waits for a lost cluster does not empty the pipe.
         self._outbox: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
         threading.Thread(target=self._send, name="subflow-cluster-out", daemon=True).start()
 
     def submit(self, task: Task) -> None:
-        """Queue a task for the cluster."""
+        """Queue a task for the cluster.
+
+        Raises:
+            ClusterError: if the cluster could not be joined, or is lost.
+        """
         if self._error is not None:
             raise self._error
         self._outbox.put((task.number, pickle.dumps(task.work)))
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """One answer, or none within the time limit; one at a time, so that it is stored before the next.
+        """At most one answer, so that the job stores it before it receives the next; none after a timeout or `stop`.
 
         Raises:
             ClusterError: if the cluster could not be joined, or is lost.
@@ -97,8 +102,8 @@ class RayCluster:
             left_s = timeout_s - (time.monotonic() - began)
             if left_s <= 0:
                 return ()
-            # Only time spent here counts as silence of the client: its messages wait in the pipe meanwhile. The client
-            # itself reports a silent head, as answers of workers may keep this process too busy to wait.
+            # Only the time spent in this wait counts as silence of the client, because its messages stay in the pipe
+            # while this process is busy elsewhere. For the same reason, the client itself reports a silent head.
             asked = time.monotonic()
             ready = wait([self._pipe, self._process.sentinel], left_s)
             self._silent_s += time.monotonic() - asked
@@ -121,12 +126,12 @@ class RayCluster:
         return ()
 
     def stop(self) -> None:
-        """Stop all tasks."""
+        """Cancel all tasks and end the client, without waiting for its end."""
         self._stopped.set()
         self._outbox.put(None)
 
     def close(self) -> None:
-        """Leave the cluster, which stays up without our tasks."""
+        """Cancel the tasks of this executor and leave the cluster, which keeps running."""
         self.stop()
         if self._is_joined and self._error is None:
             self._process.join(_LEAVE_S)
@@ -137,7 +142,7 @@ class RayCluster:
         self._pipe.close()
 
     def _send(self) -> None:
-        with contextlib.suppress(OSError):  # the client has ended, which `wait` sees
+        with contextlib.suppress(OSError):  # the client has ended, which `wait` detects
             while True:
                 order = self._outbox.get()
                 self._pipe.send(order)
@@ -145,12 +150,16 @@ class RayCluster:
                     return
 
     def _take(self, said: Joining | Beat | Made | Refused) -> Answer | None:
-        """Process a message of the client; returns the answer in it, if any."""
+        """Process a message of the client; returns the answer in it, or None for any other message.
+
+        Raises:
+            ClusterError: if the cluster is unusable.
+        """
         match said:
             case Joining():
                 self._silent_s, self._limit_s = 0.0, JOIN_S
             case Beat(cores):
-                # Only the head's own beat counts: workers with tasks continue for a minute after the head ends.
+                # Answers of workers do not reset the silence: workers continue for a minute after the head has ended.
                 self._silent_s, self._limit_s = 0.0, SILENT_S
                 self._is_joined = True
                 self.jobs = cores

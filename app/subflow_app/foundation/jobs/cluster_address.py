@@ -106,7 +106,7 @@ class ClusterAddress:
 
 
 def _question(authority: str) -> bytes:
-    """A gRPC call of the method by which a head reports that it is alive; Ray's other ports refuse it."""
+    """Bytes of a gRPC call to the method by which a head reports that it is alive; Ray's other ports refuse it."""
 
     def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
         return len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
@@ -141,7 +141,7 @@ def _is_grpc(connection: socket.socket) -> bool:
         while len(header := answer.read(9)) == 9:
             payload = answer.read(int.from_bytes(header[:3], "big"))
             if header[3] == _HEADERS:
-                # The status may follow up to two updates of the table size.
+                # Up to two updates of the size of the compression table may precede the status.
                 return _STATUS_200 in payload[:3]
             if header[3] > 9:  # not a frame type: another protocol
                 return False

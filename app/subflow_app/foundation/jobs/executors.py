@@ -1,7 +1,7 @@
 """Executors of tasks, the speed of this machine, and the cost of runs in addition to their simulation.
 
-Threads, worker processes or a cluster carry out tasks; to a job they are alike. The speed takes other programs on the
-machine into account.
+Threads, worker processes or a cluster carry out tasks, all through the interface `Executor`. The speed takes other
+programs on the machine into account.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ExecutorMaker = Callable[[], Executor]
 
 
 class Threads:
-    """Carries out tasks in this process: simulations run without holding Python's GIL."""
+    """Carries out tasks in threads of this process; they run in parallel, because simulations release Python's GIL."""
 
     def __init__(self, jobs: int = 1) -> None:
         """Prepare `jobs` threads, which start on demand."""
@@ -71,13 +71,13 @@ class Threads:
         return () if self._is_stopped else answers
 
     def stop(self) -> None:
-        """Abort the current tasks."""
+        """Abort the current tasks, which get no answers."""
         self._is_stopped = True
         for stoppable in list(self._under_way):
             stoppable.stop()
 
     def close(self) -> None:
-        """End the threads."""
+        """Abort the current tasks and wait for the end of the threads."""
         self.stop()
         self._pool.shutdown(cancel_futures=True)
 
@@ -124,7 +124,7 @@ class Shared:
 
 
 class _Lent:
-    """An executor whose borrower cannot close it."""
+    """Passes all calls on to an executor, except `close`, which has no effect."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -157,11 +157,11 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
     if cluster is not None:
         from subflow_app.foundation.jobs.cluster_address import check_cluster
 
-        # At once, because reading the points of a plan may take minutes.
+        # Checked here and not in `make`, because the job first reads the points of its plan, which may take minutes.
         check_cluster(cluster)
 
     def make() -> Executor:
-        # Imported here, because an unused library need not be installed.
+        # Imported on demand, because most jobs need only threads.
         if cluster is not None:
             from subflow_app.foundation.jobs.cluster import RayCluster
 
@@ -176,7 +176,7 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
 
 
 def jobs_beside_window() -> int:
-    """Suggested number of simultaneous runs beside a responsive window: one core stays free if more than two exist."""
+    """Number of simultaneous runs that keep the window responsive: of more than two cores, one stays free."""
     cores = os.cpu_count() or 1
     return cores - 1 if cores > 2 else cores
 
@@ -198,12 +198,12 @@ BYTES_PER_TRACE_BYTE = 2.2
 RUN_DISK_BYTES = 40e3
 PACKED = 0.6
 
-# A machine with a free core may still appear slightly slow.
+# Largest measured slowness of a machine with a free core.
 _FREE = 1.15
 
 
 def speed(processes: int, slowness: float = 1.0) -> float:
-    """Processor seconds per second that all our processes together get.
+    """Processor seconds per second that all processes of a job get together.
 
     Args:
         processes: number of processes that compute all the time.
@@ -216,5 +216,5 @@ def speed(processes: int, slowness: float = 1.0) -> float:
 
 
 def storing_s(columns: int, trace_bytes: float) -> float:
-    """Processor time for storing a run with these traces in seconds."""
+    """Processor time in seconds for storing a run, given the number and the total size of its trace columns."""
     return RUN_STORED_S + COLUMN_STORED_S * columns + TRACE_S_PER_BYTE * trace_bytes

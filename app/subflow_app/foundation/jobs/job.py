@@ -53,7 +53,7 @@ class JobOutcome:
 
 
 class Job(ABC):
-    """A long computation. `run` blocks and belongs into a worker thread; any thread may call the other methods.
+    """A long computation. `run` blocks and belongs in a worker thread; any thread may call the other methods.
 
     Args:
         runs: number of runs of the whole job.
@@ -77,7 +77,7 @@ class Job(ABC):
 
     @property
     def state(self) -> JobState:
-        """The current state."""
+        """The state in the current progress."""
         return self._progress.state
 
     @property
@@ -106,7 +106,7 @@ class Job(ABC):
             self._tell(state=JobState.STOPPED)
 
     def wait(self) -> None:
-        """Wait until `run` has ended and writes no more, also if it has not started yet."""
+        """Wait until `run` has ended and writes no more, even if it has not started yet."""
         self._ended.wait()
 
     def run(self) -> JobOutcome:
@@ -141,7 +141,7 @@ class Job(ABC):
     def _work(self) -> None:
         """Do the work of the job, until `is_stopped`; called by `run`."""
 
-    def _settle(self, state: JobState) -> None:  # noqa: B027 # most jobs have nothing to say
+    def _settle(self, state: JobState) -> None:  # noqa: B027 # most jobs write no records
         """Write final records after the end; must not raise."""
 
     def _tell(self, **changes: Any) -> None:
@@ -196,7 +196,10 @@ class Batch(Job, Generic[T]):
         self._tell(failed=self._progress.failed + 1)
 
     def _say_alive(self, state: JobState, *, at_once: bool = False) -> None:
-        """Record for other processes that this job is alive; called continually."""
+        """Record for other processes that this job is alive.
+
+        Called continually; an override may ignore calls in quick succession, except those with `at_once`.
+        """
 
     def _make(self, items: Iterable[T]) -> None:
         """Make these items with the executor, until all are done or `stop` is called."""
@@ -270,7 +273,7 @@ class Batch(Job, Generic[T]):
         )
 
     def _pace_s(self, elapsed_s: float, jobs: int) -> float:
-        """Seconds between the ends of two tasks, without the start of processes once enough tasks have ended."""
+        """Mean time between the ends of two tasks, s; excludes the start of processes once enough tasks have ended."""
         made, since_s = self._first or (0, 0.0)
         if self._made - made >= 2 * jobs and elapsed_s > since_s:
             return (elapsed_s - since_s) / (self._made - made)
@@ -296,12 +299,12 @@ class Series(Job, Generic[J]):
 
     @property
     def current(self) -> J | None:
-        """The running job; the first before the start, the last after the end."""
+        """The running job; the first before the start, the last after the end, None without jobs."""
         return self.each[min(len(self.outcomes), len(self.each) - 1)] if self.each else None
 
     @property
     def expected_s(self) -> float:
-        """Expected time of all jobs on two cores without existing results, s."""
+        """Expected time of all jobs if they find no existing results, s."""
         return math.fsum(self._weight(job) for job in self.each)
 
     @property
@@ -314,7 +317,7 @@ class Series(Job, Generic[J]):
             done += weight * fraction
             made += weight * (fraction - progress.reused / max(progress.runs, 1))
         elapsed_s = time.monotonic() - self._began if self._began else 0.0
-        # Scale the expected rest with the measured speed, because the expected times come from another machine.
+        # Scale the expected rest with the measured speed, because the expected times were measured on another machine.
         pace = elapsed_s / made if made > 0.02 * total and elapsed_s > 2 else 1.0
         count, current = len(self.each), self.current
         number = min(ended + 1, count)

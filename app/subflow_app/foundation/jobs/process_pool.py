@@ -22,7 +22,7 @@ from subflow_app.foundation.errors import ClusterError
 from subflow_app.foundation.interruption import ignore_interrupts, interrupts_held_back
 from subflow_app.foundation.jobs.tasks import Answer, Task, carry_out
 
-# A process finds its next task waiting when it finishes one, and need not wait until its outcome is stored.
+# Number of tasks per process: one in progress, and one that it can begin while the previous outcome is being stored.
 _TASKS_EACH = 2
 _END_S = 5.0
 # Number of processes in a row that end without an answer, after which the pool fails.
@@ -45,7 +45,7 @@ class ProcessPool:
         self._stillborn = 0
 
     def submit(self, task: Task) -> None:
-        """Give a task to the process with the fewest tasks, or let it wait if all have enough."""
+        """Give a task to the process with the fewest tasks, or queue it if all processes have enough tasks."""
         self._waiting.append(task)
         self._hand_out()
 
@@ -84,7 +84,7 @@ class ProcessPool:
                 worker.process.kill()
 
     def close(self) -> None:
-        """End the processes; idle ones are asked to exit, others are killed."""
+        """End all processes: an idle process exits when its pipe closes, a busy process is killed."""
         with self._lock:
             self._is_stopped = True
         for worker in self._workers:
@@ -141,8 +141,8 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
         if os.name == "posix":
-            # Now, because its start unblocks interrupts: otherwise the first process would start the tracker with
-            # interrupts blocked.
+            # Starting the tracker unblocks interrupts. The first process would start it inside the block below, and
+            # thereby end that block.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self.process.start()
@@ -151,7 +151,7 @@ class _Worker:
 
     def give(self, task: Task) -> None:
         self.tasks.append(task)
-        with contextlib.suppress(OSError):  # it has just ended, which `wait` will see
+        with contextlib.suppress(OSError):  # the process has just ended, which `wait` detects
             self.pipe.send(task)
 
     def dismiss(self) -> None:
@@ -160,7 +160,7 @@ class _Worker:
 
 
 def work(pipe: Connection) -> None:
-    """Main function of a process of the pool: carries out tasks until the pipe closes."""
+    """Main function of a process in the pool: carries out tasks until the pipe closes."""
     ignore_interrupts()
     threading.Thread(target=end_with_parent, daemon=True).start()
     tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()

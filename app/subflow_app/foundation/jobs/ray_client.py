@@ -1,6 +1,6 @@
 """The process of Ray's client: it takes tasks from a pipe, and returns their outcomes.
 
-It discards all output of Ray, and the process that started it notices if Ray ends this one.
+It discards all output of Ray. Ray may end this process, which its parent process detects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TURN_S = 0.1
 
 
 class Joining(NamedTuple):
-    """Ray is loaded."""
+    """Ray is loaded, and the client begins to join the cluster."""
 
 
 class Beat(NamedTuple):
@@ -43,7 +43,7 @@ class Made(NamedTuple):
     Attributes:
         number: number of the task.
         packed: its pickled outcome; None if its worker was lost.
-        loss: evidence of the loss.
+        loss: name of the error by which Ray reported the loss; empty if the task has an outcome.
     """
 
     number: int
@@ -87,7 +87,7 @@ def serve(pipe: Connection, address: str, beat_s: float, silent_s: float) -> Non
     _print_nothing()
     line = _Line(pipe)
     orders: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
-    # A separate thread always receives, also while Ray waits.
+    # A separate thread receives messages even while a call of Ray blocks this one.
     threading.Thread(target=_receive, args=(pipe, orders), daemon=True).start()
     try:
         ray = _joined(line, address)
@@ -100,7 +100,10 @@ def serve(pipe: Connection, address: str, beat_s: float, silent_s: float) -> Non
 
 
 def carry_out_packed(packed: bytes) -> bytes:
-    """Do the work in a worker. Both ends pickle, so that the client need not import the work's modules."""
+    """Carry out pickled work in a worker, and return its pickled outcome.
+
+    The client only passes the bytes on, so it need not import the modules of the work.
+    """
     return pickle.dumps(carry_out(pickle.loads(packed)))
 
 
@@ -121,7 +124,7 @@ def _joined(line: _Line, address: str) -> Any:
 
 
 def _check_own_node() -> None:
-    """Refuse the remains of an ended cluster on this machine, because Ray would wait for it.
+    """Check that the cluster that "auto" selects is alive, because Ray would wait for an ended one.
 
     Raises:
         ClusterError: if no server answers at the address of the cluster.
@@ -154,7 +157,7 @@ def _work(ray: Any, line: _Line, orders: queue.SimpleQueue[tuple[int, bytes] | N
                 line.say(Refused("the node of this machine, through which it is reached, has ended"))
                 return
             except ray.exceptions.RayError as error:
-                # Only a reachable cluster can report the loss of a worker.
+                # Raises an error if not only the worker but the whole cluster is lost.
                 _cores(ray)
                 line.say(Made(number, None, type(error).__name__))
 
@@ -170,7 +173,7 @@ def _leave(ray: Any, references: list[Any]) -> None:
 def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
     """Report regularly that the cluster answers; its head supplies the number of cores.
 
-    Ray waits a minute for a dead head, and workers with a task continue meanwhile.
+    Ray itself detects a dead head only after a minute, so a timer reports a head that does not answer in `silent_s`.
     """
     while True:
         time.sleep(beat_s)
@@ -187,12 +190,12 @@ def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
 
 
 def no_answer(limit_s: float) -> str:
-    """The problem of a silent cluster or client."""
+    """Text of the problem that a cluster or client has been silent for `limit_s`."""
     return f"no answer within {limit_s:g} s"
 
 
 def _cores(ray: Any) -> int:
-    """Cores of the current nodes, whose number may change."""
+    """Number of cores of all current nodes, at least 1; nodes may join and leave."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 

@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     Attributes:
         number: number of the task.
         outcome: result of its work; None if the worker was lost.
-        loss: evidence of the loss; empty if the task has an outcome.
+        loss: how the worker was lost, as part of a sentence; empty if the task has an outcome.
     """
 
     number: int
@@ -44,5 +44,5 @@ class Answer(NamedTuple):
 
 
 def carry_out(work: Callable[[OnStart], Any]) -> Any:
-    """Do work that only the end of the process can stop."""
+    """Do the work of a task, and ignore the object that could stop it: only the end of the process stops this work."""
     return work(lambda _stoppable: None)

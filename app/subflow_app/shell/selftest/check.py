@@ -48,7 +48,7 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        """The JSON document in the output."""
+        """The JSON document in the output; raises CheckError if the output is not JSON."""
         try:
             return json.loads(self.out)
         except ValueError as error:

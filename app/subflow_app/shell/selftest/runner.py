@@ -1,7 +1,7 @@
 """The runner of the self-test: each check runs in a separate process with a separate environment.
 
-A crash or a hang is thereby reported for the responsible check. The environment has new folders and an offscreen
-display, without settings of the user.
+Thus a crash or a hang is reported for the responsible check. The environment has new folders and an offscreen display,
+without settings of the user.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FOLDERS = {
     "XDG_CACHE_HOME": "cache",
     "XDG_STATE_HOME": "state",
     "XDG_RUNTIME_DIR": "runtime",
-    # Windows queries the system, not the environment; platformdirs lets these variables override the system.
+    # On Windows, platformdirs gets the folders from the system unless these variables override them.
     "WIN_PD_OVERRIDE_LOCAL_APPDATA": "data",
     "WIN_PD_OVERRIDE_APPDATA": "data",
     "HOME": "home",

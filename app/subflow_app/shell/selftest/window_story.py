@@ -94,7 +94,7 @@ class _Player(QObject):
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
         self._timer.start(_LOOK_MS)
-        # A dialog about a bug would wait for the user.
+        # Replaces the hook that opens a dialog about a bug, which would wait for the user.
         sys.excepthook = self._on_exception
 
     def _on_loaded(self) -> None:

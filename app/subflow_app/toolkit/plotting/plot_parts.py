@@ -104,7 +104,7 @@ class TimeViewBox(PlotViewBox):
         (self._leader or self).enableAutoRange(y=True)
 
     def fit_now(self) -> None:
-        """Fit the values at once, without waiting for the next paint."""
+        """Fit the values immediately instead of at the next paint."""
         (self._leader or self).updateAutoRange()
 
     def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:

@@ -64,7 +64,7 @@ class Banners(QWidget):
         Args:
             topic: topic and object name of the banner.
             kind: an ``"info"`` closes after a while; other kinds stay until closed.
-            text: the message in whole sentences.
+            text: the message in complete sentences.
             ways: buttons; pressing a button first closes the banner.
         """
         self.close_banner(topic)

@@ -28,7 +28,7 @@ from subflow_app.vocabulary.language import tr, trn
 
 
 class CodeEditor(QPlainTextEdit):
-    """An editor of a text with a grammar; subclasses highlight the text and report its problems.
+    """An editor for text with a grammar; subclasses highlight the text and report its problems.
 
     Attributes:
         shades_problems: whether whole lines with problems are shaded.
@@ -76,14 +76,14 @@ class CodeEditor(QPlainTextEdit):
         self._gutter.update()
 
     def problem_at(self, y: int) -> str:
-        """Return the problem of the line at a height in the viewport; empty without a problem."""
+        """Return the message for the line at height ``y``, px, in the viewport; empty if the line has no problem."""
         number = self.cursorForPosition(QPoint(0, y)).blockNumber() + 1
         return self._problem_lines.get(number, "")
 
     def replace_lines(self, text: str) -> None:
         """Replace only the lines that differ, or the whole text if the first or the last line differs.
 
-        Laying out and highlighting a long text takes a while.
+        Equal lines are kept, because laying out and highlighting a long text takes a while.
         """
         old, new = self.toPlainText().split("\n"), text.split("\n")
         shorter = min(len(old), len(new))
@@ -108,7 +108,7 @@ class CodeEditor(QPlainTextEdit):
     # -------------------------------------------------------------------------------------------------
 
     def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
-        """Further marks besides lines; later ones cover earlier ones."""
+        """Marks in addition to those of lines; later marks cover earlier marks."""
         return ()
 
     def mark_lines(self) -> None:
@@ -136,7 +136,7 @@ class CodeEditor(QPlainTextEdit):
         self._gutter.setGeometry(QRect(rect.left(), rect.top(), self.gutter_width(), rect.height()))
 
     def gutter_width(self) -> int:
-        """Return the width that line numbers need."""
+        """Return the width, px, that line numbers need."""
         return self.fontMetrics().horizontalAdvance("9" * max(len(str(self.blockCount())), 2)) + 20
 
     def paint_gutter(self, event: QPaintEvent) -> None:

@@ -77,7 +77,7 @@ class EmptyState(QWidget):
         self._take_width()
 
     def _take_width(self) -> None:
-        # A layout that centres a label ignores the height of its wrapped text.
+        # Set explicitly, because a layout that centres a label ignores the height of its wrapped text.
         least = min(self._text_width, _LEAST_TEXT_WIDTH)
         width = min(self._text_width, max(least, self.width() - 2 * _MARGIN))
         self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))

@@ -87,7 +87,7 @@ _AGAIN_MS = 20
 
 
 def when_released(owner: QObject, move: Callable[[], object]) -> None:
-    """Run a function that moves widgets, now or once all mouse buttons are released; dropped with its owner."""
+    """Run a function that moves widgets, now or once all mouse buttons are released, if ``owner`` still exists then."""
     if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
         move()
         return

@@ -28,7 +28,7 @@ _STEPS = 1000
 
 
 class ShareBar(QProgressBar):
-    """A progress bar without text; the number is shown beside it."""
+    """A progress bar without text in it; a separate label shows the number."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start at zero."""
@@ -40,7 +40,7 @@ class ShareBar(QProgressBar):
 
 
 class ToldBar(ShareBar):
-    """A progress bar that shows the current activity as its text, and is hidden without one."""
+    """A progress bar that shows the current activity as its text; hidden until the first `show_told`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start hidden."""

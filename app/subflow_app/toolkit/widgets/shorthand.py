@@ -86,7 +86,7 @@ def heading(part: W, by: float = 1.0, *, is_demi: bool = False) -> W:
 
 
 def captioned(text: str, part: QWidget, share: int = 0) -> tuple[QLabel, tuple[QWidget, int]]:
-    """A caption and a widget for a box; the mnemonic of the caption focuses the widget."""
+    """A caption and a widget as items for `h_box` or `v_box`; the mnemonic of the caption focuses the widget."""
     label = Label(text)
     label.setBuddy(part)
     return label, (part, share)
@@ -134,7 +134,7 @@ def pages(parent: QWidget | None, *parts: QWidget, fills: bool = False) -> QStac
 def split(
     border: S, first: QWidget, second: QWidget, *, shares: tuple[int, int] = (0, 1), sizes: Sequence[int] = ()
 ) -> S:
-    """A splitter with two widgets, their stretch factors, and their initial sizes, px."""
+    """Add two widgets to a splitter, with stretch factors and initial sizes, px; returns the splitter."""
     for place, part in enumerate((first, second)):
         border.addWidget(part)
         border.setStretchFactor(place, shares[place])

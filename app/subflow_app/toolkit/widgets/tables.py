@@ -201,7 +201,7 @@ class ListModel(TableModel[RowT]):
         *,
         tip: Callable[[RowT], str | None] | None = None,
     ) -> None:
-        """Make an empty list."""
+        """Make an empty list; ``text`` and ``tip`` return the text and the tool tip of a row."""
         super().__init__((Column("", text),), parent, tip=tip)
 
 
@@ -231,7 +231,7 @@ class TextTableModel(TableModel[tuple[str, ...]]):
         self.show_rows(self.table.rows, self.table.readers)
 
     def other_data(self, row: tuple[str, ...], column: int, role: int) -> object | None:
-        """The text of a cell is also its tool tip, because the cell may be too narrow."""
+        """Tool tip and colour of a cell; the tip repeats the text, because the cell may be too narrow."""
         if role == Qt.ItemDataRole.ToolTipRole:
             return row[column]
         if role == Qt.ItemDataRole.ForegroundRole and self.columns[column].is_mark:
@@ -257,7 +257,7 @@ class TreeModel(QAbstractItemModel):
         return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
 
     def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override] # noqa: B008
-        """The upper row of a lower one."""
+        """The upper row of a lower row; invalid for an upper row."""
         above = index.internalId() if index.isValid() else 0
         return self.createIndex(above - 1, 0, 0) if above else QModelIndex()
 
@@ -268,7 +268,7 @@ class TreeModel(QAbstractItemModel):
         return 0 if parent.internalId() or parent.column() > 0 else self.count(parent.row())
 
 
-# Width of a header besides its text, px: margins and the sort arrow.
+# Width of a header in addition to its text, px: margins and the sort arrow.
 _CELL_PADDING = 24
 
 
@@ -345,7 +345,7 @@ def sorting(model: QAbstractItemModel, parent: QObject, filter_role: int | None 
 
 
 def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
-    """Set the initial width of each column to the width of its title or of its widest usual cell."""
+    """Set the initial width of each column to that of its title or its widest usual cell, whichever is wider."""
     metrics = table.fontMetrics()
     for number, texts in enumerate(columns):
         width = max(map(metrics.horizontalAdvance, texts))

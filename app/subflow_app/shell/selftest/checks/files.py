@@ -123,7 +123,7 @@ _STARTS = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
 
 
 def _check_figures(place: Place) -> str:
-    """Draw a run by the command and by the window's process."""
+    """Draw a run with the command and with the process that serves the window, and compare the pictures."""
     database = place.folder / "runs.subflow"
     number = keep_short_run(database)
     words = ("--format", ",".join(_STARTS), "--figure", "throughput", "--out", "drawn")
@@ -141,7 +141,7 @@ def _check_figures(place: Place) -> str:
 
 
 def _drawn_for_the_window(database: Path, number: int) -> tuple[bytes, bytes, bytes]:
-    """A figure, and the report as HTML and PDF."""
+    """Contents of a figure as PNG, and of a report as HTML and as PDF, drawn by the process that serves the window."""
     from subflow_app.features.paper.core.figure_plan import FigureLook, run_plan
     from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.features.paper.core.report import build_report, read_runs
@@ -192,7 +192,7 @@ _FOLDER, _SCENARIO, _DATABASE = "Büro & 世界 100 %", "Mein Übungs-Netz.subfl
 
 
 def _check_strange_path(place: Place) -> str:
-    """Run and export a scenario in a folder with an unusual name; `windows.LANGUAGES` opens the window there."""
+    """Run and export a scenario in a folder with an unusual name; `windows.LANGUAGES` covers the window."""
     from subflow_app.foundation.resources import resource_path
 
     folder = place.folder / _FOLDER

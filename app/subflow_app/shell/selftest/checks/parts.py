@@ -2,7 +2,7 @@
 
 Imports: all of our modules and all libraries imported late can be imported, without any output.
 
-PyTorch: modules that it imports by name on demand must work, in addition to those of a first training step.
+PyTorch: the parts that agents use work, including modules that PyTorch imports by name, which packaging may omit.
 
 Licences: each delivered part is listed with the texts of its licence.
 

@@ -18,7 +18,7 @@ import json
 
 from subflow_app.shell.selftest.check import Check, CheckError, Place, require, skip_without
 
-# Variants of t-ddpg-b on the same network, which take longer than all others together.
+# Variants of t-ddpg-b on the same network, which take longer than all other scenarios together.
 _LEFT_OUT = ("t-ddpg-a", "t-ddpg-bed", "t-ddpg-c")
 
 
@@ -91,7 +91,7 @@ def _goodput_bps(kind: str, text: str) -> float:
 SCRIPTS = Check("scripts", _check_scripts)
 
 
-# Scenario and flow for agents of single-path flows, and for all others.
+# Scenario and flow for agents that control single-path flows, and for all other agents.
 _SCENARIOS = {"rl-explore": ("rlx-fixed", "download")}
 _USUAL = ("t-2link", "mptcp")
 

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from subflow_app.shell.selftest.window_story import Until
 
 
-# A window with all panels and curves has some hundred colours, and text alone has a dozen.
+# A window with all panels and curves has several hundred colours, and text alone has a dozen.
 _FEWEST_COLOURS = 40
 
 
 def _check_window(_place: Place) -> str:
-    """Open the window as at a first start, and run the demo beside a command."""
+    """Open the window as at a first start, and run the demo while a command runs."""
     from subflow_app.shell.selftest.window_story import Until, colours, play
 
     found: list[str] = []
@@ -108,7 +108,7 @@ LANGUAGES = Check("languages", _check_languages)
 
 
 def _check_own_locale(_place: Place) -> str:
-    """Open the window and run the demo."""
+    """Open the window in the user's locale and run the demo."""
     from subflow_app.shell.selftest.window_story import Until, play
 
     found: list[str] = []
@@ -161,7 +161,11 @@ def _check_qt_platform(_place: Place) -> str:
 
 
 def _problem(folder: Path, name: str) -> str:
-    """The reason why a plug-in cannot be loaded; empty if it and all its libraries can."""
+    """The reason why a plug-in cannot be loaded; empty if it and all its libraries can be loaded.
+
+    Raises:
+        CheckError: if the folder has no such plug-in.
+    """
     from PySide6.QtCore import QPluginLoader
 
     file = next((path for path in folder.glob(f"*q{name}.*") if path.suffix in (".so", ".dll", ".dylib")), None)
