@@ -38,7 +38,9 @@ BUSY_TIMEOUT_S = 5.0
 """Default of the longest wait for a lock of another process, s."""
 
 _HEADER = b"SQLite format 3\0"
-_COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB, and pages of 4 kB would leave a tenth more space unused
+COPY_PAGE_BYTES = 8192
+"""Page size of copies: summaries of runs have a few kB, and pages of 4 kB would leave a tenth more space unused."""
+
 _LOOK_INTERVAL_S = 0.5  # a check is cheap, but reading a run would make a hundred of them
 _STEPS_WITHOUT_PYTHON = 2_000_000  # instructions of SQLite's virtual machine, about 20 ms
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
@@ -402,7 +404,7 @@ class Database:
         try:
             make_private(part)
             with self.reading() as reader:
-                reader.execute(f"PRAGMA page_size = {_COPY_PAGE_BYTES}")
+                reader.execute(f"PRAGMA page_size = {COPY_PAGE_BYTES}")
                 reader.execute("VACUUM INTO ?", (str(part),))
             part.replace(target)
         except OSError as error:

@@ -23,15 +23,12 @@ from typing import IO, Any
 from subflow_store import upgrade
 from subflow_store.copies import Changes, Rows, Taking
 from subflow_store.damage import Damage
-from subflow_store.database import BUSY_TIMEOUT_S, Database, provide_folder
+from subflow_store.database import BUSY_TIMEOUT_S, COPY_PAGE_BYTES, Database, provide_folder
 from subflow_store.errors import StoreCorrupt, StoreError, StoreForeign, StoreFull, StoreNewer
 from subflow_store.files import is_there, unused_sibling
 from subflow_store.rows import insert
 from subflow_store.soundness import OF_RUN, OF_SERIES, OF_SWEEP, OF_TRAINING, SoundRows
 from subflow_store.store import Store
-
-PAGE_BYTES = 4096
-"""SQLite's default page size, the only one that `repair` supports."""
 
 MOST_VERSIONS = 64
 """A header with a higher schema version is considered damaged."""
@@ -57,21 +54,39 @@ def repair(path: Path, copy: Path, problem: str) -> None:
     try:
         with path.open("rb") as file:
             start = file.read(_SEARCHED_BYTES)
-            pages = -(-path.stat().st_size // PAGE_BYTES)
+            size = path.stat().st_size
             with tempfile.TemporaryDirectory(prefix="subflow-") as folder:
-                pattern = _fitting(file, pages, start, Path(folder))
+                pattern = _fitting(file, size, start, Path(folder))
                 if pattern is None:
                     raise StoreCorrupt(
                         problem, path=str(path), way_on="Choose another file with --db; this one is left as it is."
                     )
                 shutil.copyfile(path, copy)
                 with copy.open("r+b") as copied:
-                    _give_schema(copied, pages, pattern)
+                    _give_schema(copied, size, pattern)
     except OSError as error:
         raise StoreError(f"the file cannot be read ({error.strerror})", path=str(path)) from error
 
 
-def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes | None:
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """An empty database.
+
+    Attributes:
+        content: bytes of the file.
+        page_bytes: size of its pages; SQLite's default, or that of the store's copies.
+        roots: first page of each tree, with the kinds of pages that it may have.
+    """
+
+    content: bytes
+    page_bytes: int
+    roots: tuple[tuple[int, tuple[int, int]], ...]
+
+    def page(self, number: int) -> bytes:
+        return self.content[(number - 1) * self.page_bytes : number * self.page_bytes]
+
+
+def _fitting(file: IO[bytes], size: int, start: bytes, folder: Path) -> _Pattern | None:
     """The empty database whose tables match the pages of the file best.
 
     None if less than half of the tables match, or for a file of another kind.
@@ -81,51 +96,55 @@ def _fitting(file: IO[bytes], pages: int, start: bytes, folder: Path) -> bytes |
         return None
     told = int.from_bytes(start[60:64], "big")
     versions = sorted(range(1, upgrade.head() + 1), key=lambda version: (version != told, -version))
-    best: tuple[float, bytes] | None = None
+    best: tuple[float, _Pattern] | None = None
     for version in versions:
-        for pattern, roots in _patterns(version, folder):
-            fits = sum(_begins(file, page, pages) in kinds for page, kinds in roots)
+        for pattern in _patterns(version, folder):
+            fits = sum(_begins(file, size, page, pattern.page_bytes) in kinds for page, kinds in pattern.roots)
             # Of equally good matches the first counts, so the version in the header takes precedence.
-            if best is None or fits / len(roots) > best[0]:
-                best = (fits / len(roots), pattern)
+            if best is None or fits / len(pattern.roots) > best[0]:
+                best = (fits / len(pattern.roots), pattern)
     return None if best is None or best[0] < 0.5 else best[1]
 
 
-def _patterns(version: int, folder: Path) -> list[tuple[bytes, list[tuple[int, tuple[int, int]]]]]:
-    """Empty databases of a version, new and compacted: their bytes, and first page and kind of each tree."""
-    made, compact = folder / f"{version}.db", folder / f"{version}-copy.db"
+def _patterns(version: int, folder: Path) -> list[_Pattern]:
+    """Empty databases of a version: new, compacted, and copied with the larger pages of copies."""
+    made, compact, copied = (folder / f"{version}{name}.db" for name in ("", "-compact", "-copy"))
     found = []
     with contextlib.closing(sqlite3.connect(made, isolation_level=None)) as connection:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         upgrade.make(connection, version)
         connection.execute("VACUUM INTO ?", (str(compact),))
-    for each in (made, compact):
+        connection.execute(f"PRAGMA page_size = {COPY_PAGE_BYTES}")
+        connection.execute("VACUUM INTO ?", (str(copied),))
+    for each in (made, compact, copied):
         with contextlib.closing(sqlite3.connect(each)) as connection:
             rows = connection.execute("SELECT rootpage, type FROM sqlite_master WHERE rootpage > 0").fetchall()
+            (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
         # A table WITHOUT ROWID has the same tree as an index.
         with each.open("rb") as file:
             roots = []
             for page, _ in rows:
-                kind = _begins(file, page, page)
+                kind = _begins(file, each.stat().st_size, page, page_bytes)
                 roots.append((page, _INDEX_PAGES if kind in _INDEX_PAGES else _TABLE_PAGES))
-        found.append((each.read_bytes(), roots))
+        found.append(_Pattern(each.read_bytes(), page_bytes, tuple(roots)))
     return found
 
 
-def _begins(file: IO[bytes], page: int, pages: int) -> int:
-    """Type byte of a page; 0 beyond the end."""
-    if page > pages:
+def _begins(file: IO[bytes], size: int, page: int, page_bytes: int) -> int:
+    """Type byte of a page; 0 beyond the end of the file, which has ``size`` bytes."""
+    if (page - 1) * page_bytes >= size:
         return 0
-    file.seek((page - 1) * PAGE_BYTES)
+    file.seek((page - 1) * page_bytes)
     return next(iter(file.read(1)), 0)
 
 
-def _give_schema(file: IO[bytes], pages: int, pattern: bytes) -> None:
+def _give_schema(file: IO[bytes], size: int, pattern: _Pattern) -> None:
     """Put the header and the schema tree of another database into a file; pages without a place go to its end."""
     added: list[bytes] = []
+    pages = -(-size // pattern.page_bytes)
 
     def placed(page: int) -> int:
-        content = relocated(bytearray(pattern[(page - 1) * PAGE_BYTES : page * PAGE_BYTES]), 0)
+        content = relocated(bytearray(pattern.page(page)), 0)
         added.append(bytes(content))
         return pages + len(added)
 
@@ -139,14 +158,14 @@ def _give_schema(file: IO[bytes], pages: int, pattern: bytes) -> None:
                 content[at : at + 4] = placed(int.from_bytes(content[at : at + 4], "big")).to_bytes(4, "big")
         return content
 
-    first = relocated(bytearray(pattern[:PAGE_BYTES]), _HEADER_BYTES)
+    first = relocated(bytearray(pattern.page(1)), _HEADER_BYTES)
     first[18:20] = b"\x01\x01"  # no write-ahead log, because that of the damaged file belongs to another header
     first[28:32] = (pages + len(added)).to_bytes(4, "big")
     first[32:40] = bytes(8)  # no free pages, which do not matter to a reader
     first[92:96] = first[24:28]  # SQLite trusts the number of pages only if these counters are equal
     file.seek(0)
     file.write(first)
-    file.seek(pages * PAGE_BYTES)
+    file.seek(pages * pattern.page_bytes)
     file.write(b"".join(added))
 
 

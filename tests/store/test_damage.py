@@ -200,9 +200,16 @@ def test_a_page_full_of_rubbish_costs_what_stood_there(filled: Path, path: Path,
     assert check(tmp_path / "new.db").damage == ()
 
 
-@pytest.mark.parametrize("offset", [0, 18, 28, 44, 52, 60, 68, 100, 103, 108, 110])
-def test_a_damaged_beginning_costs_nothing(filled: Path, path: Path, tmp_path: Path, offset: int) -> None:
-    content = bytearray(filled.read_bytes())
+@pytest.mark.parametrize("is_copy", [False, True])
+@pytest.mark.parametrize("offset", [0, 16, 18, 28, 44, 52, 60, 68, 100, 103, 108, 110])
+def test_a_damaged_beginning_costs_nothing(
+    filled: Path, path: Path, tmp_path: Path, offset: int, *, is_copy: bool
+) -> None:
+    if is_copy:  # with larger pages
+        path.write_bytes(filled.read_bytes())
+        with open_store(path) as store:
+            store.save_copy(tmp_path / "copy.db")
+    content = bytearray((tmp_path / "copy.db" if is_copy else filled).read_bytes())
     content[offset] ^= 0xA5
     path.write_bytes(content)
     salvage(path, tmp_path / "new.db")
