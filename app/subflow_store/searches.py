@@ -124,7 +124,7 @@ class SearchStore:
                 return [Generation(*row) for row in typed(rows, int, bytes, bytes, bytes)]
 
     def add(self, search_id: int, generations: Sequence[Generation], elapsed_s: float) -> None:
-        """Store generations, except those that are stored already, and the search time.
+        """Store generations and the search time; a generation replaces an earlier one of the same number.
 
         Args:
             search_id: number of the search.
@@ -138,7 +138,8 @@ class SearchStore:
         def insert(connection: Connection) -> None:
             connection.executemany(
                 "INSERT INTO search_generation (search_id, number, points, margins, niches) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (search_id, number) DO NOTHING",
+                " ON CONFLICT (search_id, number)"
+                " DO UPDATE SET points = excluded.points, margins = excluded.margins, niches = excluded.niches",
                 [(search_id, *each) for each in generations],
             )
             connection.execute("UPDATE search SET elapsed_s = ? WHERE search_id = ?", (elapsed_s, search_id))

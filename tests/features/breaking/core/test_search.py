@@ -95,6 +95,19 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert margins[0] == margins[1]
 
 
+def test_generations_with_other_points_are_tried_again_and_replaced(tmp_path: Path) -> None:
+    asked = question("no-slower", "lia")
+    with open_store(tmp_path / "searches.db") as store:
+        record = present(carried_out(asked, 3 * GENERATION, store).record)
+        kept = store.searches.generations(record.id)
+        # As another version of a library would have drawn them
+        store.searches.add(record.id, [kept[1]._replace(points=bytes(len(kept[1].points)))], 0)
+        again = carried_out(asked, 3 * GENERATION, store)
+        assert again.progress.reused == GENERATION
+        assert store.searches.generations(record.id) == kept
+        assert carried_out(asked, 3 * GENERATION, store).progress.reused == 3 * GENERATION
+
+
 def test_a_search_told_again_asks_the_same(tmp_path: Path) -> None:
     def asked(count: int) -> list[np.ndarray]:
         search, points = Search(5, seed=3), []

@@ -138,6 +138,7 @@ class Search:
         self._width = width
         self._seed = seed
         self._generation = 0
+        self._asked: Points | None = None
         self._strategy: Any = None
         self._led: list[NDArray[np.float64]] = []
         self._best = math.inf
@@ -145,7 +146,12 @@ class Search:
         self._begun_in: set[Niche] = set()
 
     def ask(self) -> Points:
-        """The next generation, float64 [GENERATION, width]: a point in each row."""
+        """The next generation, float64 [GENERATION, width]: a point in each row; the same until `tell`."""
+        if self._asked is None:
+            self._asked = self._drawn()
+        return self._asked
+
+    def _drawn(self) -> Points:
         rng = np.random.default_rng([self._seed, self._generation])
         if self._generation < RANDOM_GENERATIONS:
             drawn: Points = rng.random((GENERATION, self._width))
@@ -175,6 +181,7 @@ class Search:
             self._tell_strategy([_UNKNOWN if math.isnan(margin) else margin for margin in margins[: len(self._led)]])
         self.tried += len(margins)
         self._generation += 1
+        self._asked = None
 
     def failures(self, count: int, *, least: int = 2) -> list[Elite]:
         """The elites in which the claim fails most clearly, the clearest first, without elites of similar kinds.
