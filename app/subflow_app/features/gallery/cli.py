@@ -196,7 +196,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
         Column("Experiment", lambda recipe: recipe.name),
         Column("Paper", lambda recipe: SOURCES[recipe.paper]),
         Column("Figure", lambda recipe: recipe.figure),
-        Column("Experiment", lambda recipe: recipe.title),
+        Column("Title", lambda recipe: recipe.title),
         NumberColumn("Checks", lambda recipe: len(recipe.checks)),
         NumberColumn("Full", lambda recipe: times[recipe.name][0], duration_text),
         NumberColumn("Quick", lambda recipe: times[recipe.name][1], duration_text),

@@ -16,7 +16,6 @@ from subflow_app.features.gallery.core.kind import Kind
 from subflow_app.features.gallery.core.kinds import KINDS
 from subflow_app.features.gallery.core.recipe import (
     FORMS,
-    PAPERS,
     RULINGS_FILE,
     SOURCES,
     Cause,
@@ -543,7 +542,7 @@ def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
     for name in names or ("all",):
         if name == "all":
             found.update(dict.fromkeys(shipped))
-        elif name in PAPERS and not is_file(Path(name)):
+        elif name in SOURCES and not is_file(Path(name)):
             of_paper = [each for each in shipped if load_recipe(each).paper == name]
             found.update(dict.fromkeys(of_paper))
         else:
@@ -565,14 +564,14 @@ def _find(name_or_path: str) -> Path:
         return experiments_folder() / f"{name_or_path}{RECIPE_SUFFIX}"
     if path.suffix == RECIPE_SUFFIX or len(path.parts) > 1:
         raise InputError(f"{name_or_path}: no such recipe file")
-    listed = f"papers: {', '.join(PAPERS)}; `subflow reproduce --list` lists the experiments"
-    close = way_on(name_or_path, [*names, *PAPERS, "all"], listed)
+    listed = f"papers: {', '.join(SOURCES)}; `subflow reproduce --list` lists the experiments"
+    close = way_on(name_or_path, [*names, *SOURCES, "all"], listed)
     raise InputError(f"{name_or_path}: no such experiment or paper; {close}")
 
 
 def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
     """Sort key: paper first, then numbers within names by value: fig9a before fig11a."""
-    papers = list(PAPERS)
+    papers = list(SOURCES)
     paper = next((place for place, each in enumerate(papers) if name.startswith(each)), len(papers))
     parts = re.split(r"(\d+)", name)
     return paper, [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

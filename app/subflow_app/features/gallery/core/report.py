@@ -283,7 +283,7 @@ def write_pages(
     length = "Quick runs" if lengths == {True} else "Full runs" if lengths == {False} else "Quick and full runs"
     lines += [
         f"{length} of {count_text(len(every))}, made by `subflow reproduce`. A check with a band requires our "
-        "number lies in it; other checks are claims that hold or fail.",
+        "number to lie in it; other checks are claims that hold or fail.",
         "",
         *_table(count_table(ordered)),
         CAUSES_TEXT,

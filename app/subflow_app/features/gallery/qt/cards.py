@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order, summed_counts
-from subflow_app.features.gallery.core.recipe import PAPERS
+from subflow_app.features.gallery.core.recipe import SOURCES
 from subflow_app.features.gallery.core.report_tables import mark, settled_mark, shown_text
 from subflow_app.features.gallery.core.reproduction import QueuedState, expected_s
 from subflow_app.features.gallery.core.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
@@ -234,7 +234,7 @@ class ExperimentModel(TreeModel):
     def _paper_data(self, row: int, role: int) -> object | None:
         members = self._members[row]
         counts = summed_counts(members)
-        title = PAPERS.get(self._papers[row]) or tr("Recipes that cannot be read")
+        title = SOURCES.get(self._papers[row]) or tr("Recipes that cannot be read")
         if role == Qt.ItemDataRole.DisplayRole:
             return title
         if role == COUNTS_ROLE:
