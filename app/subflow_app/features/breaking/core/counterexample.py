@@ -175,6 +175,8 @@ def _listed(texts: Sequence[str]) -> str:
     if len(set(texts)) == 1:
         return texts[0]
     numbers, units = zip(*(text.partition(" ")[::2] for text in texts), strict=True)
+    if len(set(units)) > 1:  # "5 Mbit/s and unlimited"
+        return f"{', '.join(texts[:-1])} and {texts[-1]}"
     return f"{', '.join(numbers[:-1])} and {numbers[-1]} {units[-1]}".rstrip()
 
 
