@@ -26,10 +26,11 @@ SAMPLES = "f4/shuffle/zstd3"
 """Codec of sampled signals and of pyramids."""
 
 VECTORS = "f4x*/columns/shuffle/zstd3"
-"""Codec of rows of several numbers, e.g. observations of an agent; the codec name of a blob has their number in place
-of the "*".
+"""Codec of rows of several numbers, e.g. observations of an agent; in the codec name of a blob, the count of numbers
+per row replaces the "*".
 
-All first numbers come first, then all second numbers, because each changes little from row to row.
+Stored by column (the first number of every row, then the second of every row, and so on), because each changes little
+from row to row.
 """
 
 DISTINCT = "f4/distinct/shuffle/zstd19"

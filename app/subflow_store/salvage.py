@@ -100,7 +100,7 @@ def _fitting(file: IO[bytes], size: int, start: bytes, folder: Path) -> _Pattern
     for version in versions:
         for pattern in _patterns(version, folder):
             fits = sum(_begins(file, size, page, pattern.page_bytes) in kinds for page, kinds in pattern.roots)
-            # Of equally good matches the first counts, so the version in the header takes precedence.
+            # Among equally good matches the first one wins, so the version in the header takes precedence.
             if best is None or fits / len(pattern.roots) > best[0]:
                 best = (fits / len(pattern.roots), pattern)
     return None if best is None or best[0] < 0.5 else best[1]

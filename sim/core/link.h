@@ -250,8 +250,8 @@ public:
     };
     static constexpr std::int32_t kOnWire = -1;
     // Calls visit(packet, place) for each packet under way: packets on the wire in the order of their arrival, then the
-    // queue from its head. Packets in a managed queue come last: CoDel's in order, FQ-CoDel's in the order of service
-    // without further arrivals and drops, DualPI2's queue by queue.
+    // queue from its head. Packets in a managed queue come last: CoDel's in order, FQ-CoDel's in the order in
+    // which they would be served if no packet arrived or was dropped, DualPI2's queue by queue.
     template <class Visit>
     void for_each_under_way(Nanos now, Visit&& visit) const {
         const std::uint32_t queued = queue_.end_pos() - first_queued(now);
@@ -354,7 +354,8 @@ private:
     LinkFeatures& features();
     void describe_kind();
     bool may_overtake() const { return features_ && features_->may_overtake; }
-    // True if jitter or retransmission could make packets overtake, and the link prevents it.
+    // True if a varying delay (delay trace, jitter or retransmission) could make packets overtake each other, and the
+    // link prevents it.
     bool keeps_order_itself() const { return features_ && features_->varies_delay() && !features_->may_overtake; }
     // Time at which a packet that leaves the transmitter at `departure` reaches the far end, with `extra_ns` of
     // additional delay.

@@ -281,7 +281,7 @@ def _multiplies(before: _Token, after: _Token) -> bool:
 
 
 def _bare(factors: list[Node]) -> Node:
-    """The factors as one element, without brackets that the line of a fraction makes redundant."""
+    """The factors as one element, without enclosing brackets, which a fraction bar or a superscript replaces."""
     if len(factors) == 1 and isinstance(factors[0], Row):
         parts = factors[0].parts
         first, last = (parts[0], parts[-1]) if len(parts) > 1 else (None, None)

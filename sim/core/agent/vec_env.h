@@ -32,7 +32,7 @@ struct VecEnvShape {
 // Results of an episode, over all flows with a congestion window, so without datagrams.
 struct EpisodeSummary {
     double goodput_bps = 0;       // DATA_ACKed payload of all flows over the episode
-    double flow_goodput_bps = 0;  // mean over the flows with the controller: goodput while active
+    double flow_goodput_bps = 0;  // mean goodput while active, over the flows that use the trained controller
     double rtt_inflation = 0;     // mean RTT / lowest RTT, weighted by samples; 0 without samples
     double loss_ratio = 0;        // lost packets as a share of the packets sent
     double jain = 0;              // Jain index of the goodputs while active; 0 without deliveries

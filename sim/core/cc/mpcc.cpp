@@ -327,9 +327,9 @@ void Mpcc::move(Window& window, double rate_bps, const IntervalMoment& moment) {
 }
 
 // Source: DDPG-MPCC, section 2.2: "when utility decreases, it falls back to the probing phase". Here the rate returns
-// to its previous value, as Vivace undoes a step: an agent's moves follow no gradient, and if failed moves remained,
-// the rate of a random agent would drift towards 0. A rate that did not change, or a higher rate at which too few
-// packets were sent, has no result, as for MPCC's own steps.
+// to its previous value, as Vivace undoes a step: an agent's moves follow no gradient, and if failed moves were
+// kept, the rate of a random agent would drift towards 0. A move that left the rate unchanged, or raised it but sent
+// too few packets, is inconclusive and falls back too, as for MPCC's own steps.
 void Mpcc::judge_move(const IntervalMoment& moment) {
     const Trial& trial = moved_ = trials_[0];
     if (trial.calls_for_brake) return brake(moment, trial);

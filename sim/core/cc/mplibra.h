@@ -53,9 +53,9 @@ public:
     // Smaller RTT gradients, and gradients from fewer packets, are noise.
     static constexpr double kGradientFloor = 0.01;
     static constexpr std::uint32_t kGradientPkts = 4;
-    // Fewer packets in an interval measure no utility.
+    // An interval with fewer packets yields no utility.
     static constexpr std::uint32_t kEvidencePkts = 3;
-    // An interval sent below this share of its rate measures no utility either.
+    // Nor does an interval that was sent below this share of its rate.
     static constexpr double kReachedShare = 0.9;
     // Bounds of the agent's window: two packets and this number of bandwidth-delay products.
     static constexpr double kLeastWindow = 2;

@@ -15,7 +15,7 @@
 
 namespace subflow {
 
-// A subflow as input of the scheduler; the terms are those of Linux MPTCP (mptcp_sched.c).
+// A subflow as the scheduler sees it; the terms are those of Linux MPTCP (mptcp_sched.c).
 struct Candidate {
     bool is_usable = false;        // established, not presumed dead, and not a backup while another subflow is usable
     bool is_available = false;     // usable, and its window has room for a packet

@@ -1,4 +1,4 @@
-"""Check and rescue of a damaged database in the window."""
+"""Actions of the window that check a damaged database, or salvage its sound rows."""
 
 from __future__ import annotations
 

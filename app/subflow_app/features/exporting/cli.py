@@ -200,7 +200,7 @@ def _export_page(
 
 
 def export_formats(text: str) -> tuple[str, ...]:
-    """Parse the formats of an option.
+    """The distinct formats in the comma-separated value of ``--format``, in order.
 
     Raises:
         InputError: if a format does not exist.

@@ -367,7 +367,7 @@ def _explained(
         several = [name for name in names if sum(key.owner.startswith(f"{name}/") for key in own.values()) > 1]
         if several:
             return several[0]
-    # A subflow without an ACK so far decides nothing.
+    # A subflow that has received no ACK by then has made no decision to explain.
     started = [label for label, key in own.items() if _first_ack_s(runs[0], key.owner) <= first * _interval_s(runs[0])]
     if not started:
         return min(own.values(), key=lambda key: _first_ack_s(runs[0], key.owner)).owner

@@ -218,7 +218,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.docks.go_to("topology")
 
     def run_selected(self) -> None:
-        """Runs the controller and the cases of the claim in the same plots, and explains why the runs diverge."""
+        """Runs the controller and the cases of the claim, plots these runs together, and explains why they diverge."""
         each, ports = self.content.selected, self.ports
         if each is None or ports.runs.is_running:
             return

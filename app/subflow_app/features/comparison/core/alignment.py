@@ -317,7 +317,7 @@ class AlignedTraces:
         return self.traces.keys()
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        """Times and values; see `Traces.read`."""
+        """Times on the clock of the reference, and values; otherwise as `Traces.read`."""
         time_s, values = self.traces.read(key)
         return self.alignment.reference_s(time_s), values
 

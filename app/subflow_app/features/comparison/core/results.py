@@ -236,9 +236,10 @@ def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> 
 
 
 def _figures(grouping: Grouping) -> list[str]:
-    """The measures to compare: those of the runs, and of their flows if these are few and the same in all runs.
+    """The measures to compare: those of the whole run and, with few flows, those of each flow.
 
-    Each flow contributes the main measures of its kind: with a size, completion time and goodput while active.
+    Only measures of all runs count. A flow contributes the main measures of its kind, such as the completion time of a
+    flow with a size, and its loss ratio.
     """
     runs = [run for group in grouping.groups for run in group.runs]
     told = [run_figures(run) for run in runs]

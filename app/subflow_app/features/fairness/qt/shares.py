@@ -60,7 +60,7 @@ from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.palette import OKABE_ITO
 
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # `ShareBar` for the column with the bars
-SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # value for sorting
+SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # unformatted value of the cell
 
 NAME, BAR, GOODPUT, MAX_MIN, PROPORTIONAL, ONE_PATH, POOLING, LIMITED = range(8)
 

@@ -46,7 +46,7 @@ class Kind(Protocol):
 
     @property
     def measures(self) -> Mapping[str, MeasureKind]:
-        """Measures by name, which the key `of` of a recipe selects."""
+        """Kinds of measure by name; a measure in a recipe selects one with its key `of`."""
 
     @property
     def tables(self) -> Sequence[str]:

@@ -239,7 +239,7 @@ class History(QWidget):
             self._set_note(row, note)
 
     def tag_selected(self) -> None:
-        """Ask for the tags of the selected runs; tags of only some of these runs remain unchanged."""
+        """Ask for the tags that the selected runs have in common; tags that only some of them have are kept."""
         rows = self.selected()
         if not rows:
             return

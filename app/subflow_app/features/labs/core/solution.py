@@ -79,7 +79,7 @@ _POINT = re.compile(r"\s*([0-9.]+)\s*s?\s*:\s*([0-9.]+)\s*\Z")
 
 
 def parse_order(text: str) -> Order:
-    """Parse an order.
+    """Parse one command of a lab's solution, e.g. ``run seed=3``.
 
     Raises:
         SolutionError: if the text is not a complete order.

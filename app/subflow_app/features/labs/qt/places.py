@@ -174,7 +174,7 @@ def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
 
 
 def _field(ports: LabPorts, key: str) -> QRect | None:
-    """Rectangle of a field; if its form is hidden, of the node, link or flow to select."""
+    """Rectangle of a field or, if its form is hidden, that of the node, link or flow to select; None without both."""
     row = ports.inspector.form.row(key)
     editor = None if row is None else place_of_widget(ports.window(), row.editor)
     if row is None or editor is None:

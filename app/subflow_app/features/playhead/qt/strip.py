@@ -98,7 +98,7 @@ class TransportStrip(QWidget):
         self.field.editingFinished.connect(self._show_time)
         self._end = named(muted(Label(self)), "playhead_end")
         self._left_out = named(muted(Label(self)), "playhead_left_out")
-        # Fixed width, because a change would move the track under the mouse.
+        # Room for usual numbers, because a change of width would move the track under the mouse.
         self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
         self.track = TimeTrack(_TRACK_HEIGHT, self)
         self.track.wanted.connect(self._playhead.seek)

@@ -22,8 +22,8 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 
 SIDES = ("left", "bottom", "top", "right")
-# Width of the left axis of a plot to the right of another plot, px. It contains half of the last time of the left plot
-# and half of the first time of the right plot.
+# Width of the left axis of a plot to the right of another plot, px. Two tick labels reach into it: the right half of
+# the left plot's last label, and the left half of the right plot's first label.
 INNER_AXIS_WIDTH = 20.0
 INNER_AXIS_HEIGHT = 6.0  # height of the bottom axis of a plot above another one, px
 LEAST_HEIGHT = 110.0  # minimum height of a plot in the window, px: three numbers fit along its value axis

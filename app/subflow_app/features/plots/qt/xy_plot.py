@@ -184,7 +184,7 @@ class XYPlot(StackedPlot):
 # Space for the numbers above the bars: gap in px beside the font height, and maximum share of the plot.
 _GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4
 _BEAM = 0.3  # width of the ends of an error bar, as a share of the width of the bar
-# Opacity of the bars of the k-th experiment of an overlay, of 255; their outlines have the dashes of its curves.
+# Opacity (0 to 255) of the bars of the k-th overlaid experiment; the outlines use the dashes of its curves.
 _FILLS = (235, 150, 80, 45)
 _MOST_DOTS = 40  # more dots would merge
 

@@ -60,8 +60,8 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"{key} = {toml_edit.render(value)}" for key, value in entry.items()]
     appended = newline.join([text.rstrip(), "", "[[events]]", *lines, ""])
-    # Parsing twice takes a tenth of the time of `append_table`, and the run waits for this function. The comparison
-    # fails if the events of the file are an inline array.
+    # Parsing twice takes a tenth of the time of `append_table`, and the run waits for this function. Parsing fails if
+    # the events of the file are an inline array.
     try:
         before, after = toml_edit.read_toml(text), toml_edit.read_toml(appended)
     except toml_edit.TomlEditError:

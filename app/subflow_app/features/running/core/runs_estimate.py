@@ -1,4 +1,7 @@
-"""Estimate of many runs, from simulating the beginnings of some: shown before a sweep, an arena or a queue starts."""
+"""Estimates the time and space that many runs will take, by simulating the beginning of a few.
+
+Shown before a sweep, an arena contest or a queue starts.
+"""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class _SweepList(QTableView):
 
 
 class SweepPanel(QWidget):
-    """Shows sweeps; reports requests by actions and signals."""
+    """Shows sweeps, and passes the user's requests on through actions and signals."""
 
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # position on the screen

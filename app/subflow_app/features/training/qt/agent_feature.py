@@ -84,8 +84,8 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
     def _on_runs_changed(self) -> None:
         runs = self.ports.plots.runs
-        # Runs with agents need the panel even if it is hidden, because clicks in plots and actions select decisions in
-        # the panel.
+        # Runs with agents need the panel even if it is hidden, because actions, and clicks in plots, select decisions
+        # in the panel.
         if self.shown is not None or any(map(learning_subflows, runs)):
             self.content.show_runs(runs)
 

@@ -253,7 +253,7 @@ class NodeItem(CanvasItem):
 
 
 def _name_scale(zoom: float) -> float:
-    """Return the enlargement of names at a zoom."""
+    """Return the factor by which names are enlarged at this zoom level."""
     return min(max(_LEAST_NAME_ZOOM / zoom, 1.0), _MOST_NAME_SCALE)
 
 
